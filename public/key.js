@@ -1,6 +1,6 @@
 /*
  * The API key that the visitor typed, for the reference and the explorer: in session storage, so for this tab only, and never in a
- * URL. The form is the one of src/pages/keyForm.ts.
+ * URL. The form is the one of src/pages/page.ts.
  */
 
 const PLACE = 'scopegate:key';

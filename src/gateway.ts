@@ -42,7 +42,7 @@ import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './package';
-import { webhooksOfGateway } from './webhooks/gateway';
+import { webhooksOfGateway } from './webhooks/index';
 import { webhookSettings } from './webhooks/settings';
 
 export interface GatewayOptions {

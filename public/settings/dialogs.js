@@ -57,7 +57,7 @@ export function makeKey(changed) {
     variables: newKeyOf,
     name: ({ name }) => name.trim(),
     doing: (name) => `Creating the key ${name}…`,
-    doubt: (name) => `Whether the key ${name} was made is not known.`,
+    doubt: (name) => `We couldn’t confirm that the key ${name} was created.`,
     made: shower(changed),
     changed,
   });
@@ -113,7 +113,7 @@ export function rotateKey(key, changed) {
     variables: (given) => ({ id: key.id, overlap_hours: Number(given.get('overlap')), expires_at: expiryOf(given) }),
     name: () => key.name,
     doing: (name) => `Rotating the key ${name}…`,
-    doubt: (name) => `Whether the key ${name} was rotated is not known.`,
+    doubt: (name) => `We couldn’t confirm that the key ${name} was rotated.`,
     made: shower(changed),
     changed,
   });
@@ -174,7 +174,7 @@ export async function revokeKey(key, changed) {
   askChange(dialog, {
     changed,
     doing: () => `Revoking the key ${key.name}…`,
-    doubt: () => `Whether the key ${key.name} was revoked is not known. Revoking it again does no harm.`,
+    doubt: () => `We couldn’t confirm that the key ${key.name} was revoked. Revoking it again does no harm.`,
     async work() {
       await call('revoke', { id: key.id });
       return () => {

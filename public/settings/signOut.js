@@ -35,5 +35,5 @@ async function post(fields) {
   // where it leads may be lost too
   if (type === 'opaqueredirect') return true;
   if (status === 403) return false;
-  throw new Failure('Whether you are signed out is not known: try again.');
+  throw new Failure('We couldn’t confirm that you are signed out: try again.');
 }

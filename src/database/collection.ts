@@ -38,6 +38,19 @@ export function defineCollection<T extends { readonly _id: string }>(
   return { name, schema, indexes, retired };
 }
 
+/**
+ * Defines a collection whose rows come from this program alone, so that their type is their schema; mongoose has to know ids, and the
+ * `times` by which pages are sorted.
+ */
+export function definedByType<T extends { readonly _id: string }>(
+  name: string,
+  indexes: readonly Index[],
+  times: readonly (keyof T & string)[] = [],
+): Collection<T> {
+  const shape = { _id: String, ...Object.fromEntries(times.map((member) => [member, Date])) };
+  return defineCollection<T>(name, shape, indexes, { strict: false, strictQuery: false, minimize: false });
+}
+
 /** A collection's model on a connection. */
 export function modelOf<T extends { readonly _id: string }>(
   connection: Connection,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import { DAY } from '../units';
-import { defineCollection } from './collection';
+import { definedByType } from './collection';
 import { isWriteConflict } from './faults';
 
 /*
@@ -19,12 +19,7 @@ export interface OpenWrite {
   readonly held?: true;
 }
 
-const date = { type: Date } as const;
-export const openWrites = defineCollection<OpenWrite>(
-  'open_writes',
-  { _id: { type: String, required: true }, since: date, used: date, held: Boolean },
-  [],
-);
+export const openWrites = definedByType<OpenWrite>('open_writes', []);
 
 /** Read options for syncing: from the primary, and only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;

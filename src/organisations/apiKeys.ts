@@ -7,8 +7,11 @@ import { findPage, type ListArguments, type Page } from '../database/pagination'
 import type { Actor, Authority } from './auditEvents';
 import { type Attempt, type Keep, type KeyCall, keyAnswers } from './keyAnswers';
 import {
+  changesOf,
   describe,
   identify,
+  KeyRefused,
+  type KeyUpdate,
   type NewApiKey,
   ownKeys,
   searchCondition,
@@ -16,7 +19,6 @@ import {
   successorOf,
   toDocument,
 } from './keyDocuments';
-import { type KeyUpdate, keyUpdate } from './keyUpdate';
 import { keyWriter } from './keyWriter';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
@@ -51,34 +53,6 @@ export interface RotatedKey extends MadeKey {
   readonly old: ApiKey;
 }
 
-/** A key that is in its overlap, and so cannot be rotated again. */
-export class ReplacedKeyError extends Error {
-  override readonly name = 'ReplacedKeyError';
-
-  /** The message without the key's id. */
-  readonly detail: string;
-
-  constructor(id: string, replacement: string) {
-    const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
-    super(`key ${id} ${detail}`);
-    this.detail = detail;
-  }
-}
-
-/** An organisation that has as many active keys as it may. */
-export class TooManyKeysError extends Error {
-  override readonly name = 'TooManyKeysError';
-
-  /** The message for those who cannot change how many that is. */
-  readonly detail: string;
-
-  constructor(most: number) {
-    const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
-    super(`${detail}, or raise MAX_KEYS`);
-    this.detail = detail;
-  }
-}
-
 const KEY_READ_BATCH = 100;
 /** Keys per reply of the database, while an organisation's are listed. */
 const KEYS_AT_ONCE = 200;
@@ -101,7 +75,6 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
   const answers = keyAnswers(models, now);
-  const update = keyUpdate(models, now);
 
   /** Makes a key, or finds the one that an earlier try with the same Idempotency-Key has made. */
   function once<T extends MadeKey>(
@@ -133,11 +106,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
     const most = config.MAX_KEYS;
     const found = await models.apiKeys.find(active, { _id: 1 }, { session, limit: most + 1 }).lean();
-    if (found.length > most) throw new TooManyKeysError(most);
+    if (found.length <= most) return;
+    const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
+    throw new KeyRefused({ pointer: '', code: 'too_many', detail }, `${detail}, or raise MAX_KEYS`);
   }
 
   return {
-    /** Undefined if the organisation does not exist. @throws TooManyKeysError; as {@link keyAnswers} for an attempt */
+    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; as {@link keyAnswers} for an attempt */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
       const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
         const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
@@ -190,7 +165,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       }),
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
-     * @throws ReplacedKeyError if it was replaced before, and its replacement is active; as {@link keyAnswers} for an attempt
+     * @throws KeyRefused if it was replaced before, and its replacement is active; as {@link keyAnswers} for an attempt
      */
     rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
       const { overlap, expiresAt } = rotation;
@@ -205,7 +180,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
           const before =
             old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
           if (before && keyState(before, at) === 'active') {
-            throw new ReplacedKeyError(id, `${before.prefix}…${before.last_four}`);
+            const by = `${before.prefix}…${before.last_four}`;
+            const detail = `was already replaced by ${by}; rotate that key, or revoke it first if it was lost`;
+            throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
           }
           // the end of a replaced key is that of its overlap, but its replacement has the lifetime
           const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
@@ -230,8 +207,26 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         return old ? { ...made, old } : undefined;
       });
     },
-    /** Changes an active key; undefined if there is none with this id. @throws ReplacedExpiryError */
-    update: (id: string, changes: KeyUpdate, by = operator) => update(id, changes, by),
+    /**
+     * Changes an active key, from its next request on. Resolves with the key as it is then; undefined if there is no such active
+     * key. @throws KeyRefused for another expiry of a key that was replaced
+     */
+    update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
+      models.change(async (session, record) => {
+        const before = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
+        if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
+        const { from, to } = changesOf(before, update);
+        if (Object.keys(to).length === 0) return before;
+        if (to.expires_at !== undefined && before.rotated_to !== null) {
+          const why = 'replaced and ends with its overlap';
+          const detail = `cannot be changed, because the key was ${why}`;
+          const message = `the expiry of key ${id} cannot be changed: it was ${why}`;
+          throw new KeyRefused({ pointer: '/expires_at', code: 'replaced', detail }, message);
+        }
+        await models.apiKeys.updateOne({ _id: id }, { $set: to }, { session });
+        await record(by.actor, 'key.updated', before.organisation.id, { ...identify(before), from, to }, id);
+        return { ...before, ...to };
+      }),
     /** Active keys of an organisation that were replaced by some of these, or by one that was: their overlap is not over. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];

@@ -1,24 +1,21 @@
-import type { ApiKey } from '../auth/apiKey';
+import { parseRange, rangeFault } from '../auth/addresses';
+import { type ApiKey, nameFault } from '../auth/apiKey';
 import { requirePlan } from '../auth/authenticate';
-import { type AppError, type Fault, notFound, validationFailed } from '../errors';
-import {
-  type ApiKeys,
-  type KeyPageQuery,
-  type MadeKey,
-  ReplacedKeyError,
-  type RotatedKey,
-  type Rotation,
-  TooManyKeysError,
-} from './apiKeys';
+import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
+import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import type { Page } from '../database/pagination';
+import { type Fault, notFound, validationFailed } from '../errors';
+import { HOUR } from '../units';
+import type { ApiKeys, KeyPageQuery, MadeKey } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
-import type { Authority } from './auditEvents';
+import type { AuditEvent, Authority } from './auditEvents';
 import type { Attempt } from './keyAnswers';
-import type { NewApiKey } from './keyDocuments';
-import { type KeyUpdate, ReplacedExpiryError } from './keyUpdate';
-import { type KeyUsage, organisationUsageId, type UsagePeriod } from './keyUsage';
+import { KeyRefused } from './keyDocuments';
+import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
 import type { Members } from './members';
+import type { UsageCounts } from './models';
 import type { RequestLog, RequestPageQuery } from './requestLog';
+import type { RequestRow } from './requestRows';
 import { type Session, userActor } from './sessions';
 
 interface Stores {
@@ -29,11 +26,36 @@ interface Stores {
   readonly members: Members;
 }
 
+interface KeyId {
+  readonly id: string;
+}
+
+interface NewKeyArgs {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+  readonly allowed_ranges?: readonly string[] | null;
+  readonly mcp?: McpAccess | null;
+}
+
+interface RotateArgs extends KeyId {
+  readonly overlap_hours?: number | null;
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+}
+
+/** What is undefined stays. */
+type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
+
+const DEFAULT_OVERLAP_HOURS = 24;
+
 export type Integrations = ReturnType<typeof integrationsOf>;
 
 /**
- * The keys, usage and audit log of one organisation, for a signed-in user. A key of another organisation is `not_found`,
- * like one that never existed. With an `attempt`, a key is made once however often the request is repeated.
+ * The operations of one organisation's keys, usage and audit log, for a signed-in user, by their names in schema/settings.graphql. A key
+ * of another organisation is `not_found`, like one that never existed. With an `attempt`, a key is made once however often the request
+ * is repeated.
  */
 export function integrationsOf(
   session: Session,
@@ -45,86 +67,135 @@ export function integrationsOf(
   const organisationId = organisation.id;
   const by: Authority = { actor: userActor(user, from), organisationId };
 
+  /** A key in the API, as an allowlist of members: a hash can never leak. */
+  function shown(key: ApiKey) {
+    const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
+    const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
+    return {
+      ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
+      ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, mcp, state: apiKeys.stateOf(key) },
+    };
+  }
+  const made = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
+
+  /** @throws AppError not_found */
   async function requireKey(id: string): Promise<ApiKey> {
     const key = await apiKeys.find(id.toLowerCase());
     if (key?.organisation.id !== organisationId) throw notFound('API key');
     return key;
   }
 
-  function refusePast(end: Date | null): void {
-    if (apiKeys.stateOf({ revoked_at: null, expires_at: end }) === 'active') return;
-    throw fault({ pointer: '/expires_at', code: 'range', detail: 'must be in the future' });
+  /** Changes a key, if the plan has keys. @throws AppError plan_required, not_found, validation_failed for one that has ended */
+  async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
+    requirePlan(organisation);
+    const changed = await work(await requireKey(id)).catch(explain);
+    if (changed !== undefined) return changed;
+    throw validationFailed([{ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' }]);
+  }
+
+  /** @throws AppError validation_failed for a time in the past */
+  function expiryOf(text: string | null | undefined): Date | null | undefined {
+    if (text === null || text === undefined) return text;
+    const end = new Date(text);
+    if (apiKeys.stateOf({ revoked_at: null, expires_at: end }) === 'active') return end;
+    throw validationFailed([{ pointer: '/expires_at', code: 'range', detail: 'must be in the future' }]);
   }
 
   return {
-    stateOf: apiKeys.stateOf,
     /** A page of keys, and the active keys that those of the page have replaced. */
-    async keys(query: Omit<KeyPageQuery, 'organisationId'>): Promise<Page<ApiKey> & { readonly replaced: ApiKey[] }> {
+    async api_keys(query: Omit<KeyPageQuery, 'organisationId'>) {
       const page = await apiKeys.page({ ...query, organisationId });
-      const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active');
-      return {
-        ...page,
-        replaced: await apiKeys.replacedBy(
-          organisationId,
-          active.map(({ _id }) => _id),
-        ),
-      };
+      const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active').map(({ _id }) => _id);
+      const replaced = await apiKeys.replacedBy(organisationId, active);
+      return { ...mapPage(page, shown), replaced: replaced.map(shown) };
     },
-    /** @throws AppError not_found */
-    key: requireKey,
-    /** @throws AppError plan_required, validation_failed; with an attempt as keyAnswers */
-    async createKey(input: Omit<NewApiKey, 'organisationId' | 'createdBy'>): Promise<MadeKey> {
-      requirePlan(organisation);
-      refusePast(input.expiresAt);
-      const own = { ...input, organisationId, createdBy: user.name };
-      const made = await apiKeys.create(own, by, attempt).catch((error: unknown) => {
-        if (!(error instanceof TooManyKeysError)) throw error;
-        throw fault({ pointer: '', code: 'too_many', detail: error.detail });
-      });
-      if (!made) throw notFound('organisation');
-      return made;
-    },
-    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended or was replaced */
-    async rotateKey(id: string, rotation: Rotation): Promise<RotatedKey> {
-      requirePlan(organisation);
-      const key = await requireKey(id);
-      if (rotation.expiresAt) refusePast(rotation.expiresAt);
-      const rotated = await apiKeys.rotate(key._id, rotation, by, attempt).catch((error: unknown) => {
-        if (!(error instanceof ReplacedKeyError)) throw error;
-        throw fault({ pointer: '/id', code: 'replaced', detail: error.detail });
-      });
-      if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
-      return rotated;
-    },
-    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended, or the expiry of one that was replaced */
-    async updateKey(id: string, update: KeyUpdate): Promise<ApiKey> {
-      requirePlan(organisation);
-      const key = await requireKey(id);
-      if (update.expiresAt) refusePast(update.expiresAt);
-      const updated = await apiKeys.update(key._id, update, by).catch((error: unknown) => {
-        if (!(error instanceof ReplacedExpiryError)) throw error;
-        throw fault({ pointer: '/expires_at', code: 'replaced', detail: error.detail });
-      });
-      if (!updated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
-      return updated;
-    },
-    /** Allowed on every plan, because revoking a key must always be possible. @throws AppError not_found */
-    async revokeKey(id: string): Promise<ApiKey> {
-      await apiKeys.revoke(id.toLowerCase(), by);
-      return requireKey(id);
-    },
-    /** @throws AppError not_found */
-    usage: async (id: string, period: UsagePeriod) => usage.read((await requireKey(id))._id, period),
+    api_key: async ({ id }: KeyId) => shown(await requireKey(id)),
+    key_usage: async ({ id, period }: KeyId & { readonly period: UsagePeriod }) =>
+      withSums(await usage.read((await requireKey(id))._id, period)),
     /** Of all keys, the revoked and expired ones included. */
-    organisationUsage: (period: UsagePeriod) => usage.read(organisationUsageId(organisationId), period),
-    /** @throws AppError invalid_request */
-    requests: (query: Omit<RequestPageQuery, 'organisationId'>) => requests.page({ ...query, organisationId }),
+    organisation_usage: async ({ period }: { readonly period: UsagePeriod }) =>
+      withSums(await usage.read(organisationUsageId(organisationId), period)),
+    request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
+      mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
     /** Who has signed in, newest first. */
     members: () => members.list(organisationId),
-    events: (query: Omit<AuditPageQuery, 'organisationId'>) => audit.page({ ...query, organisationId }),
+    audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
+      mapPage(await audit.page({ ...query, organisationId }), auditEvent),
+
+    async create_api_key(args: NewKeyArgs) {
+      const read = readArguments(args);
+      requirePlan(organisation);
+      const { name = '', allowedRanges = [], mcp } = read;
+      const expiresAt = expiryOf(args.expires_at) ?? null;
+      const input = { name, scopes: read.scopes, allowedRanges, mcp, expiresAt, organisationId, createdBy: user.name };
+      const created = await apiKeys.create(input, by, attempt).catch(explain);
+      if (!created) throw notFound('organisation');
+      return made(created);
+    },
+    async rotate_api_key({ id, overlap_hours, expires_at }: RotateArgs) {
+      const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
+      const rotated = await change(id, ({ _id }) =>
+        apiKeys.rotate(_id, { overlap, expiresAt: expiryOf(expires_at ?? undefined) }, by, attempt),
+      );
+      return { ...made(rotated), old: shown(rotated.old) };
+    },
+    async update_api_key({ id, ...args }: UpdateArgs) {
+      const { name, allowedRanges, mcp } = readArguments(args);
+      // null is a value of the expiry alone: that it never comes
+      const updated = await change(id, ({ _id }) =>
+        apiKeys.update(_id, { name, allowedRanges, mcp, expiresAt: expiryOf(args.expires_at) }, by),
+      );
+      return shown(updated);
+    },
+    /** Allowed on every plan, because revoking a key must always be possible. */
+    async revoke_api_key({ id }: KeyId) {
+      await apiKeys.revoke(id.toLowerCase(), by);
+      return shown(await requireKey(id));
+    },
   };
 }
 
-function fault(one: Fault): AppError {
-  return validationFailed([one]);
+function explain(error: unknown): never {
+  throw error instanceof KeyRefused ? validationFailed([error.fault]) : error;
+}
+
+/** @throws AppError validation_failed with every fault */
+function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKeyArgs>) {
+  const faults: Fault[] = [];
+  const plainName = name?.trim();
+  const detail = plainName === undefined ? undefined : nameFault(plainName);
+  if (detail !== undefined) faults.push({ pointer: '/name', code: 'format', detail });
+  const granted = scopes.filter((scope, at): scope is Scope => {
+    if (isScope(scope)) return true;
+    const mustBe = `must be one of ${ALL_SCOPES.join(', ')}`;
+    faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail: mustBe });
+    return false;
+  });
+  const allowedRanges = allowed_ranges?.flatMap((text, at) => {
+    const range = parseRange(text.trim());
+    const pointer = `/allowed_ranges/${String(at)}`;
+    if (range === undefined) faults.push({ pointer, code: 'format', detail: rangeFault(text.trim()) });
+    return range ?? [];
+  });
+  if (faults.length > 0) throw validationFailed(faults);
+  return { name: plainName, scopes: granted, allowedRanges, mcp: mcp ?? undefined };
+}
+
+function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
+  return { ...page, data: page.data.map(map) };
+}
+
+function withSums(report: UsageReport) {
+  const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
+  const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
+  return { ...sums, ...report };
+}
+
+function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
+  return { id, ...row };
+}
+
+function auditEvent({ _id: id, at, action, actor, key_id, details }: AuditEvent) {
+  const { who, name, from } = actor;
+  return { id, at, action, actor: who, actor_name: name ?? null, from, key_id, details: JSON.stringify(details) };
 }

@@ -4,6 +4,7 @@ import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
 import type { NewKey } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
+import type { Fault } from '../errors';
 import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
@@ -18,6 +19,28 @@ export interface NewApiKey {
   readonly allowedRanges?: readonly string[];
   /** What it may do over MCP; {@link DEFAULT_MCP} if omitted. */
   readonly mcp?: McpAccess | undefined;
+}
+
+/** What to change of a key; what is undefined stays. */
+export interface KeyUpdate {
+  readonly name?: string | undefined;
+  /** Null if it never expires. */
+  readonly expiresAt?: Date | null | undefined;
+  /** CIDR ranges it may be used from; anywhere if empty. */
+  readonly allowedRanges?: readonly string[] | undefined;
+  readonly mcp?: McpAccess | undefined;
+}
+
+/** Why a key cannot be made or changed. The message is for operators; `fault` is for users, who know which key they mean. */
+export class KeyRefused extends Error {
+  override readonly name = 'KeyRefused';
+
+  constructor(
+    readonly fault: Fault,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 export function toDocument(
@@ -90,4 +113,25 @@ export function searchCondition(text: string): Record<string, unknown> {
   const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
   const name = trusted({ $regex: literal, $options: 'i' });
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
+}
+
+type Changeable = Pick<ApiKey, 'name' | 'expires_at' | 'allowed_ranges'> & { readonly mcp: McpAccess };
+
+/** The members that differ, with their old and new values. */
+export function changesOf(key: ApiKey, update: KeyUpdate): { from: Partial<Changeable>; to: Partial<Changeable> } {
+  const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
+  const before: Changeable = { name, expires_at, allowed_ranges, mcp };
+  const after: Changeable = {
+    name: update.name ?? name,
+    expires_at: update.expiresAt === undefined ? expires_at : update.expiresAt,
+    allowed_ranges: update.allowedRanges ?? allowed_ranges,
+    mcp: update.mcp ?? mcp,
+  };
+  const members = (Object.keys(before) as (keyof Changeable)[]).filter(
+    // dates and lists are the same if they are written the same
+    (member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]),
+  );
+  const only = (all: Changeable): Partial<Changeable> =>
+    Object.fromEntries(members.map((member) => [member, all[member]]));
+  return { from: only(before), to: only(after) };
 }

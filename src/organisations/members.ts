@@ -1,7 +1,6 @@
 import type { ClientSession } from 'mongoose';
 import type { Role } from '../auth/roles';
-import type { MemberRow } from './memberRows';
-import type { ControlModels } from './models';
+import type { ControlModels, MemberRow } from './models';
 
 /** Someone who has signed in, with what was true then. */
 export interface Member {

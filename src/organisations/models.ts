@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientSession, Schema } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { ApiKey } from '../auth/apiKey';
 import type { Plan } from '../auth/plans';
 import type { User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import type { OrganisationState } from '../auth/states';
-import { defineCollection, modelOf } from '../database/collection';
+import { definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
-import { memberRows } from './memberRows';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
@@ -74,6 +73,18 @@ export interface SessionDocument extends LinkDocument {
   readonly used_at: Date;
 }
 
+/** Who has signed in to an organisation; the last sign-in counts. */
+export interface MemberRow {
+  /** `<organisation id>:<user id>` */
+  readonly _id: string;
+  readonly organisation_id: string;
+  readonly user: User;
+  readonly role: Role;
+  readonly last_sign_in_at: Date;
+  /** Network address. */
+  readonly from: string;
+}
+
 /** Counts of a key's requests by outcome. */
 export interface UsageCounts {
   readonly requests: number;
@@ -108,88 +119,21 @@ export interface KeyAnswerDocument {
   readonly ends_at: Date;
 }
 
-const text = { type: String, required: true } as const;
-const optionalText = { type: String, default: null } as const;
-const date = { type: Date, required: true } as const;
-const optionalDate = { type: Date, default: null } as const;
-const count = { type: Number, default: 0 } as const;
-const nested = (shape: Record<string, typeof text | typeof String>) => ({
-  type: new Schema(shape, { _id: false }),
-  required: true,
-});
 /** A row is deleted once its `ends_at` has passed. */
 const EXPIRES = { on: { ends_at: 1 }, options: { expireAfterSeconds: 0 } } as const;
+const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
 
-const organisationShape = { name: text, plan: text, currency: text, cluster: text, state: String };
-const signInShape = {
-  _id: text,
-  organisation_id: text,
-  user: nested({ id: text, name: text }),
-  role: text,
-  created_at: date,
-  ends_at: date,
-};
-const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
-
-const moveShape = { to: text, mover: text, begun_at: date, seen_at: date };
-const copyShape = { cluster: text, left_at: date, complete: { type: Boolean, required: true } } as const;
-const organisations = defineCollection<OrganisationDocument>(
-  'organisations',
-  {
-    _id: text,
-    ...organisationShape,
-    exported: Boolean,
-    move: new Schema(moveShape, { _id: false }),
-    copies: { type: [new Schema(copyShape, { _id: false })], default: undefined },
-    feed: new Schema({ epoch: Number, since: String, owed: Date }, { _id: false }),
-    demo: Boolean,
-    holds: Number,
-    created_at: date,
-  },
-  [
-    // in order; those of a cluster, and how many they are
-    { on: { created_at: 1, _id: 1 } },
-    { on: { cluster: 1, created_at: 1, _id: 1 } },
-    // those that have something on a cluster because of a move
-    { on: { 'copies.cluster': 1 }, options: { sparse: true } },
-    { on: { 'move.to': 1 }, options: { sparse: true } },
-  ],
-);
-const apiKeys = defineCollection<ApiKey>(
-  'api_keys',
-  {
-    _id: text,
-    organisation: nested({ id: text, ...organisationShape }),
-    name: text,
-    prefix: text,
-    last_four: text,
-    salt: text,
-    hash: text,
-    pepper: Number,
-    scopes: { type: [String], required: true },
-    created_by: text,
-    created_at: date,
-    expires_at: optionalDate,
-    revoked_at: optionalDate,
-    last_used_at: optionalDate,
-    last_used_from: optionalText,
-    allowed_ranges: { type: [String], default: [] },
-    mcp: String,
-    rotated_to: optionalText,
-  },
-  [{ on: { 'organisation.id': 1, created_at: 1 } }],
-);
-const auditEvents = defineCollection<AuditEvent>(
+const organisations = definedByType<OrganisationDocument>('organisations', [
+  // in order; those of a cluster, and how many they are
+  { on: { created_at: 1, _id: 1 } },
+  { on: { cluster: 1, created_at: 1, _id: 1 } },
+  // those that have something on a cluster because of a move
+  { on: { 'copies.cluster': 1 }, options: { sparse: true } },
+  { on: { 'move.to': 1 }, options: { sparse: true } },
+]);
+const apiKeys = definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']);
+const auditEvents = definedByType<AuditEvent>(
   'audit_events',
-  {
-    _id: text,
-    at: date,
-    action: text,
-    actor: nested({ who: text, name: String, from: text }),
-    organisation_id: text,
-    key_id: optionalText,
-    details: Schema.Types.Mixed,
-  },
   [
     { on: { at: -1, _id: -1 } },
     { on: { organisation_id: 1, at: -1, _id: -1 } },
@@ -197,35 +141,13 @@ const auditEvents = defineCollection<AuditEvent>(
     { on: { organisation_id: 1, key_id: 1, at: -1, _id: -1 } },
     { on: { organisation_id: 1, action: 1, at: -1, _id: -1 } },
   ],
-  { minimize: false },
+  ['at'],
 );
-const sessions = defineCollection<SessionDocument>('sessions', { ...signInShape, used_at: date }, signInIndexes);
-const links = defineCollection<LinkDocument>('sign_in_links', signInShape, signInIndexes);
-const usage = defineCollection<UsageDocument>(
-  'key_usage',
-  {
-    _id: text,
-    key_id: text,
-    unit: text,
-    start: date,
-    requests: count,
-    errors: count,
-    rate_limited: count,
-    mcp: count,
-    operations: Schema.Types.Mixed,
-    codes: Schema.Types.Mixed,
-    ends_at: date,
-  },
-  [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }],
-  // `errors` is reserved on mongoose documents, which lean reads do not create
-  { suppressReservedKeysWarning: true },
-);
-
-const keyAnswers = defineCollection<KeyAnswerDocument>(
-  'key_answers',
-  { _id: text, organisation_id: text, fingerprint: text, key_id: text, sealed: text, ends_at: date },
-  [EXPIRES],
-);
+const sessions = definedByType<SessionDocument>('sessions', SIGN_IN_INDEXES);
+const links = definedByType<LinkDocument>('sign_in_links', SIGN_IN_INDEXES);
+const usage = definedByType<UsageDocument>('key_usage', [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }]);
+const keyAnswers = definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]);
+const members = definedByType<MemberRow>('members', [{ on: { organisation_id: 1, last_sign_in_at: -1, _id: -1 } }]);
 
 /** Writes an audit event in the transaction of its change. */
 export type RecordEvent = (
@@ -247,7 +169,7 @@ export const controlCollections = [
   webhookEndpoints,
   keyAnswers,
   requestRows,
-  memberRows,
+  members,
 ] as const;
 
 export type ControlModels = ReturnType<typeof controlModels>;
@@ -264,7 +186,7 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
     webhookEndpoints: modelOf(control, webhookEndpoints),
     keyAnswers: modelOf(control, keyAnswers),
     requests: modelOf(control, requestRows),
-    members: modelOf(control, memberRows),
+    members: modelOf(control, members),
   };
   return {
     ...collections,

@@ -1,7 +1,7 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
-import { lastKnownOf } from './lastKnown';
+import { lastKnownOf } from './placement';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
 import { toOrganisation } from './organisations';
 

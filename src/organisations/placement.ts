@@ -1,5 +1,5 @@
-import { lastKnownOf } from './lastKnown';
 import type { ControlModels } from './models';
+import { MINUTE } from '../units';
 
 /*
  * On which cluster an organisation is placed. What runs out first on a cluster are the files that its server may open, and each
@@ -83,4 +83,25 @@ function sayFull({ cluster, organisations, capacity }: Fullness, filesEach: numb
 
 function count(value: number): string {
   return value.toLocaleString('en');
+}
+
+/**
+ * What was counted at most a minute or a reading ago, for metrics: without waiting, `first` until it was counted, and as it was while
+ * the database is away, which is said elsewhere.
+ */
+export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
+  let known = first;
+  let counted = -Infinity;
+  let counting: Promise<void> | undefined;
+  return () => {
+    if (performance.now() - counted > MINUTE) {
+      counting ??= count()
+        .then((found) => {
+          [known, counted] = [found, performance.now()];
+        })
+        .catch(() => undefined)
+        .finally(() => (counting = undefined));
+    }
+    return known;
+  };
 }

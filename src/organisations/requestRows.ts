@@ -1,4 +1,4 @@
-import { defineCollection } from '../database/collection';
+import { definedByType } from '../database/collection';
 import { DAY } from '../units';
 import type { KeyFace } from './requestFilters';
 
@@ -37,37 +37,16 @@ export interface RequestRow {
   readonly similar: number;
 }
 
-const text = { type: String, required: true } as const;
-const optionalText = { type: String, default: null } as const;
-const number = { type: Number, required: true } as const;
-
 /** How long a row is kept, in milliseconds. */
 const KEPT = 7 * DAY;
 
-export const requestRows = defineCollection<RequestRow>(
+export const requestRows = definedByType<RequestRow>(
   'request_log',
-  {
-    _id: text,
-    organisation_id: text,
-    key_id: text,
-    at: { type: Date, required: true },
-    request_id: text,
-    face: text,
-    method: text,
-    path: text,
-    operation: optionalText,
-    status: number,
-    code: optionalText,
-    reason: optionalText,
-    ms: number,
-    address: text,
-    failed: { type: Boolean, required: true },
-    similar: number,
-  },
   [
     { on: { at: 1 }, options: { expireAfterSeconds: KEPT / 1000 } },
     { on: { organisation_id: 1, at: -1, _id: -1 } },
     { on: { organisation_id: 1, failed: 1, at: -1, _id: -1 } },
     { on: { organisation_id: 1, request_id: 1 } },
   ],
+  ['at'],
 );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientSession, mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
+import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation } from './organisations';
@@ -12,7 +13,7 @@ import { MINUTE } from '../units';
 /* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
 
 /** Most endpoints of an organisation. */
-export const MOST_ENDPOINTS = 20;
+const MOST_ENDPOINTS = 20;
 
 export interface NewEndpoint {
   readonly organisationId: string;
@@ -21,15 +22,6 @@ export interface NewEndpoint {
   /** Where in the feed it begins. */
   readonly position: string;
   readonly createdBy: string;
-}
-
-/** An organisation has {@link MOST_ENDPOINTS} already. */
-export class TooManyEndpoints extends Error {
-  override readonly name = 'TooManyEndpoints';
-
-  constructor() {
-    super(`the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`);
-  }
 }
 
 /** How long the counts of endpoints are used, in milliseconds. */
@@ -91,14 +83,17 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
   }
 
   return {
-    /** Undefined if the organisation does not exist. @throws TooManyEndpoints */
+    /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MOST_ENDPOINTS} */
     create: ({ organisationId, url, types, position, createdBy }: NewEndpoint, by: Authority) =>
       models.change(async (session, record): Promise<EndpointRow | undefined> => {
         // it writes the organisation's row, so two creations of one cannot both see 19
         if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
         const found = await rows.find({ organisation_id: organisationId }, first).toArray();
-        if (found.length >= MOST_ENDPOINTS) throw new TooManyEndpoints();
+        if (found.length >= MOST_ENDPOINTS) {
+          const detail = `the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`;
+          throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
+        }
         const at = new Date(now());
         const row: EndpointRow = {
           ...{ _id: randomUUID(), organisation_id: organisationId, url, types, state: 'enabled', disabled: null },

@@ -1,4 +1,4 @@
-import { defineCollection } from '../database/collection';
+import { definedByType } from '../database/collection';
 
 /* Webhook endpoints as stored in the control database (docs/decisions/webhooks.md). */
 
@@ -42,40 +42,11 @@ export interface EndpointRow {
   readonly created_at: Date;
 }
 
-const text = { type: String, required: true } as const;
-const date = { type: Date, required: true } as const;
-const count = { type: Number, required: true } as const;
-
-export const webhookEndpoints = defineCollection<EndpointRow>(
-  'webhook_endpoints',
-  {
-    _id: text,
-    organisation_id: text,
-    url: text,
-    types: [String],
-    state: text,
-    disabled: { type: { reason: text, at: date }, default: null },
-    version: count,
-    rotated_at: Date,
-    position: text,
-    failed: [String],
-    failing_since: Date,
-    probes: count,
-    last_success_at: Date,
-    parked: count,
-    due: Date,
-    wakes: count,
-    until: date,
-    holder: String,
-    created_by: text,
-    created_at: date,
-  },
-  [
-    // an organisation's, in order
-    { on: { organisation_id: 1, created_at: 1 } },
-    // those that have work
-    { on: { due: 1 }, options: { sparse: true } },
-    // how many there are in each state
-    { on: { state: 1 } },
-  ],
-);
+export const webhookEndpoints = definedByType<EndpointRow>('webhook_endpoints', [
+  // an organisation's, in order
+  { on: { organisation_id: 1, created_at: 1 } },
+  // those that have work
+  { on: { due: 1 }, options: { sparse: true } },
+  // how many there are in each state
+  { on: { state: 1 } },
+]);

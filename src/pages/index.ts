@@ -3,13 +3,12 @@ import { AppError } from '../errors';
 import { assets } from './assets';
 import { defaultHeaders } from './contentSecurity';
 import { errorCatalogue } from './errorCatalogue';
-import { graphiql } from './graphiql';
+import { graphiql, sandbox } from './sandbox';
 import { landing } from './landing';
 import { layout } from './layout';
 import { type Page, visibleDemoKey, type Visit } from './page';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { reference } from './reference';
-import { sandbox } from './sandbox';
 import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */

@@ -1,7 +1,6 @@
 import { referencePolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
-import { KEY_FORM, LOADING } from './keyForm';
-import type { Page } from './page';
+import { KEY_FORM, LOADING, type Page } from './page';
 
 /** `/api/v1/docs`: the REST reference, Swagger UI over the published OpenAPI document, with a list of its operations and samples. */
 export const reference: Page = {

@@ -6,6 +6,8 @@ import type { RateLimiter } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { Exchange } from '../http/exchange';
 import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../errors';
 
 /**
  * A cookie of the settings pages (the session, or a sign-in in progress), for this host only; over https with `__Host-`, so that no other
@@ -58,4 +60,30 @@ export function browserSessions(
       return session && { token, session };
     },
   };
+}
+
+/* Protection against cross-site request forgery. */
+
+/** The CSRF token of a session, which only pages of that session contain. */
+export function csrfToken(sessionToken: string): string {
+  return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
+}
+
+/** @throws AppError forbidden unless the token is the session's */
+export function checkCsrf(given: unknown, sessionToken: string): void {
+  const expected = Buffer.from(csrfToken(sessionToken));
+  const actual = Buffer.from(typeof given === 'string' ? given : '');
+  if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
+  throw new AppError('forbidden', 'The CSRF token is missing or invalid. Reload the page.');
+}
+
+/** @throws AppError forbidden for a change requested by a page of another origin; non-browser callers send no Origin */
+export function checkOrigin({ headers }: IncomingMessage, publicUrl: string | undefined): void {
+  const { origin } = headers;
+  const site = headers['sec-fetch-site'];
+  const isOwn =
+    origin === undefined ||
+    (publicUrl === undefined ? URL.canParse(origin) && new URL(origin).host === headers.host : origin === publicUrl);
+  if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
+  throw new AppError('forbidden', 'Cross-site requests are not allowed.');
 }

@@ -1,6 +1,6 @@
 import { html, type Html } from '../pages/html';
-import { columns } from './parts';
-import { requestsSection, type RequestPart } from './requestSections';
+import { BY_OPERATION, columns, totals } from './parts';
+import { type RequestPart, requestsSection } from './overviewSections';
 
 /* API keys on the settings page: their list, and the page of one. */
 
@@ -67,24 +67,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
   <div class="alert" id="usage-failure" role="alert" hidden></div>
   <div id="usage-body" hidden>
     <p class="empty" id="no-usage" hidden></p>
-    <dl class="totals">
-      <div>
-        <dt>Requests</dt>
-        <dd id="total-requests"></dd>
-      </div>
-      <div>
-        <dt><span class="swatch bad"></span>Errors</dt>
-        <dd id="total-errors"></dd>
-      </div>
-      <div>
-        <dt><span class="swatch limited"></span>429s</dt>
-        <dd id="total-limited"></dd>
-      </div>
-      <div>
-        <dt>Over MCP</dt>
-        <dd id="total-mcp"></dd>
-      </div>
-    </dl>
+    ${totals('total', { id: 'mcp', name: 'Over MCP' })}
     <div id="chart"></div>
     <p class="hint" id="usage-hint">
       Figures are up to a minute old; times are in UTC. Errors are requests that failed, except with status 429.
@@ -101,7 +84,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
     <div id="usage-parts">
       <h3 id="operations-title">By operation</h3>
       <table class="rows numbers" aria-labelledby="operations-title">
-        ${columns('Operation', 'Requests', 'Errors', '429s', 'Median', '95th percentile')}
+        ${columns(...BY_OPERATION)}
         <tbody id="usage-operations"></tbody>
       </table>
       <p class="hint">Times to answer are estimated, and without requests that got a 429.</p>

@@ -1,6 +1,8 @@
 import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
 import { html, type Html } from '../pages/html';
-import { columns } from './parts';
+import { BY_OPERATION, columns, totals } from './parts';
+import { loadDocument } from '../schema/sdl';
+import { findOperations } from '../schema/declaredOperations';
 
 /* Sections of the settings page about the whole organisation: its requests, who has signed in, and the audit log. */
 
@@ -52,25 +54,12 @@ const ASK_FIRST = html`<p>
 const TRAFFIC = html`<div id="traffic-body" hidden>
   <p class="empty" id="no-traffic" hidden></p>
   <div id="some-traffic">
-    <dl class="totals">
-      <div>
-        <dt>Requests</dt>
-        <dd id="all-requests"></dd>
-      </div>
-      <div>
-        <dt><span class="swatch bad"></span>Errors</dt>
-        <dd id="all-errors"></dd>
-      </div>
-      <div>
-        <dt><span class="swatch limited"></span>429s</dt>
-        <dd id="all-limited"></dd>
-      </div>
-    </dl>
+    ${totals('all')}
     <div id="all-chart"></div>
     <details>
       <summary>By operation</summary>
       <table class="rows numbers" aria-label="Requests by operation">
-        ${columns('Operation', 'Requests', 'Errors', '429s', 'Median', '95th percentile')}
+        ${columns(...BY_OPERATION)}
         <tbody id="all-operations"></tbody>
       </table>
     </details>
@@ -165,3 +154,119 @@ export const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
   <p class="empty" id="no-events" hidden>No matching events.</p>
   <button class="button more" type="button" id="more-events" hidden>Show older events</button>
 </section>`;
+
+/* The log of requests on the settings page: of the organisation, and of one key. */
+
+/** What the page has to know of the request log. */
+export interface RequestPart {
+  /** Whether this gateway stores requests (REQUEST_LOG). */
+  readonly isOn: boolean;
+}
+
+const STATUSES = [
+  '2xx',
+  '4xx',
+  '5xx',
+  '200',
+  '201',
+  '304',
+  '400',
+  '401',
+  '403',
+  '404',
+  '405',
+  '406',
+  '409',
+  '412',
+].concat(['413', '415', '422', '429', '499', '500', '503']);
+
+const ALL = ['', 'all'] as const;
+const ANY = ['', 'any'] as const;
+
+/** A filter of requests with these values and their names. */
+function choice(label: string, filter: string, options: readonly (readonly [value: string, name: string])[]): Html {
+  return html`<label class="filter"
+    >${label}
+    <select data-filter="${filter}">
+      ${options.map(([value, name]) => html`<option value="${value}">${name}</option>`)}
+    </select></label
+  >`;
+}
+
+/** A filter of requests by a text. */
+function search(label: string, filter: string, attributes: Html): Html {
+  return html`<label class="filter"
+    >${label}
+    <input
+      type="search"
+      data-filter="${filter}"
+      ${attributes}
+      autocomplete="off"
+      autocapitalize="none"
+      spellcheck="false"
+  /></label>`;
+}
+
+const OFF_NOTICE = html`<p class="info">
+  This gateway stores no requests: its operator has set <code>REQUEST_LOG=off</code>. What is listed was stored by
+  another gateway, or before.
+</p>`;
+
+const WHAT_IS_STORED = html`<p class="hint">
+  Requests are kept for 7 days: of each organisation at most 10,000 that failed and 10,000 that succeeded. Every one
+  that failed is listed or counted in “more like it”, except in a flood of them; of the others the first hundred, then
+  one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests with a wrong
+  key never do.
+</p>`;
+
+const WHAT_WAS_STORED = html`<p class="hint">
+  Stored requests are kept for 7 days, without query, headers, body and key.
+</p>`;
+
+/** Requests with their filters, which the script finds by `data-filter`: the name that each has in the address. */
+export function requestsSection(id: 'requests' | 'key-requests', { isOn }: RequestPart): Html {
+  const ofKey = id === 'key-requests';
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+    <div class="heading">
+      <h2 id="${id}-title" tabindex="-1">Requests</h2>
+      <button class="button" type="button" data-refresh>Refresh</button>
+    </div>
+    ${isOn ? undefined : OFF_NOTICE}
+    <div class="filters" role="group" aria-label="Filter requests">
+      ${choice('Result', 'requests', [ALL, ['failed', 'failed'], ['successful', 'successful']])}
+      ${choice('Status', 'status', [ANY, ...STATUSES.map((status) => [status, status] as const)])}
+      ${choice('API', 'api', [ANY, ['rest', 'REST'], ['graphql', 'GraphQL'], ['mcp', 'MCP']])}
+      ${search('Operation', 'operation', html`list="operations" placeholder="any" maxlength="200"`)}
+      ${search('Request id', 'request_id', html`placeholder="X-Request-Id" maxlength="128"`)}
+    </div>
+    <div class="alert" data-failed role="alert" hidden></div>
+    <table class="rows requests" aria-labelledby="${id}-title" hidden>
+      ${columns(...(ofKey ? COLUMNS : ['When', 'Request', 'Key', ...COLUMNS.slice(2)]))}
+      <tbody></tbody>
+    </table>
+    <p class="empty" data-none hidden></p>
+    <button class="button more" type="button" data-more hidden>Show older requests</button>
+    ${isOn ? WHAT_IS_STORED : WHAT_WAS_STORED}
+  </section>`;
+}
+
+const COLUMNS = [
+  'When',
+  'Request',
+  'API',
+  'Status',
+  'Took',
+  'From',
+  'Request id',
+  html`<span class="unseen">Details</span>`,
+];
+
+/** The names that both filters by operation suggest. */
+export function operationNames(): Html {
+  const names = findOperations(loadDocument())
+    .filter(({ role }) => role === undefined)
+    .map(({ name }) => name);
+  return html`<datalist id="operations">
+    ${names.toSorted().map((name) => html`<option value="${name}"></option>`)}
+  </datalist>`;
+}

@@ -4,8 +4,14 @@ import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
 import { keyDialogs } from './keyDialogs';
 import { keyPage, keysSection } from './keySections';
-import { AUDIT_SECTION, MEMBERS_SECTION, overviewSection } from './overviewSections';
-import { operationNames, type RequestPart, requestsSection } from './requestSections';
+import {
+  AUDIT_SECTION,
+  MEMBERS_SECTION,
+  operationNames,
+  overviewSection,
+  type RequestPart,
+  requestsSection,
+} from './overviewSections';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** What the page has to know of the gateway. */
@@ -33,7 +39,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
         <div class="title">
           <div>
             <h1>Integrations</h1>
-            <p class="lead"><strong>${organisation.name}</strong>, on the plan ${organisation.plan}.</p>
+            <p class="lead"><strong>${organisation.name}</strong> · ${planName(organisation.plan)} plan</p>
           </div>
           <form class="account" method="post" action="/settings/sign-out">
             <p>${user.name} <span class="tag">${role}</span></p>
@@ -73,6 +79,8 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
       })}`,
   });
 }
+
+const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
 
 const PLAN_NOTICE = html`<p class="info" id="plan">
   This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new

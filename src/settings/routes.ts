@@ -9,8 +9,7 @@ import type { Exchange } from '../http/exchange';
 import type { Control } from '../organisations/control';
 import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
-import { type BrowserSessions, cookie } from './cookies';
-import { checkCsrf, checkOrigin, csrfToken } from './forgery';
+import { type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { renderIntegrations } from './page';
 import { renderLink, renderSignIn } from './signInPages';
@@ -38,18 +37,21 @@ export interface RoutesOptions {
 
 /** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
 export function settingsRoutes(options: RoutesOptions): Routes {
+  const { config, control, sessions, failures, webhookPart } = options;
+  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
+  const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
+  const tooMany = 'Too many failed sign-ins with the identity provider from this address';
+  const attemptReturn = attempts(failures, 'openid', tooMany);
+  const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
   const provider = openId(options);
+  const hasProvider = provider !== undefined;
+  const requireProvider = (): OpenId => {
+    if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
+    return provider;
+  };
+
   return {
     '/settings': { get: () => ({ to: PAGE }) },
-    ...pageRoutes(options),
-    ...linkRoutes(options, provider !== undefined),
-    ...providerRoutes(options, provider),
-  };
-}
-
-function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): Routes {
-  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
-  return {
     [PAGE]: {
       async get(_request, _response, exchange) {
         const found = await sessions.find(exchange);
@@ -77,12 +79,6 @@ function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): 
         return { to: SIGN_IN };
       },
     },
-  };
-}
-
-function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasProvider: boolean): Routes {
-  const attempt = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
-  return {
     [SIGN_IN]: {
       async get(request, _response, exchange) {
         const { link } = request.query;
@@ -95,29 +91,13 @@ function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasP
       async post(request, response, { address }) {
         checkOrigin(request, config.PUBLIC_URL);
         const link = (request.body as { link?: unknown } | undefined)?.link;
-        const token = await attempt(address, async () =>
+        const token = await attemptLink(address, async () =>
           typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
         );
         if (token !== undefined) return enter(sessions, response, token);
         return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
       },
     },
-  };
-}
-
-function providerRoutes(options: RoutesOptions, provider: OpenId | undefined): Routes {
-  const { config, control, sessions, failures } = options;
-  const attempted = attempts(
-    failures,
-    'openid',
-    'Too many failed sign-ins with the identity provider from this address',
-  );
-  const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
-  const requireProvider = (): OpenId => {
-    if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
-    return provider;
-  };
-  return {
     [`${SIGN_IN}/oidc`]: {
       async get(_request, response) {
         const { url, attempt } = await requireProvider().begin();
@@ -132,7 +112,7 @@ function providerRoutes(options: RoutesOptions, provider: OpenId | undefined): R
         attemptCookie.clear(response);
         if (!attempt)
           throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
-        const token = await attempted(address, async () =>
+        const token = await attemptReturn(address, async () =>
           control.sessions.start(await chosen.finish(search, attempt), address),
         );
         if (token !== undefined) return enter(sessions, response, token);

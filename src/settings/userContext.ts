@@ -8,7 +8,7 @@ import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
 import type { OwnWebhooks } from '../organisations/webhooks';
 import { type Exchange, incomingRequest } from '../http/exchange';
-import { checkCsrf, checkOrigin } from './forgery';
+import { checkCsrf, checkOrigin } from './cookies';
 import type { RoutesOptions } from './routes';
 
 export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'control' | 'sessions'> {

@@ -64,7 +64,7 @@ const DELIVERIES_SECTION = html`<section aria-labelledby="deliveries-title">
       <select id="delivery-state">
         <option value="">all</option>
         <option value="delivered">delivered</option>
-        <option value="waiting">to be tried again</option>
+        <option value="waiting">retrying</option>
         <option value="held">held back</option>
         <option value="failed">given up</option>
         <option value="skipped">skipped</option>
@@ -181,8 +181,8 @@ const ENABLE_DIALOG = dialog(
     <fieldset class="scopes choices">
       <legend>From when on</legend>
       ${choice('stopped', 'From where it stopped', 'Everything since then is sent, oldest first. What failed is tried at once.')}
-      ${choice('time', 'From a time', 'Every event since then is sent, with the same id as before if it was sent already. What waits to be tried again is skipped.')}
-      ${choice('now', 'From now on', 'What happened meanwhile is not sent, and what waits to be tried again is skipped. You can still send it later, from a time: events are kept for 30 days.')}
+      ${choice('time', 'From a time', 'Every event since then is sent, with the same id as before if it was sent already. Events waiting to be retried are skipped.')}
+      ${choice('now', 'From now on', 'What happened meanwhile is not sent, and events waiting to be retried are skipped. You can still send it later, from a time: events are kept for 30 days.')}
     </fieldset>
     <div class="field" data-time hidden>
       <label for="webhook-time">Time (UTC)</label>

@@ -1,15 +1,18 @@
 import { trusted } from 'mongoose';
-import { defineCollection } from '../database/collection';
+import { definedByType } from '../database/collection';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { findPage, type Page } from '../database/pagination';
 import type { DeliveryQuery, DeliveryState, WebhookAttempt } from '../organisations/webhooks';
-import { DAY } from '../units';
+import { timeOf } from '../database/clock';
+import { SETTLED_READ } from '../database/slots';
+import { type EventRow, events, KEPT_FOR } from '../events/collection';
 
-/* What was sent to webhook endpoints, and what waits: a row an event and endpoint, in the organisation's own database. */
+/*
+ * What was sent to webhook endpoints, and what waits: a row an event and endpoint, in the organisation's own database, kept as long as
+ * events.
+ */
 
-/** How long rows are kept, in milliseconds; as long as events. */
-const KEPT_FOR = 30 * DAY;
 /** Attempts that a row remembers. */
 const MOST_REMEMBERED = 10;
 
@@ -31,24 +34,10 @@ export interface DeliveryRow {
 /** What is known of a row that is not done. */
 export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
 
-const text = { type: String, required: true } as const;
-
-export const webhookDeliveries = defineCollection<DeliveryRow>(
-  'webhook_deliveries',
-  {
-    _id: text,
-    endpoint_id: text,
-    event_id: text,
-    type: text,
-    object_id: String,
-    state: text,
-    attempts: Number,
-    next_at: Date,
-    log: [],
-    at: { type: Date, required: true },
-  },
-  [{ on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } }, { on: { endpoint_id: 1, state: 1, _id: 1 } }],
-);
+export const webhookDeliveries = definedByType<DeliveryRow>('webhook_deliveries', [
+  { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
+  { on: { endpoint_id: 1, state: 1, _id: 1 } },
+]);
 
 export const deliveryId = (endpoint: string, position: string): string => `${endpoint}.${position}`;
 export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.') + 1);
@@ -119,4 +108,21 @@ export function deliveriesOf(data: OrganisationData) {
         unique: '_id',
       }),
   };
+}
+
+/* Events that are sent again. */
+
+/** Whether events since a time are still kept. */
+export function isKept(data: OrganisationData, from: Date): boolean {
+  return from.getTime() >= timeOf(data.connection) - KEPT_FOR;
+}
+
+/** Events by position; those that are no longer kept are missing. */
+export async function eventsAt(
+  data: OrganisationData,
+  positions: readonly string[],
+): Promise<ReadonlyMap<string, EventRow>> {
+  const rows = nativeCollection(data.collection(events));
+  const found = await rows.find({ _id: { $in: [...positions] } }, SETTLED_READ).toArray();
+  return new Map(found.map((row) => [row._id, row]));
 }

@@ -1,36 +1,28 @@
+import type { Logger } from 'pino';
 import type { Config } from '../config';
 import type { Databases } from '../database/connect';
+import { describeError } from '../log';
 import type { Control } from '../organisations/control';
 import { type Session, userActor } from '../organisations/sessions';
 import type { OwnWebhooks } from '../organisations/webhooks';
 import { addressPolicy } from './addresses';
-import { createManagement, type WebhooksOf } from './management';
-import { type MasterSecret, masterSecret } from './masterSecret';
+import { createManagement } from './management';
+import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
 import { dnsNames } from './names';
-import { createPoster, type Poster } from './post';
-import { senderOf, type Sender } from './sending';
+import { createPoster } from './post';
+import { senderOf } from './sending';
 import { webhookSettings } from './settings';
+import type { Outcome } from './work';
+import { createWorkers } from './workers';
 
-export interface WebhookParts {
-  readonly poster: Poster;
-  /** What signs and sends; undefined without a master secret. */
-  readonly signing: { readonly sender: Sender; readonly secret: MasterSecret } | undefined;
-  /** What people do with endpoints. */
-  readonly webhooksOf: WebhooksOf;
-  /** The webhooks of a signed-in user's organisation, acting from a network address. */
-  readonly ofUser: (session: Session, from: string) => OwnWebhooks;
-}
-
-/** What a gateway and the command line need for webhooks. */
-export function webhookParts({
-  config,
-  databases,
-  control,
-}: {
+export interface WebhooksOptions {
   readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'>;
   readonly databases: Databases;
   readonly control: Control;
-}): WebhookParts {
+}
+
+/** What a gateway and the command line need for webhooks. */
+export function webhookParts({ config, databases, control }: WebhooksOptions) {
   const { master, ranges } = webhookSettings(config);
   const policy = addressPolicy(ranges);
   const resolve = dnsNames();
@@ -45,8 +37,56 @@ export function webhookParts({
   const webhooksOf = createManagement({ databases, control, policy, resolve, signing });
   return {
     poster,
+    /** What signs and sends; undefined without a master secret. */
     signing,
+    /** What people do with endpoints. */
     webhooksOf,
-    ofUser: ({ organisation, user }, from) => webhooksOf(organisation, { actor: userActor(user, from) }, user.name),
+    /** The webhooks of a signed-in user's organisation, acting from a network address. */
+    ofUser: ({ organisation, user }: Session, from: string): OwnWebhooks =>
+      webhooksOf(organisation, { actor: userActor(user, from) }, user.name),
+  };
+}
+
+export interface GatewayWebhooksOptions extends WebhooksOptions {
+  readonly logger: Logger;
+  /** Whether a cluster does not respond. */
+  readonly isAway: (cluster: string) => boolean;
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+/** The webhooks of a gateway: what its users do with them, and what delivers them. It logs what it cannot do. */
+export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
+  const { signing, poster, ofUser } = webhookParts(stores);
+  const workers =
+    signing &&
+    createWorkers({
+      ...{ ...stores, ...signing, isAway, onOutcome },
+      onDisabled: ({ _id, organisation_id }, reason) => {
+        logger.warn({ organisation_id, webhook_endpoint: _id, reason }, 'a webhook endpoint was disabled');
+      },
+      onError: (error) => {
+        logger.warn({ error: describeError(error) }, 'delivering webhooks failed; will retry');
+      },
+      onOtherSecret: () => {
+        logger.error(`webhooks are not sent: ${OTHER_SECRET}; ${RESTORE_SECRET}`);
+      },
+    });
+  return {
+    ofUser,
+    /** Notes that organisations have new events. */
+    wake: async (organisations: readonly string[]): Promise<void> => {
+      if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
+    },
+    start(): void {
+      workers?.start();
+    },
+    /** Resolves when nothing more is sent; what is under way ends first. */
+    async stop(): Promise<void> {
+      await workers?.stop();
+      poster.close();
+    },
+    waited: (): number => workers?.waited() ?? 0,
+    posting: (): number => workers?.posting() ?? 0,
+    postsWaiting: (): number => workers?.postsWaiting() ?? 0,
   };
 }

@@ -7,9 +7,8 @@ import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import { BEAT_EVERY, type Leased, type Progress, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
-import { healthOf } from './health';
+import { healthOf, probeAfter } from './health';
 import type { Places } from './places';
-import { probeAfter } from './schedule';
 import type { Sender } from './sending';
 import { type Outcome, type Pass, workOnce } from './work';
 

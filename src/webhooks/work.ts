@@ -7,15 +7,13 @@ import {
   deliveriesOf,
   deliveryId,
   type DeliveryRow,
+  eventsAt,
   type OpenRow,
   positionOfDelivery,
   withAttempt,
 } from './deliveries';
-import type { Health } from './health';
-import { runLanes } from './lanes';
+import { type Health, probeAfter, waitAfter } from './health';
 import type { Attempt } from './post';
-import { eventsAt } from './replay';
-import { probeAfter, waitAfter } from './schedule';
 
 /* One pass over an endpoint: what is parked and due again, then the next events of the feed. */
 
@@ -223,4 +221,36 @@ function stillOpen(open: readonly OpenRow[], changed: ReadonlyMap<string, Delive
 function nextOf(open: readonly OpenRow[]): number | undefined {
   const times = [...headsOf(open).values()].map(dueAt);
   return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+interface LanesOptions<T> {
+  /** How many lanes may run at the moment. */
+  readonly width: () => number;
+  /** Whether nothing more may begin. */
+  readonly isOver: () => boolean;
+  /** Does one item. False ends its lane. */
+  readonly each: (item: T) => Promise<boolean>;
+}
+
+/** Does the items of each lane one after another, several lanes at the same time. @throws what the first failing item does, once all have ended */
+async function runLanes<T>(lanes: readonly (readonly T[])[], { width, isOver, each }: LanesOptions<T>): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+
+  async function run(lane: readonly T[]): Promise<void> {
+    try {
+      for (const item of lane) if (failures.length > 0 || isOver() || !(await each(item))) return;
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+
+  for (const lane of lanes) {
+    while (running.size > 0 && running.size >= width()) await Promise.race(running);
+    if (failures.length > 0 || isOver()) break;
+    const ended = run(lane).finally(() => running.delete(ended));
+    running.add(ended);
+  }
+  await Promise.all(running);
+  if (failures.length > 0) throw failures[0] as Error;
 }

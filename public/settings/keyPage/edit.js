@@ -27,7 +27,7 @@ export function editKey(key, changed) {
   askChange(dialog, {
     changed,
     doing: (given) => `Saving the key ${given.get('name').trim()}…`,
-    doubt: () => 'Whether it was saved is not known. Saving it again does no harm.',
+    doubt: () => 'We couldn’t confirm that it was saved. Saving it again does no harm.',
     async work(given) {
       const changes = changesOf(key, given);
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');

@@ -45,7 +45,7 @@ export function rotateSecret(endpoint, { read, changed, gone }) {
       if (!failure.isUnsure) throw failure;
       const after = await read().catch(() => undefined);
       if (after === null) return gone;
-      if (!after) throw new Failure(`${failure.message} Whether the secret was rotated is not known.`);
+      if (!after) throw new Failure(`${failure.message} We couldn’t confirm that the secret was rotated.`);
       if (after.old_secret_until === until) throw new Failure(`${failure.message} The secret was not rotated so far.`);
       warn(after);
       changed();
@@ -134,7 +134,7 @@ export function disableEndpoint(endpoint, { changed, gone }) {
 export function deleteEndpoint(endpoint, deleted) {
   const dialog = dialogOf('delete', endpoint);
   dialog.querySelector('[data-waiting]').textContent =
-    endpoint.waiting > 0 ? `${events(endpoint.waiting)} that wait to be tried again are never sent.` : '';
+    endpoint.waiting > 0 ? `${events(endpoint.waiting)} waiting to be retried are never sent.` : '';
   const done = () => {
     say(`Deleted the endpoint ${endpoint.url}.`);
     deleted();

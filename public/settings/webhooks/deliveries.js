@@ -91,7 +91,7 @@ state.addEventListener('change', () => {
 
 const STATES = {
   delivered: { words: 'delivered', tag: 'enabled' },
-  waiting: { words: 'to be tried again', tag: 'failing' },
+  waiting: { words: 'retrying', tag: 'failing' },
   held: { words: 'held back', note: 'behind an earlier event of the same object' },
   failed: { words: 'given up', tag: 'disabled', note: 'all attempts failed' },
   skipped: { words: 'skipped', note: 'the endpoint was enabled from another time' },

@@ -61,9 +61,9 @@ const KEPT = 30 * 86_400;
 /** How far it is behind. */
 export function behind({ lag_seconds: lag, waiting }) {
   const words = () => (lag > KEPT ? 'more than 30 days' : span(lag));
-  if (lag === 0 && waiting > 0) return [`up to date, but for ${events(waiting)} to be tried again`];
+  if (lag === 0 && waiting > 0) return [`up to date, but for ${events(waiting)} waiting to be retried`];
   const parts = [lag === null ? 'not known' : lag === 0 ? 'up to date' : words()];
-  if (waiting > 0) parts.push(element('span', { class: 'quiet' }, `${events(waiting)} to be tried again`));
+  if (waiting > 0) parts.push(element('span', { class: 'quiet' }, `${events(waiting)} waiting to be retried`));
   return parts;
 }
 
