@@ -1,7 +1,6 @@
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
-import { openScene, overflow, type PagesScene, violations } from './scene';
-import { enterKey } from './visitorKey';
+import { overflow, pagesScene, violations } from './scene';
 
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
@@ -16,12 +15,7 @@ const PAGES: readonly { path: string; drawn: string }[] = [
 const VIEWS = PAGES.flatMap((page) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...page, theme, width }))));
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => {
-  let scene: PagesScene;
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
+  const scene = pagesScene();
 
   test.each(VIEWS)(
     '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
@@ -82,17 +76,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
     });
     expect(new Set(foreign.map((url) => new URL(url).hostname))).toEqual(new Set(['sandbox.embed.apollographql.com']));
     expect(faults.filter((fault) => !fault.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
-  });
-
-  test('the reference can call a route with a key', async () => {
-    await scene.visit('/api/v1/docs', async (page) => {
-      await enterKey(page, scene.key);
-      await page.locator('#operations-me-get_me .opblock-summary-control').press('Enter');
-      await page.locator('#operations-me-get_me .execute').click();
-      const answer = page.locator('#operations-me-get_me .live-responses-table');
-      await answer.getByText('Northwind Traders').first().waitFor();
-      expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
-    });
   });
 
   test("the landing page has a command to copy, with the browser's URL", async () => {

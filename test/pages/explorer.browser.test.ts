@@ -15,8 +15,7 @@ import {
   writeKey,
   written,
 } from './graphiqlPage';
-import { openScene, overflow, type PagesScene, violations } from './scene';
-import { enterKey } from './visitorKey';
+import { enterKey, overflow, pagesScene, violations } from './scene';
 
 const OWN = 'query Own { me { key { name } } }';
 /** Each theme and each width once, since these take long. */
@@ -29,12 +28,7 @@ async function turn(page: Page, { theme, width }: (typeof VIEWS)[number]): Promi
 }
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
-  let scene: PagesScene;
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
+  const scene = pagesScene();
 
   test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {
     await scene.visit('/graphiql', async (page) => {

@@ -6,17 +6,10 @@ import type { Json } from '../support/client';
 import { makeKey } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { button, close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
-import { output } from './output';
-import { openScene, type PagesScene } from './scene';
-import { enterKey, keyForm } from './visitorKey';
+import { enterKey, keyForm, openScene, output, pagesScene } from './scene';
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
-  let scene: PagesScene;
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
+  const scene = pagesScene();
 
   test('a key entered in one tab works in all tabs and in newly opened examples', async () => {
     await scene.visit('/graphiql', async (page) => {

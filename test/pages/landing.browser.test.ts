@@ -1,6 +1,6 @@
 import { CHROMIUM, INSTALL_CHROMIUM, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
-import { openScene, type PagesScene } from './scene';
+import { pagesScene } from './scene';
 
 /** Copy buttons under which a command has text, wherever it is scrolled to. */
 const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) => {
@@ -23,13 +23,8 @@ const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) =>
 })`;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the landing page', () => {
-  let scene: PagesScene;
+  const scene = pagesScene();
   const permissions = ['clipboard-read', 'clipboard-write'];
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
 
   test.each(WIDTHS)(
     'has no copy button over a command at %i px',

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { RECEIVER } from '../../src/pages/webhooks';
 import { endpointSecret, secretText, signedHeaders } from '../../src/webhooks/signing';
 import { eventually } from '../http/eventually';
+import { freePort } from '../support/freePort';
 
 /* The receiver that the page /webhooks shows. */
 
@@ -37,15 +36,6 @@ afterAll(async () => {
   receiver.kill();
   await ended;
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function post(id: string, body: string, sent = body): Promise<number> {
   const headers = signedHeaders({ id, timestamp: Math.floor(Date.now() / 1000), body }, [SECRET]);

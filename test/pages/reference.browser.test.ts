@@ -3,8 +3,7 @@ import { openApiDocument } from '../../src/published';
 import { CHROMIUM, INSTALL_CHROMIUM, type Theme, THEMES, type Width, WIDTHS } from '../support/browser';
 import { makeKey } from '../support/factories';
 import { describeWith } from '../support/programs';
-import { openScene, overflow, type PagesScene, violations } from './scene';
-import { enterKey, keyForm } from './visitorKey';
+import { enterKey, keyForm, overflow, pagesScene, violations } from './scene';
 
 const OPERATIONS = Object.entries(openApiDocument().paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, tags }]) => ({
@@ -40,12 +39,7 @@ const box = async (locator: Locator): Promise<{ x: number; y: number; width: num
   (await locator.boundingBox())!;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
-  let scene: PagesScene;
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
+  const scene = pagesScene();
 
   test('resolves what operations refer to as Swagger UI would', async () => {
     await scene.visit('/api/v1/docs', async (page) => {

@@ -4,9 +4,7 @@ import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { describeWith } from '../support/programs';
-import { output } from './output';
-import { openScene, type PagesScene } from './scene';
-import { enterKey, keyForm } from './visitorKey';
+import { enterKey, keyForm, output, pagesScene } from './scene';
 
 const SECRETS = `JSON.stringify([location.href, document.cookie, { ...localStorage }, history.state, document.body.innerText])`;
 
@@ -22,13 +20,8 @@ const RUN: Readonly<Record<string, readonly [string, ...string[]]>> = {
 };
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
-  let scene: PagesScene;
+  const scene = pagesScene();
   const permissions = ['clipboard-read', 'clipboard-write'];
-
-  beforeAll(async () => {
-    scene = await openScene();
-  }, 120_000);
-  afterAll(() => scene.close());
 
   /** What the Copy button copies for each language. */
   async function copied(page: Page, operation: Locator): Promise<Record<string, string>> {

@@ -2,8 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { describeWith } from '../support/programs';
-import { openScene, type PagesScene, violations } from './scene';
-import { enterKey } from './visitorKey';
+import { enterKey, pagesScene, violations } from './scene';
 
 /* The page around Apollo Sandbox, with a frame of ours in place of Apollo's, which cannot be reached here. */
 
@@ -15,14 +14,12 @@ const FRAME = `<!doctype html><html lang="en"><title>Sandbox</title><script>
 </script>`;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of Apollo Sandbox', () => {
-  let scene: PagesScene;
+  const scene = pagesScene();
   let endpoint: string;
 
-  beforeAll(async () => {
-    scene = await openScene();
+  beforeAll(() => {
     endpoint = `${scene.gateway.url}/graphql`;
-  }, 120_000);
-  afterAll(() => scene.close());
+  });
 
   /** Opens the page with the frame, and a function that sends its messages and returns the answers to them. */
   async function opened(page: Page): Promise<{ frame: Frame; tell: Tell }> {

@@ -1,4 +1,5 @@
-import type { Browser, Page } from 'playwright-core';
+import { spawn } from 'node:child_process';
+import type { Browser, Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import { openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
@@ -21,6 +22,16 @@ interface Outcome {
   readonly faults: string[];
   /** URLs of other hosts that the page asked for. */
   readonly foreign: string[];
+}
+
+/** The scene of the tests of a file, open from before the first until after the last. */
+export function pagesScene(): PagesScene {
+  const scene = {} as PagesScene;
+  beforeAll(async () => {
+    Object.assign(scene, await openScene());
+  }, 120_000);
+  afterAll(() => scene.close());
+  return scene;
 }
 
 export async function openScene(environment: Record<string, string> = {}): Promise<PagesScene> {
@@ -46,4 +57,30 @@ export async function openScene(environment: Record<string, string> = {}): Promi
       await gateway.stop();
     },
   };
+}
+
+/* The form above the reference and the explorer. */
+
+export const keyForm = (page: Page): Locator => page.getByRole('form', { name: 'API key' });
+
+/** Enters a key and waits until the gateway has identified its owner. */
+export async function enterKey(page: Page, key: string): Promise<void> {
+  await keyForm(page).getByLabel('API key').fill(key);
+  await page.keyboard.press('Enter');
+  await keyForm(page).getByText('Northwind Traders').waitFor();
+}
+
+/** What a program prints for this input; not synchronously, since the gateway is in the same process. */
+export async function output(
+  [program, ...args]: readonly [string, ...string[]],
+  input: string,
+  environment: Record<string, string>,
+): Promise<string> {
+  const child = spawn(program, args, { env: { ...process.env, NO_PROXY: '127.0.0.1', ...environment } });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  child.stdin.end(input);
+  await new Promise((resolve) => child.on('close', resolve));
+  return text;
 }

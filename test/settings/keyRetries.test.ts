@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { type Office, openOffice, type Person, signIn } from './people';
+import { makeLink, type Person, signIn, useOffice } from './people';
 
 /* Calls that create or rotate a key, repeated with the same Idempotency-Key. */
 
@@ -11,14 +11,7 @@ const CREATE = `mutation($name: String!, $scopes: [String!]!) {
   value: create_api_key(name: $name, scopes: $scopes) { key api_key { id state } } }`;
 const ROTATE = `mutation($id: ID!) { value: rotate_api_key(id: $id) { key api_key { id } old { id rotated_to } } }`;
 
-let gateway: Office['gateway'];
-let organisation: Office['organisation'];
-let admin: Office['admin'];
-
-beforeAll(async () => {
-  ({ gateway, organisation, admin } = await openOffice());
-});
-afterAll(() => gateway.stop());
+const { gateway, organisation, admin } = useOffice();
 
 const anyKey = (): string => randomBytes(32).toString('base64url');
 const send = (who: Person, query: string, variables: object, key: string) =>
@@ -116,25 +109,49 @@ test('a repeat gets the key in its current state, and a new one after a day', as
   expect(later.body.data.value.api_key.id).not.toBe(id);
 });
 
+/** All rows of the control database, by collection. */
+async function stored(): Promise<Map<string, object[]>> {
+  const db = gateway.databases.control.getClient().db(gateway.databases.control.name);
+  const names = (await db.listCollections().toArray()).map(({ name }) => name);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await db.collection(name).find().toArray()] as const)),
+  );
+}
+
 test('the control database stores neither a key nor what could decrypt it', async () => {
   const key = anyKey();
   const { body } = await send(admin, CREATE, SHOP, key);
   const secret = (body.data.value.key as string).split('_').at(-1)!;
-  const db = gateway.databases.control.getClient().db(gateway.databases.control.name);
-  const collections = await db.listCollections().toArray();
-  const stored = await Promise.all(collections.map(({ name }) => db.collection(name).find().toArray()));
-  const text = JSON.stringify(stored);
+  const text = JSON.stringify([...(await stored())]);
   expect(text).toContain(body.data.value.api_key.id);
   expect(text).not.toContain(secret.slice(0, 43));
   expect(text).not.toContain(key);
 });
 
-test('stored answers are deleted with their organisation', async () => {
+test('an erased organisation leaves nothing in the control database but the event of its erasure', async () => {
+  const { control } = gateway;
   const own = await makeOrganisation(gateway);
-  const there = await signIn(gateway, own);
-  await send(there, CREATE, SHOP, anyKey());
-  const rows = gateway.databases.control.collection('key_answers');
-  expect(await rows.countDocuments({ organisation_id: own.id })).toBe(1);
-  await gateway.control.erasing.begin(own.id);
-  expect(await rows.countDocuments({ organisation_id: own.id })).toBe(0);
+  await send(await signIn(gateway, own), CREATE, SHOP, anyKey());
+  await makeLink(gateway, own);
+  const endpoint = {
+    organisationId: own.id,
+    url: 'https://hooks.example.com',
+    types: [],
+    position: '0',
+    createdBy: 'x',
+  };
+  await control.webhooks.create(endpoint, { actor: { who: 'cli:test', from: 'here' } });
+  const left = async (): Promise<[string, number][]> =>
+    [...(await stored())]
+      .map(([name, rows]): [string, number] => [
+        name,
+        rows.filter((row) => JSON.stringify(row).includes(own.id)).length,
+      ])
+      .filter(([, count]) => count > 0)
+      .sort();
+  const names = ['api_keys', 'audit_events', 'key_answers', 'members', 'organisations', 'sessions', 'sign_in_links'];
+  expect((await left()).map(([name]) => name)).toEqual([...names, 'webhook_endpoints']);
+  await control.erasing.begin(own.id);
+  await control.erasing.finish(own);
+  expect(await left()).toEqual([['audit_events', 1]]);
 });

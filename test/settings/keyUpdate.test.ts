@@ -1,26 +1,18 @@
-import { MINUTE } from '../../src/units';
+import { HOUR, MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { type Office, openOffice, type Person, signIn } from './people';
+import { type Person, signIn, useOffice } from './people';
 
-const HOUR = 3_600_000;
 const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR).toISOString();
 
-let gateway: TestGateway;
+const { gateway, organisation, admin, member } = useOffice();
 let second: TestGateway;
-let admin: Office['admin'];
-let member: Office['member'];
-let organisation: Office['organisation'];
 
 beforeAll(async () => {
-  ({ gateway, organisation, admin, member } = await openOffice());
   second = await startGateway();
 });
-afterAll(async () => {
-  await second.stop();
-  await gateway.stop();
-});
+afterAll(() => second.stop());
 
 const EXPIRES = inHours(48);
 
@@ -80,9 +72,6 @@ describe('an admin', () => {
 
   test.each([
     [{ name: '' }, '/name'],
-    [{ name: ' \t ' }, '/name'],
-    [{ name: 'a\nb' }, '/name'],
-    [{ name: 'safe \u202edlo' }, '/name'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ allowed_ranges: ['10.0.0.0/8', 'everywhere'] }, '/allowed_ranges/1'],
     [{ allowed_ranges: ['10.0.0.1/8'] }, '/allowed_ranges/0'],
@@ -185,15 +174,6 @@ test('a concurrent change and revocation leave the key revoked', async () => {
   expect(await admin.call('api_key', { id })).toMatchObject({ state: 'revoked' });
   expect((await client(gateway, key).get('/me')).status).toBe(401);
 }, 60_000);
-
-test('on a plan without integrations a key cannot be changed', async () => {
-  const own = await makeOrganisation(gateway);
-  const there = await signIn(gateway, own);
-  const { id } = await makeKey(gateway, own);
-  await gateway.control.organisations.setPlan(own.id, 'starter');
-  expect(await there.call('update_api_key', { id, name: 'x' })).toMatchObject({ code: 'plan_required', status: 403 });
-  expect(await changesOf(id, there)).toEqual([]);
-});
 
 test('keys that expire before a given time can be listed, without replaced ones', async () => {
   const own = await makeOrganisation(gateway);

@@ -63,7 +63,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () 
       const revoke = page.locator('#revoke-dialog');
       await button(page, 'Revoke key').click();
       await lose(await answers());
-      await revoke.getByText('Whether the key till was revoked is not known.').waitFor();
+      await revoke.getByText('We couldn’t confirm that the key till was revoked.').waitFor();
       expect(await focused(page)).toBe('Revoke key');
       await row(page, 'till').waitFor({ state: 'detached' });
       await page.keyboard.press('Escape');
@@ -75,7 +75,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () 
       await edit.getByLabel('Name').fill('web shop');
       await button(page, 'Save').click();
       await lose(await answers());
-      await edit.getByText('Whether it was saved is not known.').waitFor();
+      await edit.getByText('We couldn’t confirm that it was saved.').waitFor();
       expect(await focused(page)).toBe('Save');
       await page.locator('#key-title').getByText('web shop').waitFor();
 
@@ -122,17 +122,20 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () 
       await fillNew(page, 'till');
       await page.locator('#make-name').press('Enter');
       await lose(await answers());
-      await page.locator('#make-dialog').getByText('is not known').waitFor();
+      await page.locator('#make-dialog').getByText('couldn’t confirm').waitFor();
       expect(await focused(page)).toBe('Create key');
       expect(await asksBeforeLeaving(page)).toBe(true);
       const background = "getComputedStyle(document.querySelector('#make-name')).backgroundColor";
       const disabled = await page.evaluate(background);
       await page.keyboard.press('Escape');
-      await notices(page).getByText('Whether the key till was made is not known.').waitFor();
+      await notices(page).getByText('We couldn’t confirm that the key till was created.').waitFor();
       await isFocused(page, 'Try again');
       expect(await isSeen(page, notices(page))).toBe(true);
       expect(await asksBeforeLeaving(page)).toBe(true);
       await expectAccessible(page);
+      await button(page, 'Try again').click();
+      await (await answers()).abort('connectionreset');
+      await notices(page).getByText('Could not reach the gateway').waitFor();
       await button(page, 'Try again').click();
       await (await answers()).continue();
       await button(page, 'I have saved it').click();

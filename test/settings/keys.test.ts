@@ -1,20 +1,10 @@
-import { MINUTE } from '../../src/units';
+import { HOUR, MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { documentOf, operations, userArguments, userOperations } from '../support/operations';
-import { type Office, openOffice, signIn } from './people';
+import { signIn, useOffice } from './people';
 
-const HOUR = 3_600_000;
-
-let gateway: Office['gateway'];
-let organisation: Office['organisation'];
-let admin: Office['admin'];
-let member: Office['member'];
-
-beforeAll(async () => {
-  ({ gateway, organisation, admin, member } = await openOffice());
-});
-afterAll(() => gateway.stop());
+const { gateway, organisation, admin, member } = useOffice();
 
 function make(changes: object = {}): Promise<{ key: string; api_key: { id: string } & Record<string, unknown> }> {
   return admin.call('create_api_key', { name: 'shop', scopes: ['quotes:read', 'orders:read'], ...changes }) as never;
@@ -251,7 +241,7 @@ test('the key that another one replaced can be looked up, even after it ended, a
 });
 
 describe('on a plan without integrations', () => {
-  test('keys can be listed and revoked, but not created or rotated, from the next request on', async () => {
+  test('keys can be listed and revoked, but not created, rotated or changed, from the next request on', async () => {
     const own = await makeOrganisation(gateway);
     const there = await signIn(gateway, own);
     const { id } = await makeKey(gateway, own);
@@ -259,6 +249,7 @@ describe('on a plan without integrations', () => {
     for (const refused of [
       await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] }),
       await there.call('rotate_api_key', { id }),
+      await there.call('update_api_key', { id, name: 'x' }),
     ]) {
       expect(refused).toMatchObject({ code: 'plan_required', status: 403 });
     }

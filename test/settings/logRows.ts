@@ -6,6 +6,15 @@ import type { TestGateway } from '../support/gateway';
 
 /* Stores requests and usage directly, without making the requests. */
 
+/** What most rows have. */
+export const USUAL_ROW: Pick<
+  RequestRow,
+  'face' | 'method' | 'path' | 'operation' | 'status' | 'code' | 'reason' | 'ms' | 'address' | 'similar'
+> = {
+  ...{ face: 'rest', method: 'GET', path: '/api/v1/quotes', operation: 'quotes' },
+  ...{ status: 200, code: null, reason: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
+};
+
 /** Stores a request for each of these, newest first and a minute apart; resolves with their rows. */
 export async function someRequests(
   gateway: TestGateway,
@@ -15,16 +24,8 @@ export async function someRequests(
 ): Promise<RequestRow[]> {
   const rows = given.map((one, at): RequestRow => {
     const row = {
-      ...{ _id: randomUUID(), organisation_id: of.id, key_id: keyId, at: new Date(Date.now() - (at + 1) * 60_000) },
-      ...{
-        request_id: randomUUID(),
-        face: 'rest' as const,
-        method: 'GET',
-        path: '/api/v1/quotes',
-        operation: 'quotes',
-      },
-      ...{ status: 200, code: null, reason: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
-      ...one,
+      ...{ ...USUAL_ROW, _id: randomUUID(), organisation_id: of.id, key_id: keyId, request_id: randomUUID() },
+      ...{ at: new Date(Date.now() - (at + 1) * 60_000), ...one },
     };
     return { ...row, failed: row.code !== null || (row.status >= 400 && row.status !== 499) };
   });

@@ -83,14 +83,3 @@ test('at most 200 members are listed, those who signed in last', async () => {
   expect([data[0]?.name, data[1]?.name, data.at(-1)?.name]).toEqual(['Ada', 'N204', 'N6']);
   expect(has_more).toBe(true);
 });
-
-test('members are deleted with their organisation', async () => {
-  const own = await makeOrganisation(gateway);
-  await signIn(gateway, own, 'admin', 'Ada');
-  const count = () => rows().countDocuments({ organisation_id: own.id });
-  expect(await count()).toBe(1);
-  const { control } = gateway;
-  await control.erasing.begin(own.id);
-  await control.erasing.finish(own);
-  expect(await count()).toBe(0);
-});

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import { firstLine } from '../cli/commandLine';
 import { makeOrganisation } from '../support/factories';
+import { freePort } from '../support/freePort';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { person, visit } from './people';
 
@@ -66,15 +65,6 @@ async function stopProvider(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit');
   child.kill();
   await ended;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A minimal browser: cookies per host, redirects one at a time. */

@@ -90,7 +90,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
         });
         await signOut(page).press('Enter');
         const failure = page.locator('#failure');
-        await failure.getByText('Whether you are signed out is not known: try again.').waitFor();
+        await failure.getByText('We couldn’t confirm that you are signed out: try again.').waitFor();
         expect(page.url()).toBe(url);
         await page.unroute(form);
         await failure.getByRole('button', { name: 'Try again' }).click();

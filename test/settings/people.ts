@@ -62,6 +62,18 @@ export async function openOffice(): Promise<Office> {
   return { gateway, organisation, admin, member };
 }
 
+/** The office of the tests of a file, open from before the first until after the last. */
+export function useOffice(): Office {
+  const office = { gateway: {}, organisation: {}, admin: {}, member: {} } as Office;
+  beforeAll(async () => {
+    const opened = await openOffice();
+    for (const part of ['gateway', 'organisation', 'admin', 'member'] as const)
+      Object.assign(office[part], opened[part]);
+  });
+  afterAll(() => office.gateway.stop());
+  return office;
+}
+
 /** Signs in with a new link. */
 export async function signIn(
   gateway: TestGateway,

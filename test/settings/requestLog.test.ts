@@ -6,6 +6,7 @@ import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
+import { USUAL_ROW } from './logRows';
 import { openOffice, type Office, signIn } from './people';
 
 const ROW = 'id at request_id key_id face method path operation status code reason ms address similar';
@@ -66,15 +67,8 @@ describe('the request log', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{
-        operation: 'quotes',
-        status: 200,
-        code: null,
-        reason: null,
-        ms: expect.any(Number),
-        address: '127.0.0.1',
-        similar: 0,
-      },
+      ...{ operation: 'quotes', status: 200, code: null, reason: null, similar: 0 },
+      ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
   });
 
@@ -132,11 +126,6 @@ describe('the request log', () => {
     for (const filter of [{}, { key_id: reader.id }, { request_id: 'gone' }, { status: '404' }]) {
       expect(await logOf(stranger, filter)).toMatchObject({ data: [], has_more: false });
     }
-  });
-
-  test('is forbidden for keys', async () => {
-    const { body } = await client(office.gateway, reader.key).graphql('{ request_log { has_more } }');
-    expect(body).toMatchObject({ data: { request_log: null }, errors: [{ extensions: { code: 'forbidden' } }] });
   });
 
   test('says why a key was rejected, which its caller is not told', async () => {
@@ -202,27 +191,12 @@ describe('stored requests', () => {
   beforeAll(async () => (gateway = await startGateway()));
   afterAll(() => gateway.stop());
 
-  const rowsOf = (organisation: string, count: number, failed: boolean): RequestRow[] =>
+  const rowsOf = (organisation_id: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({
-      ...{ _id: `${organisation}-${String(failed)}-${String(at)}`, organisation_id: organisation, key_id: 'k' },
+      ...{ ...USUAL_ROW, _id: `${organisation_id}-${String(failed)}-${String(at)}`, organisation_id, key_id: 'k' },
+      ...{ request_id: String(at), status: failed ? 500 : 200, failed },
       // so that no rows of the two kinds are equally old
-      ...{
-        at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
-        request_id: String(at),
-        face: 'rest',
-        method: 'GET',
-        path: '/',
-      },
-      ...{
-        operation: null,
-        status: failed ? 500 : 200,
-        code: null,
-        reason: null,
-        ms: 1,
-        address: '::1',
-        failed,
-        similar: 0,
-      },
+      at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
     }));
 
   test('are trimmed to the newest of their organisation, failed and successful ones separately', async () => {

@@ -1,17 +1,9 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
-import { type Office, openOffice, signIn } from './people';
+import { signIn, useOffice } from './people';
 
-let gateway: Office['gateway'];
-let organisation: Office['organisation'];
-let admin: Office['admin'];
-let member: Office['member'];
-
-beforeAll(async () => {
-  ({ gateway, organisation, admin, member } = await openOffice());
-});
-afterAll(() => gateway.stop());
+const { gateway, organisation, admin, member } = useOffice();
 
 describe('forged requests', () => {
   const LIST = '{ api_keys { data { id } } }';

@@ -26,30 +26,19 @@ export interface PageScene {
   readonly visit: (of: Organisation, work: (page: Page) => Promise<void>, view?: Partial<Visitor>) => Promise<void>;
 }
 
-/** `usual` applies to every visit. */
-export function pageScene(usual: Partial<Visitor> = {}): PageScene {
-  let opened: { gateway: TestGateway; browser: Browser } | undefined;
-  const scene = () => {
-    if (!opened) throw new Error('the scene is open from beforeAll to afterAll');
-    return opened;
-  };
+/** `usual` applies to every visit, `environment` to the gateway. */
+export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}): PageScene {
+  const scene = {} as { gateway: TestGateway; browser: Browser };
   beforeAll(async () => {
-    const gateway = await startGateway();
-    opened = { gateway, browser: await openBrowser() };
+    scene.gateway = await startGateway(environment);
+    scene.browser = await openBrowser();
   }, 120_000);
   afterAll(async () => {
-    await opened?.browser.close();
-    await opened?.gateway.stop();
+    await scene.browser.close();
+    await scene.gateway.stop();
   });
-  return {
-    get gateway() {
-      return scene().gateway;
-    },
-    get browser() {
-      return scene().browser;
-    },
-    visit: (of, work, view = {}) => signedIn(scene(), { of, ...usual, ...view }, work),
-  };
+  const visit: PageScene['visit'] = (of, work, view) => signedIn(scene, { of, ...usual, ...view }, work);
+  return Object.assign(scene, { visit });
 }
 
 /** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
@@ -94,6 +83,13 @@ export async function choose(page: Page, key: string | RegExp, action: string | 
   await page.getByRole('button', { name, exact: true }).click();
   await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
+
+/** Opens the details of the first row that has some. */
+export const openDetails = (page: Page): Promise<void> =>
+  page
+    .getByRole('button', { name: /^Details/ })
+    .first()
+    .click();
 
 /** Expects no axe-core violations, and no horizontal scrolling. */
 export async function expectAccessible(page: Page): Promise<void> {

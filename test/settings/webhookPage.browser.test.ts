@@ -1,43 +1,30 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 import { type Receiver, startReceiver } from '../webhooks/receiver';
 import { someDeliveries } from './deliveryRows';
-import { expectAccessible, signedIn, type Visitor } from './visiting';
+import { expectAccessible, openDetails, pageScene } from './visiting';
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
+  const scene = pageScene({}, ENVIRONMENT);
+  const { visit } = scene;
   let receiver: Receiver;
-
-  beforeAll(async () => {
-    gateway = await startGateway(ENVIRONMENT);
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
   beforeEach(async () => {
     receiver = await startReceiver();
   });
   afterEach(() => receiver.stop());
 
-  const visit = (view: Visitor, work: (page: Page) => Promise<void>): Promise<void> =>
-    signedIn({ browser, gateway }, view, work);
-
   /** An organisation with an endpoint. */
   async function anEndpoint(
     url = receiver.url,
   ): Promise<{ of: Organisation; id: string; secret: string; admin: Call }> {
-    const { admin, organisation } = await officeOf(gateway);
+    const { admin, organisation } = await officeOf(scene.gateway);
     const { endpoint, secret } = await admin('create_webhook_endpoint', { url });
     return { of: organisation, id: endpoint.id, secret, admin };
   }
@@ -45,7 +32,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
 
   /** Changes an endpoint as a delivering gateway would. */
   const become = (id: string, state: object): Promise<unknown> =>
-    gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
+    scene.gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
 
   const open = async (page: Page, url = receiver.url): Promise<void> => {
     await page.getByRole('link', { name: url }).click();
@@ -53,8 +40,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   };
 
   test('an endpoint is added, its secret is shown once and cannot be dismissed by mistake, and its test event verifies', async () => {
-    const of = await makeOrganisation(gateway);
-    await visit({ of }, async (page) => {
+    const of = await makeOrganisation(scene.gateway);
+    await visit(of, async (page) => {
       await page.getByText('Webhooks tell your own server what happens here').waitFor();
       await page.getByRole('button', { name: 'Add endpoint' }).click();
       await page.getByLabel('URL').fill(receiver.url);
@@ -99,8 +86,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   });
 
   test('errors are shown at their fields, and disappear once they are fixed', async () => {
-    const of = await makeOrganisation(gateway);
-    await visit({ of }, async (page) => {
+    const of = await makeOrganisation(scene.gateway);
+    await visit(of, async (page) => {
       await page.getByRole('button', { name: 'Add endpoint' }).click();
       const dialog = page.locator('#webhook-dialog');
       const add = dialog.getByRole('button', { name: 'Add endpoint' });
@@ -148,8 +135,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
 
   test('deliveries are listed newest first, by state and in pages, with their answers, and one can be sent again by hand', async () => {
     const { of, id, secret } = await anEndpoint();
-    const event = await someDeliveries(gateway, of, id, 45);
-    await visit({ of }, async (page) => {
+    const event = await someDeliveries(scene.gateway, of, id, 45);
+    await visit(of, async (page) => {
       await open(page);
       const rows = page.locator('#deliveries tr:not(.delivery-details)');
       await rows.nth(19).waitFor();
@@ -194,29 +181,25 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   test('a failing endpoint says what to do, and can be enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * 3_600_000), parked: 12 });
-    const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
+    const { position } = await someDeliveries(scene.gateway, of, id, 4, ['waiting']);
     await become(id, { position });
     const started = async (): Promise<Json[]> =>
-      (await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })).data.map(
-        (one) => one.details.from,
-      );
-    await visit({ of }, async (page) => {
+      (
+        await scene.gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })
+      ).data.map((one) => one.details.from);
+    await visit(of, async (page) => {
       const row = page.locator('#webhooks tr');
-      expect(await row.textContent()).toMatch(/failing.*the first failed 2 hours ago.*12 events to be tried again/);
+      expect(await row.textContent()).toMatch(/failing.*the first failed 2 hours ago.*12 events waiting to be retried/);
       await open(page);
       await page.getByText('The last events of ten different objects failed').waitFor();
       const attempts = (): Promise<string[]> => page.locator('#deliveries [data-label="Next attempt"]').allInnerTexts();
       const after = 'after the oldest is accepted';
       await page.locator('#deliveries tr').first().waitFor();
       expect(await attempts()).toEqual(['none', after, after, 'as soon as there is room']);
-      await page.locator('#endpoint-facts').getByText('up to date, but for 12 events to be tried again').waitFor();
+      await page.locator('#endpoint-facts').getByText('up to date, but for 12 events waiting to be retried').waitFor();
       const notice = page.locator('#endpoint-notice');
       for (const button of ['Send test event', 'Send again: quote.created']) {
-        if (button !== 'Send test event')
-          await page
-            .getByRole('button', { name: /^Details/ })
-            .first()
-            .click();
+        if (button !== 'Send test event') await openDetails(page);
         await page.getByRole('button', { name: button }).press('Enter');
         await notice.getByText('what was sent by hand. That does not count').waitFor();
         await page.getByRole('button', { name: button }).and(page.locator(':focus')).waitFor();
@@ -262,7 +245,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   test('URL and types can be changed, the secret rotated with an overlap, and the endpoint deleted', async () => {
     const { of, id, admin, secret } = await anEndpoint();
     await become(id, { parked: 1 });
-    await visit({ of }, async (page) => {
+    await visit(of, async (page) => {
       await open(page);
       await page.getByText('One event failed and is tried again automatically').waitFor();
       await page.getByRole('button', { name: 'Edit' }).click();

@@ -1,61 +1,49 @@
-import type { Browser, Page } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 import { someDeliveries } from './deliveryRows';
-import { expectAccessible, signedIn, type Visitor } from './visiting';
+import { expectAccessible, openDetails, pageScene, signedIn } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 const URL = 'https://hooks.example.com/a';
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for everyone', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway(ENVIRONMENT);
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (view: Visitor, work: (page: Page) => Promise<void>): Promise<void> =>
-    signedIn({ browser, gateway }, view, work);
+  const scene = pageScene({}, ENVIRONMENT);
+  const { visit } = scene;
 
   async function anEndpoint(url: string) {
-    const { admin, organisation } = await officeOf(gateway);
+    const { admin, organisation } = await officeOf(scene.gateway);
     const { endpoint } = await admin('create_webhook_endpoint', { url });
     return { of: organisation, id: endpoint.id as string, admin };
   }
 
   test('a member sees endpoints and deliveries, and cannot change anything', async () => {
     const { of, id } = await anEndpoint(URL);
-    await someDeliveries(gateway, of, id, 3);
-    await visit({ of, role: 'member' }, async (page) => {
-      await page.getByText('You are a member').waitFor();
-      await page.getByRole('link', { name: URL }).click();
-      await page
-        .getByRole('button', { name: /^Details/ })
-        .first()
-        .click();
-      await page.locator('.delivery-details:visible').getByText('so full', { exact: true }).waitFor();
-      const buttons = await page.locator('#endpoint button:visible').allTextContents();
-      expect(buttons).toEqual(['Refresh', 'Details', 'Details', 'Details']);
-      await expectAccessible(page);
-      await page.goBack();
-      expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
-    });
+    await someDeliveries(scene.gateway, of, id, 3);
+    await visit(
+      of,
+      async (page) => {
+        await page.getByText('You are a member').waitFor();
+        await page.getByRole('link', { name: URL }).click();
+        await openDetails(page);
+        await page.locator('.delivery-details:visible').getByText('so full', { exact: true }).waitFor();
+        const buttons = await page.locator('#endpoint button:visible').allTextContents();
+        expect(buttons).toEqual(['Refresh', 'Details', 'Details', 'Details']);
+        await expectAccessible(page);
+        await page.goBack();
+        expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
+      },
+      { role: 'member' },
+    );
   });
 
   test('without WEBHOOK_SECRET the page says so, and offers nothing that needs it', async () => {
     const bare = await startGateway();
     try {
       const of = await makeOrganisation(bare);
-      await signedIn({ browser, gateway: bare }, { of }, async (page) => {
+      await signedIn({ browser: scene.browser, gateway: bare }, { of }, async (page) => {
         await page.getByText('Webhooks are off').waitFor();
         expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
         await expectAccessible(page);
@@ -74,38 +62,41 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for eve
       types: ['order.created', 'order.updated', 'quote.created', 'quote.updated'],
     });
     const state = { state: 'disabled', disabled: { reason: 'failures', at }, failing_since: at, parked: 3 };
-    await gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
-    await someDeliveries(gateway, of, id, 12);
-    await visit({ of, ...view }, async (page) => {
-      await page.getByText('after nothing but failures').waitFor();
-      await page.getByText('and 1 more').waitFor();
-      await expectAccessible(page);
-      await page.getByRole('link', { name: long, exact: true }).click();
-      await page.getByText('it was disabled. Look below').waitFor();
-      await page
-        .getByRole('button', { name: /^Details/ })
-        .first()
-        .click();
-      await page.locator('.delivery-details:visible').waitFor();
-      await expectAccessible(page);
-      for (const [opener, name] of [
-        ['Edit', 'webhook'],
-        ['Rotate secret', 'webhook-rotate'],
-        ['Enable', 'webhook-enable'],
-        ['Delete', 'webhook-delete'],
-      ] as const) {
-        const dialog = page.locator(`#${name}-dialog`);
-        await page.getByRole('button', { name: opener, exact: true }).click();
-        if (name === 'webhook') await dialog.getByLabel('Only these').check();
-        if (name === 'webhook-enable') await dialog.getByLabel('From a time').check();
+    await scene.gateway.databases.control
+      .collection('webhook_endpoints')
+      .updateOne({ _id: id as never }, { $set: state });
+    await someDeliveries(scene.gateway, of, id, 12);
+    await visit(
+      of,
+      async (page) => {
+        await page.getByText('after nothing but failures').waitFor();
+        await page.getByText('and 1 more').waitFor();
         await expectAccessible(page);
-        await page.goBack();
-        await dialog.waitFor({ state: 'hidden' });
-      }
-      await page.getByRole('button', { name: 'Rotate secret' }).click();
-      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
-      await page.getByText('Save this signing secret now').waitFor();
-      await expectAccessible(page);
-    });
+        await page.getByRole('link', { name: long, exact: true }).click();
+        await page.getByText('it was disabled. Look below').waitFor();
+        await openDetails(page);
+        await page.locator('.delivery-details:visible').waitFor();
+        await expectAccessible(page);
+        for (const [opener, name] of [
+          ['Edit', 'webhook'],
+          ['Rotate secret', 'webhook-rotate'],
+          ['Enable', 'webhook-enable'],
+          ['Delete', 'webhook-delete'],
+        ] as const) {
+          const dialog = page.locator(`#${name}-dialog`);
+          await page.getByRole('button', { name: opener, exact: true }).click();
+          if (name === 'webhook') await dialog.getByLabel('Only these').check();
+          if (name === 'webhook-enable') await dialog.getByLabel('From a time').check();
+          await expectAccessible(page);
+          await page.goBack();
+          await dialog.waitFor({ state: 'hidden' });
+        }
+        await page.getByRole('button', { name: 'Rotate secret' }).click();
+        await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
+        await page.getByText('Save this signing secret now').waitFor();
+        await expectAccessible(page);
+      },
+      view,
+    );
   });
 });

@@ -54,7 +54,7 @@ async function record(of: World, { organisation }: Scene, count: number, object?
   await of.gateway.control.webhookLeases.wake([organisation.id]);
 }
 
-const free = async (one: Scene): Promise<true | undefined> => ((await one.row()).holder === null ? true : undefined);
+const free = async (one: Scene): Promise<boolean> => (await one.row()).holder === null;
 
 test('two gateways deliver each event of one endpoint once', async () => {
   const other = await startGateway(world.environment);
@@ -64,7 +64,7 @@ test('two gateways deliver each event of one endpoint once', async () => {
       await one.write(10);
       await untilArrived(one, (turn + 1) * 10);
     }
-    await eventually(async () => ((await one.rows('delivered')).length === 100 ? true : undefined));
+    await eventually(async () => (await one.rows('delivered')).length === 100);
     expect(idsOf(one)).toHaveLength(100);
     expect(new Set(idsOf(one)).size).toBe(100);
   } finally {
@@ -80,7 +80,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
   const child = cli.start(['serve']);
   try {
     await firstLine(child);
-    await eventually(async () => ((await tails.findOne({}))?.token ? true : undefined), 30_000);
+    await eventually(async () => (await tails.findOne({}))?.token, 30_000);
     const one = await scene(own);
     // never answered
     one.receiver.answer = () => undefined;
@@ -95,7 +95,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     await tails.updateMany({}, { $set: { until: new Date(0) } });
     const next = await startGateway({ ...own.environment, EVENTS: 'on' });
     try {
-      await eventually(async () => ((await one.rows('delivered')).length === 5 ? true : undefined), 30_000);
+      await eventually(async () => (await one.rows('delivered')).length === 5, 30_000);
       const delivered = new Set((await one.rows('delivered')).map((row) => row.event_id));
       expect(new Set(idsOf(one))).toEqual(delivered);
       for (const id of before) expect(idsOf(one).filter((other) => other === id).length).toBeGreaterThanOrEqual(2);
@@ -119,20 +119,17 @@ test('a dead endpoint costs the same commands, rows and posts per attempt, howev
       const one = await scene(own);
       one.receiver.answer = () => 500;
       await record(own, one, behind);
-      await eventually(
-        async () => ((await one.endpoint()).state === 'failing' && (await free(one)) ? true : undefined),
-        30_000,
-      );
+      await eventually(async () => (await one.endpoint()).state === 'failing' && (await free(one)), 30_000);
       const rows = (await one.rows()).length;
       const arrived = one.receiver.arrived.length;
       // the first probe may load what later ones have cached
       await one.hurry();
-      await eventually(async () => ((await one.row()).probes === 1 ? true : undefined));
+      await eventually(async () => (await one.row()).probes === 1);
       await eventually(() => free(one));
       sent.length = 0;
       const posts = one.receiver.arrived.length;
       await one.hurry();
-      await eventually(async () => ((await one.row()).probes === 2 ? true : undefined));
+      await eventually(async () => (await one.row()).probes === 2);
       await eventually(() => free(one));
       const database = databaseName(one.organisation.id);
       const commands = sent.filter((command) => command.$db === database).map((command) => Object.keys(command)[0]);
@@ -172,7 +169,7 @@ test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as
     // no longer new, so it rests until it is woken
     await own.endpoints.updateOne({ _id: one.id }, { $set: { created_at: new Date(0) } });
     await one.hurry();
-    await eventually(async () => (await free(one)) === true && (await one.row()).due === undefined, 30_000);
+    await eventually(async () => (await free(one)) && (await one.row()).due === undefined, 30_000);
     // the rest happens once a minute; one command per endpoint would be a thousand more
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);
@@ -193,7 +190,7 @@ test('endpoints that never respond do not use up the slots of others', async () 
   });
   const dead = await Promise.all(Array.from({ length: 20 }, () => scene(world, { receiver: deaf })));
   await Promise.all(dead.map((one) => record(world, one, 60)));
-  await eventually(() => Promise.resolve(hanging.length >= 40 ? true : undefined), 30_000);
+  await eventually(() => hanging.length >= 40, 30_000);
   const healthy = await scene();
   await record(world, healthy, 100);
   await untilArrived(healthy, 100);
@@ -225,7 +222,7 @@ test('a gateway works on at most 8 endpoints per organisation, and on 32 that fa
   await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
   const delivering = await startGateway({ ...own.environment, EVENTS: 'on' });
   try {
-    await eventually(async () => ((await held()).length === 41 ? true : undefined), 30_000);
+    await eventually(async () => (await held()).length === 41, 30_000);
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const now = await held();
     expect(now.filter(({ organisation_id: id }) => id === one.organisation.id)).toHaveLength(8);
@@ -243,18 +240,18 @@ test("an object that always fails parks at most 1,050 events; then the endpoint'
   const bad = randomUUID();
   one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);
   await record(world, one, 1500, bad);
-  await eventually(async () => ((await one.row()).parked >= 1000 && (await free(one)) ? true : undefined), 60_000);
+  await eventually(async () => (await one.row()).parked >= 1000 && (await free(one)), 60_000);
   const rows = await one.rows();
   expect(rows.length).toBeGreaterThanOrEqual(1000);
   expect(rows.length).toBeLessThanOrEqual(1050);
   expect(one.receiver.arrived.length).toBeLessThan(5);
   const { position } = await one.row();
   await world.gateway.control.webhookLeases.wake([one.organisation.id]);
-  await eventually(async () => ((await one.row()).due!.getTime() > Date.now() && (await free(one)) ? true : undefined));
+  await eventually(async () => (await one.row()).due!.getTime() > Date.now() && (await free(one)));
   expect((await one.row()).position).toBe(position);
   one.receiver.answer = () => 204;
   await one.hurry();
-  await eventually(async () => ((await one.rows('delivered')).length === 1500 ? true : undefined), 120_000);
+  await eventually(async () => (await one.rows('delivered')).length === 1500, 120_000);
   const order = (await one.rows('delivered')).map((row) => row.event_id);
   expect([...new Set(idsOf(one))]).toEqual(order);
 }, 240_000);

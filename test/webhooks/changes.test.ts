@@ -4,30 +4,11 @@ import { DAY, HOUR, MINUTE } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../support/client';
-import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+import { delivered, free, idsOf, type Scene, untilArrived, useWorld } from './scene';
 
 /* Changes by users while events are delivered. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
-
-const scenes: Scene[] = [];
-async function scene(input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
-  const made = await newScene(world, input);
-  scenes.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const { receiver } of scenes.splice(0)) await receiver.stop();
-});
-
-const delivered = (one: Scene, count: number): Promise<true> =>
-  eventually(async () => ((await one.rows('delivered')).length === count ? true : undefined), 30_000);
-const free = (one: Scene): Promise<true> =>
-  eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), 30_000);
+const { world, scene } = useWorld();
 
 /** Which of these secrets verify the last delivery. */
 function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
@@ -97,7 +78,7 @@ test('an organisation can send at most two events by hand at a time', async () =
   const open: (() => void)[] = [];
   one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
   const two = [one.admin('send_test_event', { id }), one.admin('send_test_event', { id })];
-  await eventually(() => Promise.resolve(open.length === 2 ? true : undefined));
+  await eventually(() => open.length === 2);
   expect(await one.admin('send_test_event', { id })).toMatchObject({ code: 'rate_limited' });
   for (const end of open) end();
   for (const answer of await Promise.all(two)) expect(answer).toMatchObject({ ok: true });
@@ -113,7 +94,7 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   await free(one);
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(2);
-  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   expect(one.receiver.arrived).toHaveLength(2);
   await one.admin('enable_webhook_endpoint', { id });
   await delivered(one, 4);
@@ -126,16 +107,14 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   await free(one);
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(3);
-  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   // earlier events are not sent
   await eventually(async () => {
     await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
-    return (await one.endpoint()).lag_seconds === 0 ? true : undefined;
+    return (await one.endpoint()).lag_seconds === 0;
   });
   const [last = ''] = await one.write(1);
-  await eventually(() =>
-    Promise.resolve(one.receiver.arrived.some(({ event }) => event.object.id === last) ? true : undefined),
-  );
+  await eventually(() => one.receiver.arrived.some(({ event }) => event.object.id === last));
   expect(one.receiver.arrived.length).toBeLessThan(12);
 });
 
@@ -178,7 +157,7 @@ test('enabling from a time drops parked events and sends them again in order', a
   await delivered(one, 1);
   one.receiver.answer = () => 500;
   await one.change(quote, 3);
-  await eventually(async () => ((await one.rows('held')).length === 2 ? true : undefined));
+  await eventually(async () => (await one.rows('held')).length === 2);
   await free(one);
   one.receiver.answer = () => 204;
   await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
@@ -211,11 +190,11 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   // its events are stored first, since only its endpoint is under test here
   await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
   await one.write(1);
-  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   await organisations.updateOne({ _id: one.organisation.id }, { $set: { move } });
   for (let turn = 0; turn < 3; turn += 1) {
     await one.hurry();
-    await eventually(async () => ((await one.row()).until.getTime() > Date.now() + 2000 ? true : undefined));
+    await eventually(async () => (await one.row()).until.getTime() > Date.now() + 2000);
     await free(one);
   }
   expect(one.receiver.arrived).toHaveLength(1);
@@ -233,7 +212,7 @@ test('an event being delivered when a move begins is sent again after the move',
   const open: (() => void)[] = [];
   one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(500).end());
   await one.write(1);
-  await eventually(() => Promise.resolve(open.length === 1 ? true : undefined));
+  await eventually(() => open.length === 1);
   const { position } = await one.row();
   const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
   const at = new Date();
@@ -257,7 +236,7 @@ test('an organisation erased while its events are being sent is not recreated', 
   const open: (() => void)[] = [];
   one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
   await one.write(1);
-  await eventually(() => Promise.resolve(open.length === 1 ? true : undefined));
+  await eventually(() => open.length === 1);
   const { id } = one.organisation;
   const { erasing } = world.gateway.control;
   const { organisation } = (await erasing.begin(id))!;

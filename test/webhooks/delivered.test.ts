@@ -25,6 +25,9 @@ test('changes in the database arrive at an endpoint, once and in order, signed w
   const webhook = new Webhook(one.secret);
   const arrived = one.receiver.arrived.map(({ id, body, headers }) => {
     expect(webhook.verify(body, headers)).toMatchObject({ id });
+    expect(headers).toMatchObject({
+      ...{ 'content-type': 'application/json', 'user-agent': expect.stringMatching(/^Scopegate-Webhooks\//) },
+    });
     expect(() => webhook.verify(`${body} `, headers)).toThrow();
     return JSON.parse(body) as unknown;
   });
@@ -35,8 +38,12 @@ test('changes in the database arrive at an endpoint, once and in order, signed w
   const { key } = await makeKey(world.gateway, one.organisation);
   expect((await client(world.gateway, key).get('/events')).body.data).toEqual(arrived);
   await eventually(async () => (await one.rows('delivered')).length === 2);
-  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0 });
+  // the lag ends when the position is stored, after what it covers
+  await eventually(async () => (await one.endpoint()).lag_seconds === 0);
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0, failing_since: null });
   expect(one.receiver.arrived).toHaveLength(2);
+  const kept = { key: { at: 1 }, expireAfterSeconds: 30 * 24 * 3600 };
+  expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
 });
 
 test('an event that failed is sent again when its time comes, and can be sent again on demand', async () => {

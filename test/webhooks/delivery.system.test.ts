@@ -1,56 +1,16 @@
-import { Webhook } from 'standardwebhooks';
 import { eventually } from '../http/eventually';
 import { client, type Json } from '../support/client';
 import { makeKey } from '../support/factories';
-import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
+import { delivered, free, idsOf, objectsOf, type Scene, untilArrived, useWorld } from './scene';
 
 /* Deliveries by a real gateway to receivers on this machine. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
-
-const scenes: Scene[] = [];
-async function scene(input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
-  const made = await newScene(world, input);
-  scenes.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const { receiver } of scenes.splice(0)) await receiver.stop();
-});
+const { world, scene } = useWorld();
 
 async function feedOf({ organisation }: Scene): Promise<Json[]> {
   const { key } = await makeKey(world.gateway, organisation);
   return (await client(world.gateway, key).get('/events', { limit: 100 })).body.data;
 }
-
-test('each event arrives once, signed as Standard Webhooks specifies, with the id and body of the feed', async () => {
-  const one = await scene();
-  const [quote = ''] = await one.write(3);
-  await one.change(quote, 2);
-  await untilArrived(one, 5);
-  const webhook = new Webhook(one.secret);
-  for (const { body, headers } of one.receiver.arrived) expect(webhook.verify(body, headers)).toEqual(JSON.parse(body));
-  const feed = await feedOf(one);
-  const sorted = (all: readonly Json[]): Json[] => [...all].sort((a, b) => (a.id < b.id ? -1 : 1));
-  expect(sorted(one.receiver.arrived.map(({ event }) => event))).toEqual(sorted(feed));
-  for (const { id, event, headers } of one.receiver.arrived) {
-    expect(event.id).toBe(id);
-    expect(headers['user-agent']).toMatch(/^Scopegate-Webhooks\//);
-    expect(headers['content-type']).toBe('application/json');
-  }
-  const wrong = new Webhook(`whsec_${Buffer.alloc(24).toString('base64')}`);
-  expect(() => wrong.verify(one.receiver.arrived[0]!.body, one.receiver.arrived[0]!.headers)).toThrow();
-  await eventually(async () => ((await one.rows('delivered')).length === 5 ? true : undefined));
-  // the lag ends when the position is stored, after what it covers
-  await eventually(async () => (await one.endpoint()).lag_seconds === 0);
-  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0, failing_since: null });
-  const kept = { key: { at: 1 }, expireAfterSeconds: 30 * 24 * 3600 };
-  expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
-});
 
 test('an endpoint receives only the types it subscribed to, and others do not count as lag', async () => {
   const one = await scene({ types: ['quote.updated'] });
@@ -58,9 +18,7 @@ test('an endpoint receives only the types it subscribed to, and others do not co
   await one.change(quote, 1);
   await untilArrived(one, 1);
   await one.write(2);
-  await eventually(async () =>
-    (await one.endpoint()).lag_seconds === 0 && (await feedOf(one)).length === 6 ? true : undefined,
-  );
+  await eventually(async () => (await one.endpoint()).lag_seconds === 0 && (await feedOf(one)).length === 6);
   expect(one.receiver.arrived.map(({ event }) => event.type)).toEqual(['quote.updated']);
 });
 
@@ -72,7 +30,7 @@ test('a failed event is parked with later ones of its object, in order; other ob
   await one.change(bad, 3);
   await one.write(4);
   await untilArrived(one, 6);
-  await eventually(async () => ((await one.rows('held')).length === 2 ? true : undefined));
+  await eventually(async () => (await one.rows('held')).length === 2);
   const [head] = await one.rows('waiting');
   expect(head).toMatchObject({
     attempts: 1,
@@ -91,9 +49,9 @@ test('a failed event is parked with later ones of its object, in order; other ob
   const order = (await feedOf(one)).filter(({ object }) => object.id === bad).map(({ id }) => id);
   // the failed one arrives again, followed by those behind it
   expect(ofBad).toEqual([order[0], order[1], ...order.slice(1)]);
-  await eventually(async () => ((await one.rows('delivered')).length === 8 ? true : undefined));
+  await delivered(one, 8);
   expect(await one.rows('waiting')).toEqual([]);
-  await eventually(async () => ((await one.endpoint()).waiting === 0 ? true : undefined));
+  await eventually(async () => (await one.endpoint()).waiting === 0);
 });
 
 test('many events of few objects arrive in order per object, despite random failures', async () => {
@@ -124,7 +82,7 @@ test('ten failures of different objects put an endpoint into the failing state: 
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(40);
-  await eventually(async () => ((await one.endpoint()).state === 'failing' ? true : undefined), 30_000);
+  await eventually(async () => (await one.endpoint()).state === 'failing', 30_000);
   const failed = one.receiver.arrived.length;
   expect(failed).toBeGreaterThanOrEqual(10);
   expect(failed).toBeLessThan(20);
@@ -133,16 +91,16 @@ test('ten failures of different objects put an endpoint into the failing state: 
   for (let probe = 1; probe <= 3; probe += 1) {
     await one.hurry();
     await untilArrived(one, failed + probe);
-    await eventually(async () => ((await one.row()).probes === probe ? true : undefined));
+    await eventually(async () => (await one.row()).probes === probe);
   }
   const [oldest] = await one.rows('waiting');
   expect(new Set(idsOf(one).slice(failed))).toEqual(new Set([oldest!.event_id]));
   expect((await one.row()).position).toBe(before.position);
-  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  await free(one);
   expect((await one.row()).until.getTime()).toBeGreaterThan(Date.now() + 60_000);
   one.receiver.answer = () => 204;
   await one.hurry();
-  await eventually(async () => ((await one.rows('delivered')).length === 60 ? true : undefined), 30_000);
+  await delivered(one, 60);
   expect(await one.endpoint()).toMatchObject({ state: 'enabled', failing_since: null, next_attempt_at: null });
   expect(new Set(idsOf(one)).size).toBe(60);
 });
@@ -151,16 +109,16 @@ test('410 disables an endpoint at once, and nothing is sent until it is enabled,
   const one = await scene();
   one.receiver.answer = () => 410;
   await one.write(1);
-  await eventually(async () => ((await one.endpoint()).state === 'disabled' ? true : undefined));
+  await eventually(async () => (await one.endpoint()).state === 'disabled');
   expect(await one.endpoint()).toMatchObject({ disabled_reason: 'gone' });
   const { data } = await one.admin('audit_events', { action: 'webhook.disabled' });
   expect(data).toMatchObject([{ actor: 'system:webhooks' }]);
   one.receiver.answer = () => 204;
   await one.write(2);
-  await eventually(async () => ((await feedOf(one)).length === 3 ? true : undefined));
+  await eventually(async () => (await feedOf(one)).length === 3);
   expect(one.receiver.arrived).toHaveLength(1);
   await one.admin('enable_webhook_endpoint', { id: one.id });
-  await eventually(async () => ((await one.rows('delivered')).length === 3 ? true : undefined), 30_000);
+  await delivered(one, 3);
   expect(new Set(idsOf(one)).size).toBe(3);
 });
 
@@ -168,18 +126,18 @@ test('120 hours of nothing but failures disable an endpoint', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(1);
-  await eventually(async () => ((await one.rows('waiting')).length === 1 ? true : undefined));
-  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  await eventually(async () => (await one.rows('waiting')).length === 1);
+  await free(one);
   const hours = 3_600_000;
   await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 119 * hours) } });
   await one.hurry();
   await untilArrived(one, 2);
-  await eventually(async () => ((await one.rows('waiting'))[0]?.attempts === 2 ? true : undefined));
-  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  await eventually(async () => (await one.rows('waiting'))[0]?.attempts === 2);
+  await free(one);
   expect((await one.row()).state).toBe('enabled');
   await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 121 * hours) } });
   await one.hurry();
-  await eventually(async () => ((await one.endpoint()).disabled_reason === 'failures' ? true : undefined));
+  await eventually(async () => (await one.endpoint()).disabled_reason === 'failures');
 });
 
 test('after ten attempts an event is given up, and the events behind it continue', async () => {
@@ -189,18 +147,18 @@ test('after ten attempts an event is given up, and the events behind it continue
   const waits: number[] = [];
   one.receiver.answer = () => 500;
   await one.change(quote, 1);
-  await eventually(async () => ((await one.rows('waiting')).length === 1 ? true : undefined));
+  await eventually(async () => (await one.rows('waiting')).length === 1);
   await one.change(quote, 1);
-  await eventually(async () => ((await one.rows('held')).length === 1 ? true : undefined));
+  await eventually(async () => (await one.rows('held')).length === 1);
   for (let attempt = 2; attempt <= 10; attempt += 1) {
     const [row] = await one.rows('waiting');
     waits.push(row!.next_at!.getTime() - row!.log.at(-1)!.at.getTime());
     await one.hurry();
     await eventually(async () => {
       const [now] = await one.deliveries.find({ _id: row!._id }).toArray();
-      return now?.attempts === attempt ? true : undefined;
+      return now?.attempts === attempt;
     });
-    await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+    await free(one);
   }
   const [failed] = await one.rows('failed');
   expect(failed).toMatchObject({ attempts: 10, next_at: null });
@@ -225,15 +183,13 @@ test('429 with Retry-After pauses the whole endpoint for that time, at most an h
   };
   await one.write(1);
   await untilArrived(one, 1);
-  await eventually(async () =>
-    (await one.row()).holder === null && (await one.rows('waiting')).length === 1 ? true : undefined,
-  );
+  await eventually(async () => (await one.row()).holder === null && (await one.rows('waiting')).length === 1);
   const { until } = await one.row();
   expect(until.getTime() - Date.now()).toBeGreaterThan(3_500_000);
   expect(until.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
   one.receiver.answer = () => 204;
   await one.write(3);
-  await eventually(async () => ((await feedOf(one)).length === 4 ? true : undefined));
+  await eventually(async () => (await feedOf(one)).length === 4);
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(one.receiver.arrived).toHaveLength(1);
   await one.hurry();

@@ -112,8 +112,32 @@ export async function newScene(world: World, input: SceneInput = {}): Promise<Sc
           { _id: id, holder: null },
           { $set: { due: past, until: past } },
         );
-        return matchedCount === 1 ? true : undefined;
+        return matchedCount === 1;
       });
+    },
+  };
+}
+
+/** A world for the tests of a file, and scenes in it whose receivers stop after each test. */
+export function useWorld(): {
+  readonly world: World;
+  readonly scene: (input?: SceneInput, of?: World) => Promise<Scene>;
+} {
+  const world = {} as World;
+  const scenes: Scene[] = [];
+  beforeAll(async () => {
+    Object.assign(world, await openWorld());
+  });
+  afterAll(() => world.stop());
+  afterEach(async () => {
+    for (const { receiver } of scenes.splice(0)) await receiver.stop();
+  });
+  return {
+    world,
+    async scene(input, of = world) {
+      const made = await newScene(of, input);
+      scenes.push(made);
+      return made;
     },
   };
 }
@@ -123,5 +147,13 @@ export const objectsOf = ({ receiver }: Pick<Scene, 'receiver'>): string[] =>
   receiver.arrived.map(({ event }) => event.object.id as string);
 
 /** Waits until this many deliveries have arrived. */
-export const untilArrived = ({ receiver }: Pick<Scene, 'receiver'>, count: number): Promise<true> =>
-  eventually(() => Promise.resolve(receiver.arrived.length >= count ? (true as const) : undefined), 30_000);
+export const untilArrived = ({ receiver }: Pick<Scene, 'receiver'>, count: number): Promise<boolean> =>
+  eventually(() => receiver.arrived.length >= count, 30_000);
+
+/** Waits until exactly this many events are delivered. */
+export const delivered = (one: Pick<Scene, 'rows'>, count: number): Promise<boolean> =>
+  eventually(async () => (await one.rows('delivered')).length === count, 30_000);
+
+/** Waits until no gateway works on the endpoint. */
+export const free = (one: Pick<Scene, 'row'>): Promise<boolean> =>
+  eventually(async () => (await one.row()).holder === null, 30_000);

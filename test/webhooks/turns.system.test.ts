@@ -10,32 +10,13 @@ import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
-import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
+import { delivered, free, idsOf, objectsOf, openWorld, type Scene, untilArrived, useWorld } from './scene';
 
 /* When endpoints have work and get their turn, and when they have none. */
 
 const SOON = 30_000;
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
-
-const scenes: Scene[] = [];
-async function scene(of = world, input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
-  const made = await newScene(of, input);
-  scenes.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const { receiver } of scenes.splice(0)) await receiver.stop();
-});
-
-const delivered = (one: Scene, count: number): Promise<true> =>
-  eventually(async () => ((await one.rows('delivered')).length === count ? true : undefined), SOON);
-const free = (one: Scene): Promise<true> =>
-  eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), SOON);
+const { world, scene } = useWorld();
 
 const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
   world.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
@@ -85,7 +66,7 @@ test('an endpoint created while its organisation is known to have none misses no
   const organisation = await makeOrganisation(world.gateway);
   await store(organisation, 3);
   expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
-  const one = await scene(world, { organisation });
+  const one = await scene({ organisation });
   // it has been looked at once
   await eventually(async () => {
     const { holder, due, created_at: made } = await one.row();
@@ -105,7 +86,7 @@ test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is 
     return gateway;
   };
   try {
-    const one = await scene(own);
+    const one = await scene({}, own);
     await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
     const other = await start({ WEBHOOK_SECRET: 'another master secret of webhooks, for tests' });
     await one.write(2);
