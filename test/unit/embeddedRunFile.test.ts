@@ -1,90 +1,31 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import fs, { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import mongoose from 'mongoose';
 import { chooseDatabase } from '../../src/database/embedded';
 import { withLock } from '../../src/database/embedded/lock';
 import { announce, clearStale, findRunning } from '../../src/database/embedded/runFile';
-import type { Chain, EmbeddedOptions } from '../../src/database/embedded/types';
+import type { Chain, EmbeddedOptions, ServerPlan } from '../../src/database/embedded/types';
 
-const { BSON } = mongoose.mongo;
+/** The processes that answer, by the address of their server. */
+const answering = new Map<string, number>();
+jest.mock('../../src/database/embedded/ping', () => ({
+  identify: (uri: string) => Promise.resolve(answering.get(uri) ?? Promise.reject(new Error('nothing listens'))),
+}));
 
 let dataDir: string;
-const servers: FakeMongo[] = [];
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'scopegate-run-'));
 });
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-  await rm(dataDir, { recursive: true, force: true });
-});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-interface FakeMongo {
-  readonly uri: string;
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-/** Answers hello, ping and serverStatus like a one-member replica set with this process id. */
-async function fakeMongo(pid = process.pid): Promise<FakeMongo> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    let received = Buffer.alloc(0);
-    socket
-      .on('error', () => undefined)
-      .on('data', (chunk) => {
-        received = Buffer.concat([received, chunk]);
-        while (received.length >= 4 && received.length >= received.readInt32LE(0)) {
-          const length = received.readInt32LE(0);
-          socket.write(reply(received.subarray(0, length), pid));
-          received = received.subarray(length);
-        }
-      });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = address && typeof address === 'object' ? address.port : 0;
-  const fake = {
-    port,
-    uri: `mongodb://127.0.0.1:${String(port)}/?directConnection=true`,
-    close: () =>
-      new Promise<void>((resolve) => {
-        sockets.forEach((socket) => socket.destroy());
-        server.close(() => {
-          resolve();
-        });
-      }),
-  };
-  servers.push(fake);
-  return fake;
-}
-
-const OP_QUERY = 2004;
-
-function reply(request: Buffer, pid: number): Buffer {
-  const old = request.readInt32LE(12) === OP_QUERY;
-  const body = BSON.serialize({
-    ...{ ok: 1, pid, ismaster: true, isWritablePrimary: true, helloOk: true, setName: 'rs0', hosts: ['127.0.0.1'] },
-    ...{
-      minWireVersion: 0,
-      maxWireVersion: 25,
-      maxBsonObjectSize: 16777216,
-      maxMessageSizeBytes: 48000000,
-      maxWriteBatchSize: 100000,
-    },
-  });
-  const preamble = old ? Buffer.alloc(20) : Buffer.alloc(5);
-  if (old) preamble.writeInt32LE(1, 16);
-  const head = Buffer.alloc(16);
-  head.writeInt32LE(16 + preamble.length + body.length, 0);
-  head.writeInt32LE(request.readInt32LE(4), 8);
-  head.writeInt32LE(old ? 1 : 2013, 12);
-  return Buffer.concat([head, preamble, body]);
+/** The address of a server that answers as the process with this id. */
+function serverOf(pid = process.pid): string {
+  const uri = `mongodb://127.0.0.1:${String(answering.size + 1)}/`;
+  answering.set(uri, pid);
+  return uri;
 }
 
 /** The id of a process that has exited. */
@@ -102,37 +43,30 @@ const options = (lines: string[] = []): EmbeddedOptions => ({
   report: (line) => lines.push(line),
 });
 
-function chainTo(fake: FakeMongo): Chain & { starts: number; stops: number } {
+function chainTo(uri: string): Chain & { starts: number; stops: number } {
+  const plan: ServerPlan = {
+    ...{ kind: 'secantusdb', program: 'secantusd-py', version: '1', title: 'fake', command: 'fake' },
+    ...{ storage: 'fake', replicaSet: 'rs0', args: () => [] },
+  };
   const chain: Chain & { starts: number; stops: number } = {
     starts: 0,
     stops: 0,
-    links: [
-      {
-        kind: 'secantusdb',
-        title: 'fake',
-        offer: () =>
-          Promise.resolve({
-            ...{ kind: 'secantusdb', program: 'secantusd-py', version: '1', title: 'fake', command: 'fake' },
-            ...{ storage: 'fake', replicaSet: 'rs0', args: () => [] },
-          }),
-      },
-    ],
+    links: [{ kind: 'secantusdb', title: 'fake', offer: () => Promise.resolve(plan) }],
     start: async () => {
       chain.starts += 1;
       await new Promise((resolve) => setTimeout(resolve, 100));
       const stop = (): Promise<void> => Promise.resolve(void (chain.stops += 1));
-      return { uri: fake.uri, pid: process.pid, port: fake.port, exited: new Promise<never>(() => undefined), stop };
+      return { uri, pid: process.pid, port: 1, exited: new Promise<never>(() => undefined), stop };
     },
   };
   return chain;
 }
 
 describe('the run file', () => {
-  const server = (fake: FakeMongo) =>
-    ({ serverPid: process.pid, kind: 'secantusdb', uri: fake.uri, description: 'fake' }) as const;
+  const server = () => ({ serverPid: process.pid, kind: 'secantusdb', uri: serverOf(), description: 'fake' }) as const;
 
   test('of two concurrent starts one starts the server, the other joins it, and only the first can stop it', async () => {
-    const chain = chainTo(await fakeMongo());
+    const chain = chainTo(serverOf());
     const lines: string[] = [];
     const both = await Promise.all([chooseDatabase(options(lines), chain), chooseDatabase(options(lines), chain)]);
     expect(chain.starts).toBe(1);
@@ -145,14 +79,14 @@ describe('the run file', () => {
   });
 
   test('a running server is joined only if its process id matches the recorded one', async () => {
-    await announce(dataDir, server(await fakeMongo()));
+    await announce(dataDir, server());
     expect(await findRunning(dataDir)).toMatchObject({ serverPid: process.pid });
-    await changeRecord({ uri: (await fakeMongo(process.pid + 1)).uri });
+    await changeRecord({ uri: serverOf(process.pid + 1) });
     expect(await findRunning(dataDir)).toBeUndefined();
   });
 
   test('a server that is stopping, or whose owner is dead, is not joined', async () => {
-    const run = await announce(dataDir, server(await fakeMongo()));
+    const run = await announce(dataDir, server());
     await changeRecord({ ownerPid: deadPid() });
     expect(await findRunning(dataDir)).toBeUndefined();
     await changeRecord({ ownerPid: process.pid });
@@ -160,25 +94,20 @@ describe('the run file', () => {
     expect(await findRunning(dataDir)).toBeUndefined();
   });
 
-  test('a stale file of a dead server is removed', async () => {
-    await announce(dataDir, server(await fakeMongo()));
-    await changeRecord({ serverPid: deadPid() });
-    expect(await findRunning(dataDir)).toBeUndefined();
-    await clearStale(dataDir);
-    expect(existsSync(runFile())).toBe(false);
-  });
-
-  test('an incomplete file is ignored and removed', async () => {
-    await writeFile(runFile(), '{"state":"runn');
+  test.each([
+    ['of a dead server', () => changeRecord({ serverPid: deadPid() })],
+    ['that is incomplete', () => writeFile(runFile(), '{"state":"runn')],
+  ])('a stale file %s is ignored and removed', async (_what, change) => {
+    await announce(dataDir, server());
+    await change();
     expect(await findRunning(dataDir)).toBeUndefined();
     await clearStale(dataDir);
     expect(existsSync(runFile())).toBe(false);
   });
 
   test('an owner removes only its own record', async () => {
-    const fake = await fakeMongo();
-    const first = await announce(dataDir, server(fake));
-    await announce(dataDir, server(fake));
+    const first = await announce(dataDir, server());
+    await announce(dataDir, server());
     await first.remove();
     expect(await findRunning(dataDir)).toBeDefined();
   });

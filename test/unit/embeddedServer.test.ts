@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { Unusable } from '../../src/database/embedded/failures';
 import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
 import { whyUnreachable } from '../../src/database/embedded/ping';
-import { mongodPlan } from '../../src/database/embedded/plans';
+import { mongodPlan } from '../../src/database/embedded/programs';
 import { runGuarded, spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
-import { formSet, type Commands } from '../../src/database/embedded/replicaSet';
 import { findPython } from '../../src/database/embedded/secantusdb';
-import { startServer } from '../../src/database/embedded/start';
+import { type Commands, formSet, startServer } from '../../src/database/embedded/start';
 
 let folder: string;
 
@@ -35,12 +35,8 @@ describe('a guarded process', () => {
       `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(WATCHDOG_SOURCE)}, ${JSON.stringify(order)}],
          { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }).on('message', (said) => console.log(JSON.stringify(said))); ${FOREVER}`,
     ]);
-    const said = await new Promise<string>((resolve) =>
-      parent.stdout.once('data', (chunk: Buffer) => {
-        resolve(chunk.toString());
-      }),
-    );
-    const { pid } = JSON.parse(said) as { pid: number };
+    const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+    const { pid } = JSON.parse(said.toString()) as { pid: number };
     expect(isAlive(pid)).toBe(true);
     parent.kill('SIGKILL');
     expect(await waitUntilGone(pid, 3_000)).toBe(true);
@@ -85,13 +81,14 @@ describe('a guarded process', () => {
 
 test('a server that fails to start is reported with the end of its log', async () => {
   const options = { DATA_DIR: folder, CACHE_DIR: folder, PATH: '', report: () => undefined };
-  const mongod = mongodPlan({
+  const broken = {
     kind: 'binary',
     command: process.execPath,
     version: '8',
     storage: 'mongod',
     origin: 'broken',
-  });
+  } as const;
+  const mongod = mongodPlan(broken);
   const plan = { ...mongod, args: () => ['-e', 'console.log("disk is full"); process.exit(14)'] };
   await expect(startServer(plan, options)).rejects.toThrow(
     /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
@@ -140,38 +137,19 @@ describe('a mongod becomes a one-member replica set', () => {
   test('that is reconfigured if its port has changed', async () => {
     const state = { config: { _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host: '127.0.0.1:1', votes: 1 }] } };
     await formSet(mongod(state), 'rs0', '127.0.0.1:2');
-    expect(state.config).toEqual({
-      _id: 'rs0',
-      version: 4,
-      term: 2,
-      members: [{ _id: 0, host: '127.0.0.1:2', votes: 1 }],
-    });
+    const members = [{ _id: 0, host: '127.0.0.1:2', votes: 1 }];
+    expect(state.config).toEqual({ _id: 'rs0', version: 4, term: 2, members });
   });
 });
 
-describe('the download host', () => {
-  test('that refuses connections is immediately reported as unreachable', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const address = server.address();
-    const port = address && typeof address === 'object' ? address.port : 0;
-    expect(await whyUnreachable(new URL(`http://127.0.0.1:${String(port)}/x`))).toBeUndefined();
-    await new Promise((resolve) => server.close(resolve));
-    expect(await whyUnreachable(new URL(`http://127.0.0.1:${String(port)}/x`))).toMatch(
-      `127.0.0.1:${String(port)} cannot be reached`,
-    );
-  });
-
-  test('that does not answer is reported after a timeout', async () => {
-    const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
-    await new Promise((resolve) => silent.once('listening', resolve));
-    const address = silent.address();
-    const port = address && typeof address === 'object' ? address.port : 0;
-    expect(await whyUnreachable(new URL(`https://127.0.0.1:${String(port)}/`), undefined, 100)).toContain(
-      'no answer within 0.1 s',
-    );
-    await new Promise((resolve) => silent.close(resolve));
-  });
+test('a host that refuses connections is immediately reported as unreachable, a silent one after a timeout', async () => {
+  const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const host = `127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+  expect(await whyUnreachable(new URL(`http://${host}/x`))).toBeUndefined();
+  expect(await whyUnreachable(new URL(`https://${host}/`), undefined, 100)).toContain('no answer within 0.1 s');
+  await once(silent.close(), 'close');
+  expect(await whyUnreachable(new URL(`http://${host}/x`))).toMatch(`${host} cannot be reached`);
 });
 
 describe('Python', () => {

@@ -1,7 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { DatabaseUnavailable, Unusable } from './failures';
-import { planFor } from './plans';
-import { findOnPath, firstUsable, isExecutable } from './programs';
+import { findOnPath, firstUsable, isExecutable, planFor } from './programs';
 import type { Link, ServerPlan } from './types';
 
 const NAMES = ['mongod', 'secantusd-rs', 'secantusd'];

@@ -3,9 +3,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Unusable } from './failures';
 import { whyUnreachable } from './ping';
-import { planFor } from './plans';
 import { runGuarded, tailOf } from './process';
-import { isExecutable } from './programs';
+import { isExecutable, planFor } from './programs';
 import type { EmbeddedOptions, Link } from './types';
 
 /** A real mongod, downloaded once by mongodb-memory-server. */

@@ -3,6 +3,64 @@ import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Unusable } from './failures';
+import type { ServerPlan } from './types';
+
+/** `origin` tells the user where the program comes from. */
+type Program<Known extends keyof ServerPlan> = Omit<ServerPlan, Known | 'title' | 'replicaSet' | 'args'> & {
+  readonly origin: string;
+};
+
+/** A real mongod as a one-member replica set, which transactions require. */
+export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPlan {
+  return {
+    ...program,
+    program: 'mongod',
+    title: `MongoDB ${program.version} (${origin})`,
+    replicaSet: 'rs0',
+    args: ({ port, storagePath }) => [
+      ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath],
+      // a socket in /tmp would be accessible to every user and left behind after a crash
+      ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
+      // a killed process holds the documents of its transaction for this long; 60 s by default
+      ...['--setParameter', 'transactionLifetimeLimitSeconds=15'],
+    ],
+  };
+}
+
+/**
+ * How long and how much of its log SecantusDB keeps; 3,600 s by default, and events are recorded from it. Not more entries: it takes the
+ * whole log into memory to tell its oldest one (60,000 of 2 KB: 480 MB, and with a million it grew to 16 GB and was killed).
+ */
+const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '100000'];
+
+/** SecantusDB's server, with the arguments that its program takes before and after the common ones. */
+export function secantusPlan({ origin, ...program }: Program<never>, before: string[], after: string[]): ServerPlan {
+  return {
+    ...program,
+    title: `SecantusDB ${program.version} (MongoDB-compatible, ${origin})`,
+    replicaSet: 'secantus',
+    // --config: otherwise it uses any secantusd.toml it finds
+    // --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes
+    args: ({ port, storagePath, configFile }) => [
+      ...[...before, '--config', configFile, '--host', '127.0.0.1', '--port', String(port)],
+      ...['--storage-path', storagePath, '--sync-on-commit', ...LOG, '--log-level', 'WARNING', ...after],
+    ],
+  };
+}
+
+/** The plan of a binary, identified by its --version output, not by its name. @throws Unusable if it is no database */
+export async function planFor(binary: Program<'program' | 'version'>, signal?: AbortSignal): Promise<ServerPlan> {
+  const text = await ask(binary.command, ['--version'], signal);
+  const mongod = /^db version v(\S+)/m.exec(text)?.[1];
+  if (mongod !== undefined) return mongodPlan({ ...binary, version: mongod });
+  const version = /^secantusd\S* (\S+)/m.exec(text)?.[1];
+  if (version === undefined) {
+    throw new Unusable(`it is neither mongod nor secantusd-rs (--version says "${text.split('\n', 1).join('')}")`);
+  }
+  // the default cache size is 4 GB
+  const after = ['--cache-size', '1G'];
+  return secantusPlan({ ...binary, program: 'secantusd-rs', version, storage: 'secantusd-rs' }, [], after);
+}
 
 const execute = promisify(execFile);
 

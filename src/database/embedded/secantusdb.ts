@@ -2,9 +2,8 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Unusable } from './failures';
 import { withLock } from './lock';
-import { secantusPlan } from './plans';
 import { runGuarded, tailOf } from './process';
-import { ask, findOnPath, firstUsable, isExecutable } from './programs';
+import { ask, findOnPath, firstUsable, isExecutable, secantusPlan } from './programs';
 import pins from './secantusdbPins.json';
 import type { EmbeddedOptions, Link } from './types';
 
