@@ -1,8 +1,6 @@
 import { type Random, seeded } from '../faults/random';
-import { totalOf } from '../src/stored/money';
-import type { Line } from '../src/stored/lines';
-import type { Product } from '../src/resources/products/products';
-import { products } from '../src/resources/products/products';
+import { type Line, totalOf } from '../src/stored/lines';
+import { type Product, products } from '../src/resources/products/products';
 import type { Quote } from './quote';
 import { quotes } from '../src/resources/quotes';
 

@@ -20,8 +20,7 @@ import type { RequestContext } from '../operations/context';
 import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import { describeError, redact } from '../log';
-import { variableErrors } from '../schema/variables';
-import { refuseLargeVariables } from '../schema/variableSizes';
+import { refuseLargeVariables, variableErrors } from './variables';
 import { tooLarge } from '../operations/answerSize';
 import { answerText } from '../operations/answerText';
 import type { Documents } from './documentStore';
@@ -35,9 +34,9 @@ import {
   isIntrospection,
   QUERY_LIMITS,
   queryLimitsRule,
+  reservedAliasesRule,
   rootFieldsOf,
 } from './queryLimits';
-import { reservedAliasesRule } from './reservedAliases';
 import { subscribe } from './streams/subscribe';
 import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
 

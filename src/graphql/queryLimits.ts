@@ -11,8 +11,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { mostRepeated } from './repeatedFields';
-import { fieldsIn } from './selections';
+import { fieldsIn, mostRepeated } from './repeatedFields';
 
 /** Limits of a GraphQL request (contract, section 6); docs/decisions/query-cost.md explains why they are checked first. */
 export const QUERY_LIMITS = {
@@ -250,5 +249,19 @@ function measure(document: DocumentNode): Measure {
   return {
     sizeOf: (node) => (isNamed(node) ? sizeOfFragment(node.name.value) : sizeOfSet(node.selectionSet)),
     cyclic,
+  };
+}
+
+/**
+ * A validation rule that rejects aliases that begin with two underscores, which GraphQL reserves: a compiled operation would set the
+ * prototype of its answer with `__proto__` instead of a member.
+ */
+export function reservedAliasesRule(context: ValidationContext): ASTVisitor {
+  return {
+    Field({ alias }) {
+      if (!alias?.value.startsWith('__')) return;
+      const message = `The alias "${alias.value}" must not begin with "__", which is reserved for introspection.`;
+      context.reportError(new GraphQLError(message, { nodes: alias }));
+    },
   };
 }

@@ -1,9 +1,8 @@
 import type { DocumentNode } from 'graphql';
-import { type Role, ROLES, type RoleName } from '../auth/roles';
-import { type Scope, SCOPES, type ScopeName } from '../auth/scopes';
+import { type Role, type RoleName, ROLES } from '../auth/roles';
+import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
 import { takesIfMatch } from './entityTags';
 import { eventScopes } from './eventTypes';
-import type { Method } from './methods';
 import { findIncludes } from './restDocument';
 import { directiveOf, rootFieldNodes, type RootType } from './sdl';
 
@@ -80,4 +79,19 @@ export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
 export function operationId(name: string, method: string, members: readonly string[]): string {
   if (method !== 'GET') return name;
   return `${members.includes('data') ? 'list' : 'get'}_${name}`;
+}
+
+/** The HTTP methods of REST operations, with their root type and whether they have a body. */
+export const METHODS = {
+  GET: { root: 'Query', hasBody: false },
+  POST: { root: 'Mutation', hasBody: true },
+  PUT: { root: 'Mutation', hasBody: true },
+  PATCH: { root: 'Mutation', hasBody: true },
+  DELETE: { root: 'Mutation', hasBody: false },
+} as const;
+
+export type Method = keyof typeof METHODS;
+
+export function isMethod(name: string): name is Method {
+  return Object.hasOwn(METHODS, name);
 }

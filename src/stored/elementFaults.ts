@@ -1,7 +1,6 @@
 import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../errors';
 import type { Pace } from '../database/courtesy';
-import { brokenTexts } from './brokenTexts';
-import { replaceNegativeZero } from './negativeZero';
+import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { comparable } from '../schema/callerKeys';
 
 /* Faults of the elements of a bulk call, and how many of them a response lists. */

@@ -3,7 +3,7 @@ import type { Organisation } from '../../src/auth/principal';
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { createSofaRouter, type SofaRouter, sofaRoutes } from '../../src/rest/sofa';
 import { type RestOperation, restOperations } from '../../src/rest/routes/routes';
-import { METHODS } from '../../src/schema/methods';
+import { METHODS } from '../../src/schema/declaredOperations';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, lasting, operations, restSchema } from '../support/operations';
 import { IDS, makeStocked } from './scene';

@@ -7,10 +7,9 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { SCOPES, type Scope, type ScopeName } from '../../src/auth/scopes';
+import { type Scope, type ScopeName, SCOPES } from '../../src/auth/scopes';
 import { publishedSchemas } from '../../src/published';
-import { METHODS } from '../../src/schema/methods';
-import type { Operation } from '../../src/schema/declaredOperations';
+import { METHODS, type Operation } from '../../src/schema/declaredOperations';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
 import { mcpFaceOf } from './mcpFace';

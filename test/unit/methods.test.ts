@@ -14,7 +14,7 @@ import { createRestFace } from '../../src/rest';
 import { buildOpenApi } from '../../src/rest/openapi';
 import { buildSchemas } from '../../src/operations/build';
 import type { Resolver } from '../../src/operations/guard';
-import { METHODS } from '../../src/schema/methods';
+import { METHODS } from '../../src/schema/declaredOperations';
 import { raw, type RawAnswer } from '../http/raw';
 
 /* REST methods that no public operation uses yet, tested with a resource of this test. */

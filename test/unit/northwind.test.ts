@@ -1,4 +1,4 @@
-import { totalOf } from '../../src/stored/money';
+import { totalOf } from '../../src/stored/lines';
 import { northwind } from '../support/factories';
 
 type Row = Record<string, unknown>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Model, Schema } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
-import { totalOf } from '../../src/stored/money';
+import { totalOf } from '../../src/stored/lines';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
 import { scalars } from '../../src/schema/scalars';
 import { searchWords } from '../../src/stored/search';

@@ -1,5 +1,5 @@
 import type { AppError } from '../../src/errors';
-import { refuseLargeVariables } from '../../src/schema/variableSizes';
+import { refuseLargeVariables } from '../../src/graphql/variables';
 
 const many = (count: number, value: unknown = {}): unknown[] => Array.from({ length: count }, () => value);
 

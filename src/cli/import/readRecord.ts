@@ -1,6 +1,5 @@
 import type { Fault } from '../../errors';
-import { brokenTexts } from '../../stored/brokenTexts';
-import { replaceNegativeZero } from '../../stored/negativeZero';
+import { brokenTexts, replaceNegativeZero } from '../../stored/brokenTexts';
 import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../http/json';
 import type { ImportRecord, RecordKind } from '../../stored/records';
 import { publishedSchemas } from '../../published';

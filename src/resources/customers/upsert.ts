@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { choose, chooseAll, type Given } from '../../stored/choose';
-import { type AddressInput, toAddress } from '../../stored/address';
-import { upsertResolvers } from '../../stored/upsert';
-import { type Contact, type Customer, customers } from './customers';
+import { choose, chooseAll, type Given, upsertResolvers } from '../../stored/upsert';
+import { type AddressInput, type Contact, type Customer, customers, toAddress } from './customers';
 
 /** A validated contact of a bulk call. */
 type ContactInput = Pick<Contact, 'name'> & Given<Omit<Contact, 'id' | 'name'>>;

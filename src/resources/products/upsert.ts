@@ -1,5 +1,4 @@
-import { choose, chooseAll, type Given } from '../../stored/choose';
-import { upsertResolvers } from '../../stored/upsert';
+import { choose, chooseAll, type Given, upsertResolvers } from '../../stored/upsert';
 import { type Product, products } from './products';
 
 /** Members of a product that an upsert can clear. */

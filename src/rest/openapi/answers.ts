@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode, exampleOf, REST_ERROR_CODES, RETRIES } from '../../errors';
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../http/exchange';
-import { METHODS } from '../../schema/methods';
+import { METHODS } from '../../schema/declaredOperations';
 import type { RestOperation } from '../routes/routes';
 
 /* Error responses of operations, and headers of all responses. */

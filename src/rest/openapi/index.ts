@@ -11,8 +11,7 @@ import {
 } from '../../schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
-import { METHODS } from '../../schema/methods';
-import type { Operation } from '../../schema/declaredOperations';
+import { METHODS, type Operation } from '../../schema/declaredOperations';
 import { requirement } from '../../schema/requirements';
 import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../../operations/elements';

@@ -88,7 +88,7 @@ function effectGaps({ name: place, kind, node }: Place): string[] {
   });
 }
 
-/** Values that have sentences of their own, since they come from src/auth/ and src/schema/methods.ts. */
+/** Values that have sentences of their own, since they come from src/auth/ and src/schema/declaredOperations.ts. */
 const JUDGED_ELSEWHERE = ['rest.method', 'access.scope', 'access.any_of', 'access.role'];
 
 function valuesAt({ name: place, node }: Place, schema: GraphQLSchema): string[] {

@@ -7,7 +7,7 @@ import {
   type TypeNode,
 } from 'graphql';
 import { ETAG, IF_MATCH, IF_MATCH_HEADER, takesIfMatch } from '../entityTags';
-import { isMethod, METHODS } from '../methods';
+import { isMethod, METHODS } from '../declaredOperations';
 import { fieldsOf, isInputObject, isListType, namedType, type RootType } from '../sdl';
 import { sentences } from './sentences';
 

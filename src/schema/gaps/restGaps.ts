@@ -1,6 +1,5 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
-import { isMethod, METHODS } from '../methods';
-import { operationId } from '../declaredOperations';
+import { isMethod, METHODS, operationId } from '../declaredOperations';
 import { requestGaps, type Route } from './requestGaps';
 import { listWith, omittedFrom, pathWith } from '../restDocument';
 import { allFieldNodes, directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../sdl';
