@@ -1,12 +1,8 @@
 import { version } from '../package';
 import { addAudit } from './audit';
-import { addCustomer } from './customer';
-import { addDemo } from './demo';
-import { addDoctor } from './doctor';
+import { ExplainedCommand, loadVariables, ORG_ID } from './common/help';
+import { port } from './common/values';
 import { addEvents } from './events';
-import { addExport } from './export';
-import { ExplainedCommand, loadVariables } from './common/help';
-import { addImport } from './import';
 import { addKey } from './key';
 import { addLogs } from './logs';
 import { addOpenapi } from './openapi';
@@ -28,9 +24,98 @@ export function createProgram(): ExplainedCommand {
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
   const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
-  for (const add of [...access, addEvents, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
+  for (const add of [...access, addEvents, addRecords, addCustomer, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])
     .addHelpText('after', '\nConfiguration comes from environment variables; see scopegate serve --help.');
+}
+
+function addDemo(program: ExplainedCommand): void {
+  program
+    .subcommand('demo', 'start a gateway with example data, and print an API key and commands to try')
+    .option('--port <port>', 'port to listen on (default: PORT, or the next free one from 4000)', port)
+    .option('--json', 'print {url, key, organisation, sandbox, settings} as JSON when ready')
+    .environment()
+    .examples(
+      ['scopegate demo', 'scopegate demo --port 8080'],
+      [
+        'The example data (Northwind Traders) is loaded once and stays in DATA_DIR. So does the key, in the file demo-key; the next',
+        'start prints it again if it is still valid. INTROSPECTION defaults to public and LOG_LEVEL to warn. Press Ctrl-C to stop.',
+      ],
+    )
+    .run(async () => (await import('./demo/command.js')).demoCommand);
+}
+
+/** Import and export. */
+function addRecords(program: ExplainedCommand): void {
+  program
+    .subcommand('import', 'load NDJSON files into an organisation; safe to run again')
+    .argument(
+      '<path>',
+      'folder with {products,customers,quotes,orders,requests}.ndjson (any of them), or one such file',
+    )
+    .org()
+    .option('--keys', 'also load keys.ndjson, as written by export --keys; needs the same KEY_PEPPER and KEY_PREFIX')
+    .json('{files: {products: {read, created, updated, unchanged, failed}, …}, errors}')
+    .examples(
+      [
+        `scopegate import --org ${ORG_ID} examples/northwind`,
+        `scopegate import --org ${ORG_ID} orders.ndjson 2> faults.txt`,
+      ],
+      [
+        'Each line is one JSON record, as written by scopegate export. Every line is checked. Invalid lines are reported on stderr',
+        'as file:line: pointer: message, valid ones are stored, and the exit code is 1 if any line was invalid. After Ctrl-C,',
+        'completed batches stay stored; run the command again to continue.',
+        '',
+        'If the folder has an organisation.json, an organisation without data gets its name, plan and currency. One with data keeps',
+        'its own, and nothing is imported if the currencies differ.',
+      ],
+    )
+    .run(async () => (await import('./import/command.js')).importCommand);
+
+  program
+    .subcommand('export', "write an organisation's data to files that import can read, and organisation.json")
+    .argument('<dir>', 'folder to write to; created if missing')
+    .org()
+    .option('--keys', 'also write the keys: their hashes and the fingerprint of KEY_PEPPER, no secrets')
+    .option('--force', 'overwrite existing files')
+    .json('{dir, files: {products: 77, …}}')
+    .examples([
+      `scopegate export --org ${ORG_ID} backup`,
+      `scopegate export --org ${ORG_ID} backup --keys --force --json`,
+    ])
+    .run(async () => (await import('./export/command.js')).exportCommand);
+}
+
+function addCustomer(program: ExplainedCommand): void {
+  const customer = program.subcommand('customer', "erase a customer's personal data");
+  customer
+    .subcommand(
+      'erase',
+      "erase one customer's personal data for good: name, contacts, email, phone, addresses, and the copies in orders and request threads",
+    )
+    .id('the customer')
+    .org()
+    .requiredOption('--confirm <name>', 'name of the customer, to make sure that it is this one')
+    .option('--json', 'print {id, erased} as JSON, with the number of rows changed by collection')
+    .examples(
+      [`scopegate customer erase 4fe3db78-fae6-5e29-978f-54799d0ea0d1 --org ${ORG_ID} --confirm "Alfreds Futterkiste"`],
+      [
+        'Ids, external_ref, numbers, amounts and times are kept, as the law asks for accounts. Subjects and texts of request threads are',
+        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed.',
+      ],
+    )
+    .run(async () => (await import('./customerErase.js')).eraseCommand);
+  customer.nameCommands();
+}
+
+function addDoctor(program: ExplainedCommand): void {
+  program
+    .subcommand('doctor', 'check the environment, the database, Redis, the indexes and the files, and suggest fixes')
+    .option('--fix', 'create missing indexes, and drop those that are no longer needed')
+    .json('{ok, checks: [{name, ok, detail, fix?}]}')
+    .environment()
+    .examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json'])
+    .run(async () => (await import('./doctor/command.js')).doctorCommand);
 }

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
@@ -33,6 +35,8 @@ export interface CommandLine {
   spawned(...args: string[]): Promise<Finished>;
   /** Runs a command with --json, which must succeed, and parses its output. */
   json<T>(...args: string[]): Promise<T>;
+  /** Runs a command that must exit with this code and print nothing to stdout. Returns what it says on stderr. */
+  failed(code: number, ...args: string[]): Promise<string>;
   /** Starts a command that keeps running. */
   start(args: string[], more?: Environment): ChildProcess;
 }
@@ -52,6 +56,11 @@ export function commandLine(more: Environment = {}): CommandLine {
     run,
     spawned: (...args) => finished(start(args)),
     start,
+    async failed(code, ...args) {
+      const { stderr, ...rest } = await run(...args);
+      expect(rest).toEqual({ code, stdout: '' });
+      return stderr;
+    },
     async json<T>(...args: string[]): Promise<T> {
       const { code, stdout, stderr } = await run(...args, '--json');
       if (code !== 0) throw new Error(`scopegate ${args.join(' ')} exited with ${String(code)}: ${stderr}`);
@@ -106,6 +115,14 @@ export function firstLine(child: ChildProcess): Promise<string> {
     });
   });
 }
+
+/** Creates a key with every scope, unless the arguments say otherwise. */
+export function makeKey(cli: CommandLine, org: string, ...more: string[]): Promise<{ id: string; key: string }> {
+  const scopes = more.includes('--scopes') ? [] : ['--scopes', 'all'];
+  return cli.json('key', 'create', '--org', org, '--name', 'key', ...scopes, ...more);
+}
+
+export const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-cli-'));
 
 /** Creates an organisation. */
 export function makeOrganisation(

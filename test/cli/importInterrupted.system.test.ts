@@ -1,12 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { northwind } from '../support/factories';
-import { commandLine, finished, type Finished, makeOrganisation } from './commandLine';
+import { commandLine, finished, type Finished, makeOrganisation, newFolder } from './commandLine';
 
 interface ImportAnswer {
   readonly files: { readonly products?: Readonly<Record<string, number>> };
@@ -22,7 +21,7 @@ test('Ctrl-C leaves complete batches, and running the import again completes it'
   const lines = Array.from({ length: total }, (_, index) =>
     JSON.stringify({ ...product, sku: `NW-${String(index)}`, id: randomUUID() }),
   );
-  const path = join(await mkdtemp(join(tmpdir(), 'scopegate-cli-')), 'products.ndjson');
+  const path = join(await newFolder(), 'products.ndjson');
   await writeFile(path, lines.join('\n'));
 
   const { code, stdout } = await interruptedAtFirstWrite(['import', '--org', org, path, '--json']);

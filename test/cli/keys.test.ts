@@ -1,10 +1,5 @@
 import { mongo } from 'mongoose';
-import { commandLine, makeOrganisation, NOBODY } from './commandLine';
-
-interface MadeKey {
-  readonly id: string;
-  readonly key: string;
-}
+import { commandLine, makeKey, makeOrganisation, NOBODY } from './commandLine';
 
 const cli = commandLine();
 let org = '';
@@ -13,16 +8,7 @@ beforeAll(async () => {
 });
 
 test("a key's value is shown only when it is created", async () => {
-  const made = await cli.json<MadeKey>(
-    'key',
-    'create',
-    '--org',
-    org,
-    '--name',
-    'shop',
-    '--scopes',
-    'products:read,quotes:read',
-  );
+  const made = await makeKey(cli, org, '--name', 'shop', '--scopes', 'products:read,quotes:read');
   expect(made).toEqual({
     id: expect.any(String) as unknown,
     key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/) as unknown,
@@ -37,38 +23,28 @@ test("a key's value is shown only when it is created", async () => {
   }
   expect(JSON.parse(lists[0]?.stdout ?? '')).toEqual([
     {
-      id: made.id,
-      name: 'shop',
-      prefix: made.key.slice(0, 15),
-      last_four: made.key.slice(-4),
-      scopes: ['products:read', 'quotes:read'],
-      allowed_ranges: [],
+      ...{ id: made.id, name: 'shop', prefix: made.key.slice(0, 15), last_four: made.key.slice(-4) },
+      ...{ scopes: ['products:read', 'quotes:read'], allowed_ranges: [], mcp: 'read', state: 'active' },
       created_by: expect.stringMatching(/^cli:./) as unknown,
       created_at: expect.stringMatching(/Z$/) as unknown,
-      expires_at: null,
-      revoked_at: null,
-      rotated_to: null,
-      last_used_at: null,
-      last_used_from: null,
-      mcp: 'read',
-      state: 'active',
+      ...{ expires_at: null, revoked_at: null, rotated_to: null, last_used_at: null, last_used_from: null },
     },
   ]);
 });
 
 test('a key is active until it is revoked or expires', async () => {
   const { id } = await makeOrganisation(cli, 'States');
-  const make = (name: string): Promise<MadeKey> =>
-    cli.json('key', 'create', '--org', id, '--name', name, '--scopes', 'all', '--expires-in', '90d');
-  const [lasting, revoked, expired] = [await make('lasting'), await make('revoked'), await make('expired')];
+  const make = () => makeKey(cli, id, '--expires-in', '90d');
+  const [lasting, revoked, expired] = [await make(), await make(), await make()];
   expect(await cli.json('key', 'revoke', revoked.id)).toEqual({ id: revoked.id, revoked: true });
   await expire(expired.id);
-  const rows = await cli.json<{ id: string; state: string; expires_at: string; created_at: string }[]>(
-    'key',
-    'list',
-    '--org',
-    id,
-  );
+  interface Row {
+    readonly id: string;
+    readonly state: string;
+    readonly expires_at: string;
+    readonly created_at: string;
+  }
+  const rows = await cli.json<Row[]>('key', 'list', '--org', id);
   expect(rows.map((row) => [row.id, row.state])).toEqual([
     [lasting.id, 'active'],
     [revoked.id, 'revoked'],
@@ -81,9 +57,7 @@ test('a key is active until it is revoked or expires', async () => {
 
 test("key update changes only what is given, and does not print the key's value", async () => {
   const { id: own } = await makeOrganisation(cli, 'Changes');
-  const { id, key } = await cli.json<MadeKey>(
-    ...['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read', '--expires-in', '1d'],
-  );
+  const { id, key } = await makeKey(cli, own, '--name', 'shop', '--scopes', 'quotes:read', '--expires-in', '1d');
   const changed = await cli.json<{ expires_at: string }>(
     ...['key', 'update', id, '--name', ' till ', '--expires-in', '90d', '--allow', '10.0.0.1,::1', '--mcp', 'off'],
   );
@@ -104,20 +78,16 @@ test("key update changes only what is given, and does not print the key's value"
     { details: { name: 'shop', from: { name: 'shop', mcp: 'read' }, to: { name: 'till', mcp: 'off' } } },
   ]);
 
-  const rotated = await cli.run('key', 'rotate', id, '--json');
-  expect(rotated.code).toBe(0);
-  const replaced = await cli.run('key', 'update', id, '--expires-in', '1d');
-  expect({ code: replaced.code, stdout: replaced.stdout }).toEqual({ code: 1, stdout: '' });
-  expect(replaced.stderr).toContain('was replaced and ends with its overlap');
-  await cli.run('key', 'revoke', id);
-  expect(await refusal('update', id, '--name', 'x')).toMatch(/was revoked at \S+Z, so it cannot be changed; for a new/);
+  await cli.json('key', 'rotate', id);
+  const replaced = await cli.failed(1, 'key', 'update', id, '--expires-in', '1d');
+  expect(replaced).toContain('was replaced and ends with its overlap');
 });
 
 test('key show prints everything known about a key except its value', async () => {
   const { id: own } = await makeOrganisation(cli, 'Shows');
-  const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
-  const { id, key } = await cli.json<MadeKey>(...make, '--allow', '10.0.0.0/8,::1', '--mcp', 'off');
-  const rotated = await cli.json<MadeKey>('key', 'rotate', id, '--overlap', '1h');
+  const given = ['--name', 'shop', '--scopes', 'quotes:read', '--allow', '10.0.0.0/8,::1', '--mcp', 'off'];
+  const { id, key } = await makeKey(cli, own, ...given);
+  const rotated = await cli.json<{ id: string }>('key', 'rotate', id, '--overlap', '1h');
   await change(id, { last_used_at: new Date('2026-11-20T10:00:00Z'), last_used_from: '10.0.0.7' });
 
   const [listed] = await cli.json<object[]>('key', 'list', '--org', own);
@@ -146,8 +116,7 @@ test('key show prints everything known about a key except its value', async () =
 
 test.each(['update', 'rotate'])('key %s says why a key is no longer active', async (command) => {
   const { id: own } = await makeOrganisation(cli, 'Ended');
-  const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
-  const [revoked, expired] = [await cli.json<MadeKey>(...make), await cli.json<MadeKey>(...make)];
+  const [revoked, expired] = [await makeKey(cli, own), await makeKey(cli, own)];
   await cli.run('key', 'revoke', revoked.id);
   await expire(expired.id);
   const options = command === 'update' ? ['--name', 'x'] : [];
@@ -159,17 +128,12 @@ test.each(['update', 'rotate'])('key %s says why a key is no longer active', asy
   for (const [id, ended] of ends) {
     const shown = await cli.json<Record<string, string>>('key', 'show', id);
     const at = shown.revoked_at ?? shown.expires_at;
-    expect(await refusal(command, id, ...options)).toContain(`key ${id} ${ended} at ${at!}, ${next} --org ${own}`);
+    const said = await cli.failed(1, 'key', command, id, ...options);
+    expect(said).toContain(`key ${id} ${ended} at ${at!}, ${next} --org ${own}`);
   }
-  expect(await refusal(command, NOBODY, ...options)).toContain(`key ${NOBODY} not found; see scopegate key list`);
+  const none = await cli.failed(1, 'key', command, NOBODY, ...options);
+  expect(none).toContain(`key ${NOBODY} not found; see scopegate key list`);
 });
-
-/** The error message of a failed key command. */
-async function refusal(...line: string[]): Promise<string> {
-  const { code, stdout, stderr } = await cli.run('key', ...line, '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  return stderr;
-}
 
 test.each([
   [[], 'nothing to change: give --name'],
@@ -179,26 +143,22 @@ test.each([
   [['--allow', '10.0.0.0/8,2001:db8::1/32'], 'has host bits set: write 2001:db8::/32 or 2001:db8::1/128'],
   [['--mcp', 'all'], 'Expected one of off, read, write'],
 ])('key update with %j exits with 2', async (options: string[], message) => {
-  const { code, stdout, stderr } = await cli.run('key', 'update', NOBODY, ...options);
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(message);
+  expect(await cli.failed(2, 'key', 'update', NOBODY, ...options)).toContain(message);
 });
 
 test('creating a key on a plan without API access prints a warning', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');
   const { code, stderr } = await cli.run('key', 'create', '--org', id, '--name', 'early', '--scopes', 'all', '--json');
   expect(code).toBe(0);
-  expect(stderr).toContain('the plan starter has no API access');
+  expect(stderr).toContain('the starter plan has no API access');
 });
 
 test('creating a key beyond MAX_KEYS exits with 1 and says what to do', async () => {
   const tight = commandLine({ MAX_KEYS: '1' });
   const { id } = await makeOrganisation(tight);
-  const create = ['key', 'create', '--org', id, '--name', 'k', '--scopes', 'all', '--json'];
-  expect((await tight.run(...create)).code).toBe(0);
-  const { code, stdout, stderr } = await tight.run(...create);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(
+  await makeKey(tight, id);
+  const said = await tight.failed(1, 'key', 'create', '--org', id, '--name', 'k', '--scopes', 'all', '--json');
+  expect(said).toContain(
     'the organisation has 1 active key, the most it may have; revoke one first, or raise MAX_KEYS',
   );
 });
@@ -209,9 +169,7 @@ test.each([
   [['key', 'revoke', NOBODY], `key ${NOBODY} not found`],
   [['key', 'show', NOBODY], `key ${NOBODY} not found; see scopegate key list --org ID`],
 ])('scopegate %j exits with 1 and names what was not found', async (line, message) => {
-  const { code, stdout, stderr } = await cli.run(...line, '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(message);
+  expect(await cli.failed(1, ...line, '--json')).toContain(message);
 });
 
 const expire = (id: string): Promise<void> => change(id, { expires_at: new Date(Date.now() - 1000) });

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { startDatabase } from '../operation/database';
 import { killedAt } from '../support/kills';
-import { type CommandLine, commandLine, makeOrganisation, NORTHWIND } from './commandLine';
+import { type CommandLine, commandLine, makeKey, makeOrganisation, NORTHWIND, newFolder } from './commandLine';
 
 /* `org create` and `org erase`, killed after each change that they make to the database. */
 
@@ -57,18 +56,9 @@ test('org erase, killed at any step, is completed by running it again', async ()
     const name = `Erased ${randomBytes(4).toString('hex')}`;
     const { id } = await makeOrganisation(cli, name);
     await cli.json('import', '--org', id, join(NORTHWIND, 'products.ndjson'));
-    const { id: key } = await cli.json<{ id: string }>(
-      'key',
-      'create',
-      '--org',
-      id,
-      '--name',
-      'one',
-      '--scopes',
-      'all',
-    );
+    const { id: key } = await makeKey(cli, id);
     await recordUse(cli, id, key);
-    const folder = await mkdtemp(join(tmpdir(), 'scopegate-erased-'));
+    const folder = await newFolder();
     const args = ['org', 'erase', id, '--confirm', name, '--export', folder];
     const killed = await killedAt(cli, args, nth);
     if (killed) steps.push(killed.at);

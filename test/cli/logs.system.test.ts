@@ -1,7 +1,6 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
-import { operationShown } from '../../src/cli/logs/operations';
 import { commandLine, NOBODY } from './commandLine';
 
 const cli = commandLine();
@@ -80,20 +79,16 @@ describe('logs', () => {
   });
 
   test('a key of another organisation is not found', async () => {
-    const { code, stdout, stderr } = await cli.run('logs', '--org', wide.id, '--key', key.id);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`key ${key.id} not found; see scopegate key list --org ${wide.id}`);
+    const said = await cli.failed(1, 'logs', '--org', wide.id, '--key', key.id);
+    expect(said).toContain(`key ${key.id} not found; see scopegate key list --org ${wide.id}`);
   });
 
   test('says that gateways with REQUEST_LOG=off store nothing', async () => {
     const off = commandLine({ CONTROL_DATABASE: cli.controlDatabase, REQUEST_LOG: 'off' });
-    const [without, rows] = [
-      await cli.run('logs', '--org', organisation.id),
-      off.run('logs', '--org', organisation.id),
-    ];
-    expect((await rows).stderr).toContain('warning: REQUEST_LOG=off: gateways with this setting store no requests');
-    expect((await rows).stdout).toBe(without.stdout);
-    expect(without.stderr).not.toContain('REQUEST_LOG');
+    const [on, rows] = [cli, off].map((one) => one.run('logs', '--org', organisation.id));
+    expect((await rows!).stderr).toContain('warning: REQUEST_LOG=off: gateways with this setting store no requests');
+    expect((await rows!).stdout).toBe((await on!).stdout);
+    expect((await on!).stderr).not.toContain('REQUEST_LOG');
   });
 
   test.each([
@@ -118,27 +113,7 @@ describe('logs', () => {
     [['--org', NOBODY, '--code', 'RATE_LIMIT'], 2, 'Did you mean rate_limited?'],
     [['--org', NOBODY, '--code', '429'], 2, 'Codes are invalid_request, unauthenticated, insufficient_scope, '],
     [[], 2, '--org'],
-  ])('explains what is wrong with %j', async (options, code, message) => {
-    const result = await cli.run('logs', ...options);
-    expect(result.code).toBe(code);
-    expect(result.stderr).toContain(message);
+  ])('explains what is wrong with %j', async (options: string[], code, message) => {
+    expect(await cli.failed(code, 'logs', ...options)).toContain(message);
   });
-});
-
-test.each([
-  [null, ''],
-  ['quotes', 'quotes'],
-  ['customer customer customer', 'customer ×3'],
-  ['customer quote customer', 'customer ×2 quote'],
-  [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
-  // the stored list was truncated, so there were more
-  [
-    Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
-      .join(' ')
-      .slice(0, 199)
-      .concat('f'),
-    'f00 f01 +48…',
-  ],
-])('the operation %j is shown as %s', (operation, shown) => {
-  expect(operationShown(operation)).toBe(shown);
 });

@@ -155,7 +155,7 @@ test('a copy that differs from the original is detected, and the move is undone'
   expect({ code, stderr }).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(
-      /the copy of products "[0-9a-f-]{36}" differs; the move is undone, and writes go on on cluster default/,
+      /the copy of products "[0-9a-f-]{36}" differs; the move is undone, and writes continue on cluster default/,
     ) as unknown,
   });
   expect(await contents(scene().there, one)).toEqual({});

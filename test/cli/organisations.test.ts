@@ -1,56 +1,21 @@
-import { commandLine, NOBODY } from './commandLine';
+import { commandLine, makeOrganisation, NOBODY } from './commandLine';
 
 const cli = commandLine();
 
-test('an organisation is created on the plan integrations by default, and is listed', async () => {
-  const first = await cli.json<{ id: string }>('org', 'create', '--name', 'Ärger & Söhne');
-  const second = await cli.json<{ id: string }>(
-    'org',
-    'create',
-    '--name',
-    'Acme',
-    '--plan',
-    'starter',
-    '--currency',
-    'EUR',
-  );
+test('an organisation is created on the integrations plan by default, and is listed', async () => {
+  const first = await makeOrganisation(cli, 'Ärger & Söhne');
+  const second = await cli.json('org', 'create', '--name', 'Acme', '--plan', 'starter', '--currency', 'EUR');
   expect(first).toEqual({
-    id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
-    name: 'Ärger & Söhne',
-    plan: 'integrations',
-    cluster: 'default',
-    state: 'active',
+    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, name: 'Ärger & Söhne', plan: 'integrations' },
+    ...{ cluster: 'default', state: 'active' },
   });
   expect(second).toMatchObject({ name: 'Acme', plan: 'starter' });
   expect(await cli.json('org', 'list')).toEqual([first, second]);
 });
 
-test('set-plan changes the plan and prints it', async () => {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Mover');
-  expect(await cli.json('org', 'set-plan', id, 'enterprise')).toEqual({
-    ...{ id, name: 'Mover', plan: 'enterprise' },
-    ...{ cluster: 'default', state: 'active' },
-  });
-  expect(await cli.json('org', 'list')).toContainEqual(expect.objectContaining({ id, plan: 'enterprise' }));
-});
-
-test('an organisation that does not exist is an error with a next step', async () => {
-  const { code, stdout, stderr } = await cli.run('org', 'set-plan', NOBODY, 'starter', '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
-});
-
 test('an unknown cluster is a usage error that lists the clusters', async () => {
-  const { code, stderr } = await cli.run('org', 'create', '--name', 'A', '--cluster', 'mars');
-  expect(code).toBe(2);
-  expect(stderr).toContain('unknown cluster mars; clusters are default');
-});
-
-test('output to a pipe is plain text', async () => {
-  const { stdout } = await cli.run('org', 'list');
-  expect(stdout).toMatch(/^ID +PLAN +STATE +CLUSTER +NAME\n/);
-  // ESLint flags the escape character in a literal
-  expect(stdout).not.toContain(String.fromCharCode(27));
+  const said = await cli.failed(2, 'org', 'create', '--name', 'A', '--cluster', 'mars');
+  expect(said).toContain('unknown cluster mars; clusters are default');
 });
 
 test('list filters by cluster and plan, as JSON, as JSON lines and as a table', async () => {
@@ -62,62 +27,63 @@ test('list filters by cluster and plan, as JSON, as JSON lines and as a table', 
   const starters = made.filter(({ plan }) => plan === 'starter');
   expect(await mine.json('org', 'list', '--plan', 'starter', '--cluster', 'default')).toEqual(starters);
   expect(await mine.json('org', 'list', '--cluster', 'mars')).toEqual([]);
-  const lines = await mine.run('org', 'list', '--json-lines');
-  expect(
-    lines.stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown),
-  ).toEqual(made);
-  expect((await mine.run('org', 'list', '--plan', 'starter')).stdout.split('\n')).toHaveLength(4);
-  expect(await mine.run('org', 'list', '--json', '--json-lines')).toMatchObject({ code: 2, stdout: '' });
-  expect(await mine.run('org', 'list', '--plan', 'gold')).toMatchObject({ code: 2, stdout: '' });
+  const lines = (await mine.run('org', 'list', '--json-lines')).stdout.trimEnd().split('\n');
+  expect(lines.map((line): unknown => JSON.parse(line))).toEqual(made);
+  const table = (await mine.run('org', 'list', '--plan', 'starter')).stdout.split('\n');
+  expect([table[0], table.length]).toEqual([expect.stringMatching(/^ID +PLAN +STATE +CLUSTER +NAME$/), 4]);
+  await mine.failed(2, 'org', 'list', '--json', '--json-lines');
+  await mine.failed(2, 'org', 'list', '--plan', 'gold');
 });
 
-test('show, rename, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Before');
+test('show, rename, set-plan, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
+  const { id } = await makeOrganisation(cli, 'Before');
   const shown = { id, name: 'Before', plan: 'integrations', cluster: 'default', state: 'active' };
   expect(await cli.json('org', 'show', id)).toEqual({ ...shown, stored_bytes: 0 });
-  for (const again of [1, 2]) {
-    expect({ again, shown: await cli.json('org', 'rename', id, 'After') }).toMatchObject({ shown: { name: 'After' } });
-    expect(await cli.json('org', 'suspend', id)).toEqual({ ...shown, name: 'After', state: 'suspended' });
+  const changes: [string[], object][] = [
+    [['rename', id, 'After'], { ...shown, name: 'After' }],
+    [['set-plan', id, 'enterprise'], { ...shown, name: 'After', plan: 'enterprise' }],
+    [['suspend', id], { ...shown, name: 'After', plan: 'enterprise', state: 'suspended' }],
+    [['resume', id], { ...shown, name: 'After', plan: 'enterprise' }],
+  ];
+  for (const [args, changed] of changes) {
+    for (const again of [1, 2]) expect({ again, is: await cli.json('org', ...args) }).toEqual({ again, is: changed });
   }
-  for (const again of [1, 2]) {
-    expect({ again, shown: await cli.json('org', 'resume', id) }).toMatchObject({ shown: { state: 'active' } });
-  }
+  expect(await cli.json('org', 'list')).toContainEqual(expect.objectContaining({ id, plan: 'enterprise' }));
   const events = await cli.json<{ action: string; details: object }[]>('audit', '--org', id);
   expect(events.map(({ action }) => action).reverse()).toEqual([
-    ...['organisation.created', 'organisation.renamed', 'organisation.suspended', 'organisation.resumed'],
+    ...['organisation.created', 'organisation.renamed', 'organisation.plan_changed', 'organisation.suspended'],
+    'organisation.resumed',
   ]);
-  expect(events[2]?.details).toEqual({ from: 'Before', to: 'After' });
+  expect(events[3]?.details).toEqual({ from: 'Before', to: 'After' });
 });
 
 test.each([
   ['show', NOBODY],
   ['rename', NOBODY, 'Name'],
+  ['set-plan', NOBODY, 'starter'],
   ['suspend', NOBODY],
   ['resume', NOBODY],
   ['erase', NOBODY, '--confirm', 'Name'],
-])('org %s for an organisation that does not exist is an error', async (...args) => {
-  const { code, stdout, stderr } = await cli.run('org', ...args, '--json');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
+  ['link', '--org', NOBODY],
+  ['sign-out', '--org', NOBODY],
+])('org %s for an organisation that does not exist is an error with a next step', async (...args) => {
+  const said = await cli.failed(1, 'org', ...args, '--json');
+  expect(said).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
 });
 
 test('the audit log of an organisation that never existed is an error, that of an erased one is shown', async () => {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Short');
+  const { id } = await makeOrganisation(cli, 'Short');
   await cli.json('org', 'erase', id, '--confirm', 'Short', '--no-export');
   expect(await cli.json('audit', '--org', id)).toMatchObject([{ action: 'organisation.erased' }]);
   expect(await cli.json('audit', '--org', id, '--action', 'key.created')).toEqual([]);
   for (const options of [[], ['--since', '1d']]) {
-    const { code, stdout, stderr } = await cli.run('audit', '--org', NOBODY, ...options, '--json');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
+    const said = await cli.failed(1, 'audit', '--org', NOBODY, ...options, '--json');
+    expect(said).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
   }
 });
 
 test('audit says when there are more events than --limit shows', async () => {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'One');
+  const { id } = await makeOrganisation(cli, 'One');
   await cli.json('org', 'rename', id, 'Two');
   const [cut, whole] = [
     await cli.run('audit', '--org', id, '--limit', '1', '--json'),
@@ -126,4 +92,37 @@ test('audit says when there are more events than --limit shows', async () => {
   expect([cut, whole].map(({ stdout }) => (JSON.parse(stdout) as unknown[]).length)).toEqual([1, 2]);
   expect(cut.stderr).toContain('Only the newest 1 are shown; there are more: see --limit');
   expect(whole.stderr).not.toContain('--limit');
+});
+
+describe('signing users in and out', () => {
+  test('org link prints a link based on PUBLIC_URL, valid for 15 minutes, for an admin by default', async () => {
+    const { id, name, plan } = await makeOrganisation(cli);
+    const link = await cli.json<{ expires_at: string }>('org', 'link', '--org', id);
+    expect(link).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:4000\/settings\/sign-in\?link=[\w-]{43}$/) as string,
+      ...{ role: 'admin', expires_at: expect.any(String) as string, organisation: { id, name, plan } },
+    });
+    const minutes = (Date.parse(link.expires_at) - Date.now()) / 60_000;
+    expect(minutes).toBeGreaterThan(13);
+    expect(minutes).toBeLessThanOrEqual(15);
+
+    const elsewhere = commandLine({ PUBLIC_URL: 'https://keys.example', CONTROL_DATABASE: cli.controlDatabase });
+    const member = await elsewhere.run('org', 'link', '--org', id, '--role', 'member', '--name', 'Ann Lee');
+    expect(member).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^https:\/\/keys\.example\/settings\/sign-in\?link=[\w-]{43}\n$/),
+      stderr: expect.stringMatching(/signs Ann Lee in to Northwind Traders as member, once/),
+    });
+  });
+
+  test('org sign-out prints how many sessions it ended, and is audited', async () => {
+    const { id } = await makeOrganisation(cli);
+    await cli.json('org', 'link', '--org', id, '--name', 'Ann Lee');
+    expect(await cli.json('org', 'sign-out', '--org', id, '--user', 'user:link:Ann Lee')).toEqual({ ended: 0 });
+    const events = await cli.json<object[]>('audit', '--org', id);
+    expect(events.slice(0, 2)).toMatchObject([
+      { action: 'user.signed_out', details: { everywhere: 'link:Ann Lee', sessions: 0 } },
+      { action: 'link.created', details: { user: 'link:Ann Lee', role: 'admin' } },
+    ]);
+  });
 });

@@ -1,43 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { commandLine, type CommandLine, makeOrganisation } from './commandLine';
+import { commandLine, makeKey, makeOrganisation } from './commandLine';
 
 const WRONG = 'KEY_PEPPER is not the one that the keys in this database are hashed with';
 
-/** A command line with a pepper, on a control database. */
-function withPepper(KEY_PEPPER: string, CONTROL_DATABASE: string): CommandLine {
-  return commandLine({ KEY_PEPPER, CONTROL_DATABASE });
-}
-
-const newDatabase = (): string => `cli_${randomBytes(6).toString('hex')}`;
-
-describe('a pepper that does not match the existing keys', () => {
-  const control = newDatabase();
-  const [right, wrong] = [withPepper('right', control), withPepper('wrong', control)];
-  let createKey: [string, ...string[]];
-  let keyId: string;
-
-  beforeAll(async () => {
-    const { id } = await makeOrganisation(right);
-    createKey = ['key', 'create', '--org', id, '--name', 'key', '--scopes', 'all'];
-    keyId = (await right.json<{ id: string }>(...createKey)).id;
-  });
-
-  test('is rejected by key create and key rotate', async () => {
-    const rejected = { code: 1, stdout: '', stderr: expect.stringContaining(WRONG) as unknown };
-    expect(await wrong.run(...createKey)).toMatchObject(rejected);
-    expect(await wrong.run('key', 'rotate', keyId)).toMatchObject(rejected);
-  });
-
-  test('is rejected by serve before it listens', async () => {
-    const served = await commandLine({ KEY_PEPPER: 'wrong', CONTROL_DATABASE: control, PORT: '0' }).run('serve');
-    expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(WRONG) as unknown });
-  });
-
-  test('is accepted once no key is active', async () => {
-    expect(await wrong.run('key', 'revoke', keyId)).toMatchObject({ code: 0 });
-    expect(await wrong.run(...createKey)).toMatchObject({ code: 0 });
-    expect(await right.run(...createKey)).toMatchObject({ code: 1 });
-  });
+test('a pepper that does not match the keys is rejected by key create, key rotate and serve until no key is active', async () => {
+  const right = commandLine({ KEY_PEPPER: 'right' });
+  const wrong = commandLine({ ...right.environment, KEY_PEPPER: 'wrong', PORT: '0' });
+  const { id: org } = await makeOrganisation(right);
+  const { id } = await makeKey(right, org);
+  const create = ['key', 'create', '--org', org, '--name', 'key', '--scopes', 'all'];
+  for (const args of [create, ['key', 'rotate', id], ['serve']])
+    expect(await wrong.failed(1, ...args)).toContain(WRONG);
+  await wrong.json('key', 'revoke', id);
+  await makeKey(wrong, org);
+  expect(await right.failed(1, ...create)).toContain(WRONG);
 });
 
 test.each([
@@ -45,8 +20,7 @@ test.each([
   [{ KEY_PEPPER: '' }, 'KEY_PEPPER is not set'],
 ])('in production serve rejects %j', async (missing, sentence) => {
   const cli = commandLine({ NODE_ENV: 'production', KEY_PEPPER: 'pepper', PORT: '0', ...missing });
-  const { code, stdout, stderr } = await cli.run('serve');
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(sentence);
-  expect(stderr.trim().split('\n')).toHaveLength(1);
+  const said = await cli.failed(1, 'serve');
+  expect(said).toContain(sentence);
+  expect(said.trim().split('\n')).toHaveLength(1);
 });

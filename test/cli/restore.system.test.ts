@@ -1,10 +1,9 @@
-import { chmod, cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OwnDatabase, startDatabase } from '../operation/database';
 import { client } from '../support/client';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { type CommandLine, commandLine, NORTHWIND } from './commandLine';
+import { startGateway } from '../support/gateway';
+import { type CommandLine, commandLine, makeKey, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
 
 /* An organisation is exported with its keys and restored: into an installation of its own, on another server. */
 
@@ -16,18 +15,15 @@ let folder: string;
 let key: { id: string; key: string };
 let organisation: { id: string };
 
-const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-restore-'));
-
 beforeAll(async () => {
   far = await startDatabase();
   here = commandLine({ KEY_PEPPER });
   there = commandLine({ KEY_PEPPER, MONGODB_URI: far.uri });
   organisation = await here.json('org', 'create', '--name', 'Äcme "Ltd"', '--plan', 'enterprise', '--currency', 'EUR');
   await here.json('import', '--org', organisation.id, await without(NORTHWIND, 'organisation.json'));
-  const create = ['key', 'create', '--org', organisation.id, '--scopes', 'products:read', '--name'];
-  key = await here.json(...create, 'kept', '--allow', '127.0.0.0/8');
-  const { id: revoked } = await here.json<{ id: string }>(...create, 'revoked', '--expires-in', '90d');
-  await here.json('key', 'revoke', revoked);
+  key = await makeKey(here, organisation.id, '--scopes', 'products:read', '--allow', '127.0.0.0/8');
+  const revoked = await makeKey(here, organisation.id, '--scopes', 'products:read', '--expires-in', '90d');
+  await here.json('key', 'revoke', revoked.id);
   folder = join(await newFolder(), 'export');
   await here.json('export', '--org', organisation.id, folder, '--keys');
 }, 120_000);
@@ -77,7 +73,7 @@ test('only its owner can read keys.ndjson, also if it overwrites a file that eve
 });
 
 test('the import is identical byte for byte, and its keys work, except the revoked one', async () => {
-  const { id } = await there.json<{ id: string }>('org', 'create', '--name', 'New');
+  const { id } = await makeOrganisation(there, 'New');
   const args = ['import', '--org', id, folder, '--keys'];
   const { files } = await there.json<{ files: Record<string, object> }>(...args);
   expect(files.keys).toEqual({ read: 2, created: 2, updated: 0, unchanged: 0, failed: 0 });
@@ -92,26 +88,20 @@ test('the import is identical byte for byte, and its keys work, except the revok
     });
     expect((await caller.get('/products', { limit: 1 })).body.data).toHaveLength(1);
     expect((await caller.get('/quotes')).status).toBe(403);
-    await useless(gateway, id);
+    // restoring does not undo later revocations
+    await there.json('key', 'revoke', key.id);
+    const again = await there.json<{ files: Record<string, object> }>(...args);
+    expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
+    expect((await caller.get('/me')).status).toBe(401);
   } finally {
     await gateway.stop();
   }
 }, 120_000);
 
-/** Restoring does not undo later revocations. */
-async function useless(gateway: TestGateway, id: string): Promise<void> {
-  await there.json('key', 'revoke', key.id);
-  const again = await there.json<{ files: Record<string, object> }>('import', '--org', id, folder, '--keys');
-  expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
-  expect((await client(gateway, key.key).get('/me')).status).toBe(401);
-}
-
 test('keys with another pepper or prefix, of another organisation, or without a file are rejected', async () => {
   const other = commandLine({ KEY_PEPPER: 'another', MONGODB_URI: far.uri });
-  const { id } = await other.json<{ id: string }>('org', 'create', '--name', 'Empty');
-  const wrong = await other.run('import', '--org', id, folder, '--keys');
-  expect(wrong).toMatchObject({ code: 1, stdout: '' });
-  expect(wrong.stderr).toContain(
+  const { id } = await makeOrganisation(other, 'Empty');
+  expect(await other.failed(1, 'import', '--org', id, folder, '--keys')).toContain(
     'the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored',
   );
   expect(await other.json('org', 'show', id)).toMatchObject({ name: 'Empty' });
@@ -120,26 +110,24 @@ test('keys with another pepper or prefix, of another organisation, or without a 
   const { id: second } = await here.json<{ id: string }>('org', 'create', '--name', 'Second', '--currency', 'EUR');
   const foreign = await here.run('import', '--org', second, folder, '--keys', '--json');
   expect(foreign.code).toBe(1);
-  const { errors, files } = JSON.parse(foreign.stdout) as { errors: { code: string }[]; files: Record<string, object> };
-  expect(files.keys).toEqual({ read: 2, created: 0, updated: 0, unchanged: 0, failed: 2 });
-  expect(errors.map(({ code }) => code)).toEqual(['conflict', 'conflict']);
-  expect(
-    (await here.json<{ id: string }[]>('key', 'list', '--org', organisation.id)).map(({ id: one }) => one),
-  ).toContain(key.id);
+  expect(JSON.parse(foreign.stdout)).toMatchObject({
+    files: { keys: { read: 2, created: 0, updated: 0, unchanged: 0, failed: 2 } },
+    errors: [{ code: 'conflict' }, { code: 'conflict' }],
+  });
+  expect(await here.json('key', 'show', key.id)).toMatchObject({ organisation: { id: organisation.id } });
 
   const renamed = commandLine({ ...there.environment, KEY_PREFIX: 'acme_live_' });
-  const { id: third } = await renamed.json<{ id: string }>('org', 'create', '--name', 'Third');
+  const { id: third } = await makeOrganisation(renamed);
   const prefixed = await renamed.run('import', '--org', third, folder, '--keys');
   expect(prefixed.stderr).toContain('/prefix: must start with acme_live_');
-  const bare = await here.run('import', '--org', second, await without(folder, 'keys.ndjson'), '--keys');
-  expect(bare.stderr).toContain('keys.ndjson; export with --keys, or import without it');
-  const single = await here.run('import', '--org', second, join(folder, 'products.ndjson'), '--keys');
-  expect(single).toMatchObject({ code: 2 });
+  const bare = await here.failed(1, 'import', '--org', second, await without(folder, 'keys.ndjson'), '--keys');
+  expect(bare).toContain('keys.ndjson; export with --keys, or import without it');
+  await here.failed(2, 'import', '--org', second, join(folder, 'products.ndjson'), '--keys');
 });
 
 test('lines of keys.ndjson are validated, and valid ones are stored', async () => {
   const own = commandLine({ KEY_PEPPER });
-  const { id } = await own.json<{ id: string }>('org', 'create', '--name', 'Lines');
+  const { id } = await makeOrganisation(own);
   const copy = await copyOf(folder);
   const [head, first, second] = (await readFile(join(copy, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const bad = second!.replace('products:read', 'everything:write');
@@ -154,18 +142,16 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
     expect(stderr).toContain(`keys.ndjson:${place}`);
   expect(await own.json('key', 'list', '--org', id)).toHaveLength(1);
   await writeFile(join(copy, 'keys.ndjson'), `${first!}\n`);
-  expect((await own.run('import', '--org', id, copy, '--keys')).stderr).toContain(
-    ':1: is not the fingerprint of a pepper',
-  );
+  const headless = await own.failed(1, 'import', '--org', id, copy, '--keys');
+  expect(headless).toContain(':1: is not the fingerprint of a pepper');
 });
 
 describe('organisation.json', () => {
   test('is applied only to an organisation without data; another currency is rejected before anything is stored', async () => {
-    const { id } = await here.json<{ id: string }>('org', 'create', '--name', 'Dollars');
+    const { id } = await makeOrganisation(here, 'Dollars');
     await here.json('import', '--org', id, await without(NORTHWIND, 'organisation.json'));
-    const rejected = await here.run('import', '--org', id, await without(folder, 'keys.ndjson'));
-    expect(rejected).toMatchObject({ code: 1, stdout: '' });
-    expect(rejected.stderr).toContain(`organisation.json has the currency EUR, but organisation ${id} has data in USD`);
+    const rejected = await here.failed(1, 'import', '--org', id, await without(folder, 'keys.ndjson'));
+    expect(rejected).toContain(`organisation.json has the currency EUR, but organisation ${id} has data in USD`);
     expect(await here.json('import', '--org', id, NORTHWIND)).toMatchObject({ errors: [] });
     expect(await here.json('org', 'show', id)).toMatchObject({ name: 'Dollars', plan: 'integrations' });
   });
@@ -176,12 +162,10 @@ describe('organisation.json', () => {
     ['{"name": " ", "plan": "starter", "currency": "EUR"}', 'name: must be one line'],
     ['{"name": "A"', 'nothing was stored'],
   ])('%s is rejected', async (text, reason) => {
-    const { id } = await here.json<{ id: string }>('org', 'create', '--name', 'Malformed');
+    const { id } = await makeOrganisation(here, 'Malformed');
     const copy = await copyOf(folder);
     await writeFile(join(copy, 'organisation.json'), text);
-    const { code, stderr } = await here.run('import', '--org', id, copy);
-    expect(code).toBe(1);
-    expect(stderr).toContain(reason);
+    expect(await here.failed(1, 'import', '--org', id, copy)).toContain(reason);
     expect(await here.json('org', 'show', id)).toMatchObject({ name: 'Malformed', plan: 'integrations' });
   });
 });

@@ -1,9 +1,8 @@
-import { mkdtemp, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { client } from '../support/client';
 import { startGateway } from '../support/gateway';
-import { type CommandLine, commandLine } from './commandLine';
+import { type CommandLine, commandLine, makeKey, makeOrganisation, newFolder } from './commandLine';
 
 /* Keys are exported while their pepper is being replaced, and restored where peppers have other numbers. */
 
@@ -11,18 +10,13 @@ const BOTH = { KEY_PEPPER: 'second', KEY_PEPPER_PREVIOUS: 'first' };
 let folder: string;
 let [older, newer]: { readonly id: string; readonly key: string }[] = [];
 
-const newOrganisation = async (cli: CommandLine): Promise<string> =>
-  (await cli.json<{ id: string }>('org', 'create', '--name', 'Peppers')).id;
-const newKey = (cli: CommandLine, org: string): Promise<{ id: string; key: string }> =>
-  cli.json('key', 'create', '--org', org, '--name', 'one', '--scopes', 'all');
-
 beforeAll(async () => {
   const before = commandLine({ KEY_PEPPER: 'first' });
-  const org = await newOrganisation(before);
-  older = await newKey(before, org);
+  const { id: org } = await makeOrganisation(before);
+  older = await makeKey(before, org);
   const after = commandLine({ ...before.environment, ...BOTH });
-  newer = await newKey(after, org);
-  folder = join(await mkdtemp(join(tmpdir(), 'scopegate-peppers-')), 'export');
+  newer = await makeKey(after, org);
+  folder = join(await newFolder(), 'export');
   await after.json('export', '--org', org, folder, '--keys');
 });
 
@@ -41,7 +35,7 @@ test("the export has the number of each key's pepper", async () => {
 
 test('with no keys yet, pepper numbers are taken from the export, and both keys work and are rehashed', async () => {
   const cli = commandLine(BOTH);
-  await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
+  await cli.json('import', '--org', (await makeOrganisation(cli)).id, folder, '--keys');
   const one = { detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown };
   expect(await pepperCheck(cli)).toMatchObject(one);
   const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, ...BOTH });
@@ -54,8 +48,8 @@ test('with no keys yet, pepper numbers are taken from the export, and both keys 
 
 test('if the same pepper has another number, keys are renumbered, and keys with an unknown pepper are rejected', async () => {
   const cli = commandLine({ KEY_PEPPER: 'second' });
-  const org = await newOrganisation(cli);
-  await newKey(cli, org);
+  const { id: org } = await makeOrganisation(cli);
+  await makeKey(cli, org);
   const { code, stdout, stderr } = await cli.run('import', '--org', org, folder, '--keys', '--json');
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -73,7 +67,7 @@ test('if the same pepper has another number, keys are renumbered, and keys with 
 
 test('keys hashed with the previous pepper are accepted, and doctor counts those with an older one', async () => {
   const cli = commandLine({ KEY_PEPPER: 'third', KEY_PEPPER_PREVIOUS: 'second' });
-  await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
+  await cli.json('import', '--org', (await makeOrganisation(cli)).id, folder, '--keys');
   const lost = expect.stringContaining('1 active key is hashed with a pepper before KEY_PEPPER_PREVIOUS') as unknown;
   expect(await pepperCheck(cli)).toMatchObject({ ok: false, detail: lost });
 });

@@ -70,9 +70,8 @@ test("test posts a signed event from this machine, and fails with the endpoint's
   expect(new Webhook(secret as string).verify(body, headers)).toMatchObject({ type: 'webhook.test' });
   expect(event.id).toBe(headers['webhook-id']);
   receiver.answer = (_arrival, response) => void response.writeHead(500).end('out of paper');
-  const { code, stderr } = await cli.run('webhook', 'test', id as string);
-  expect(code).toBe(1);
-  expect(stderr).toContain('the test event was not accepted: the answer was 500\nout of paper');
+  const said = await cli.failed(1, 'webhook', 'test', id as string);
+  expect(said).toContain('the test event was not accepted: the answer was 500\nout of paper');
   receiver.answer = () => 204;
 });
 
@@ -92,8 +91,8 @@ test('a disabled endpoint receives only tests, which say so', async () => {
   const { code, stdout, stderr } = await cli.run('webhook', 'test', id);
   expect([code, stdout]).toEqual([0, expect.stringContaining('answered 204')]);
   expect(stderr).toContain(`The endpoint is disabled (by_hand), so it gets no other events: scopegate webhook enable`);
-  const late = await cli.run('webhook', 'enable', id, '--from', '2099-01-01T00:00:00Z');
-  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('--from: is in the future')]);
+  const late = await cli.failed(2, 'webhook', 'enable', id, '--from', '2099-01-01T00:00:00Z');
+  expect(late).toContain('--from: is in the future');
   expect(await cli.json('webhook', 'enable', id, '--from', 'now')).toMatchObject({ id, state: 'enabled' });
 });
 
@@ -110,13 +109,12 @@ test.each([
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
   [['enable', 'nonsense'], 2, 'Expected a UUID'],
 ])('webhook %j exits with %d: %s', async (args, exit, text) => {
-  const { code, stderr } = await cli.run('webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)));
-  expect([code, stderr]).toEqual([exit, expect.stringContaining(text)]);
+  expect(await cli.failed(exit, 'webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)))).toContain(text);
 });
 
 test('without WEBHOOK_SECRET create says what to set', async () => {
   const bare = commandLine();
   const { id } = await makeOrganisation(bare);
-  const { code, stderr } = await bare.run('webhook', 'create', '--org', id, '--url', 'https://example.com/');
-  expect([code, stderr]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET is not set')]);
+  const said = await bare.failed(1, 'webhook', 'create', '--org', id, '--url', 'https://example.com/');
+  expect(said).toContain('WEBHOOK_SECRET is not set');
 });

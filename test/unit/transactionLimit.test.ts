@@ -1,4 +1,4 @@
-import { checkTransactionLimit } from '../../src/cli/doctor/transactionLimit';
+import { checkTransactionLimit } from '../../src/cli/doctor/clusters';
 
 /** The check for clusters with these limits; undefined for one that does not report it. */
 function check(limits: Record<string, number | undefined>): ReturnType<typeof checkTransactionLimit> {
@@ -6,7 +6,7 @@ function check(limits: Record<string, number | undefined>): ReturnType<typeof ch
     clusters: Object.keys(limits),
     transactionLimit: (cluster: string) => Promise.resolve(limits[cluster]),
   };
-  return checkTransactionLimit({ databases } as unknown as Parameters<typeof checkTransactionLimit>[0]);
+  return checkTransactionLimit({ store: { databases } } as never);
 }
 
 test('a cluster that does not report its limit is omitted, and 15 s is no warning', async () => {

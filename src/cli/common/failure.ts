@@ -19,8 +19,20 @@ export function usageFailure(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage);
 }
 
-/** An id that does not exist; `next` says how to find one that does. */
-export function notFound(kind: string, id: string, next: string): CommandFailure {
+/** A command that its user interrupted; `next` says how to go on. */
+export function interrupted(next: string): CommandFailure {
+  return new CommandFailure(`interrupted; ${next}`, EXIT.interrupted);
+}
+
+/** How to find an id that exists. */
+const LISTED = {
+  organisation: 'see scopegate org list',
+  key: 'see scopegate key list --org ID',
+  'webhook endpoint': 'see scopegate webhook list --org ID',
+} as const;
+
+/** An id that does not exist. */
+export function notFound(kind: keyof typeof LISTED, id: string, next: string = LISTED[kind]): CommandFailure {
   return new CommandFailure(`${kind} ${id} not found; ${next}`);
 }
 

@@ -1,15 +1,47 @@
 import { Command } from 'commander';
 import type { describeVariables } from '../../config';
+import { uuid } from './values';
 
 /** The option that every command has. */
 export interface JsonOption {
   readonly json?: true;
 }
 
+/** Those of a command on what belongs to one organisation. */
+export interface OrgOption extends JsonOption {
+  readonly org: string;
+}
+
+/** Id of an organisation, for examples. */
+export const ORG_ID = '689defbf-4477-4b15-966e-4830b650ded3';
+
 /** A command that explains itself below its options. */
 export class ExplainedCommand extends Command {
   override createCommand(name?: string): ExplainedCommand {
     return new ExplainedCommand(name);
+  }
+
+  subcommand(name: string, description: string): ExplainedCommand {
+    return this.command(name).description(description);
+  }
+
+  /** Takes the id of something. */
+  id(what: string): this {
+    return this.argument('<id>', `id of ${what}`, uuid);
+  }
+
+  /** Requires the id of an organisation. */
+  org(): this {
+    return this.requiredOption('--org <id>', 'id of the organisation', uuid);
+  }
+
+  json(what: string): this {
+    return this.option('--json', `print ${what} as JSON`);
+  }
+
+  /** What the command does, loaded only when it runs, which keeps --help fast. */
+  run(load: () => Promise<(...given: never[]) => Promise<void>>): this {
+    return this.action(async (...given: unknown[]) => (await load())(...(given as never[])));
   }
 
   /** Adds examples, notes and exit codes. */

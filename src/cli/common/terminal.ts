@@ -40,6 +40,11 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
 
+/** `1 session`, `2 sessions`. */
+export function counted(count: number, noun: string): string {
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 type Level = 'info' | 'warn' | 'error';
 /** Where lines for stderr go instead, as those of a server that logs. */
 let speaker: ((level: Level, line: string) => void) | undefined;
@@ -107,20 +112,35 @@ function cut(text: string, most = Infinity): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
+/** Prints a command's result: its value as JSON, or for people a text or `name  value` lines. */
+export function printResult(
+  json: true | undefined,
+  value: unknown,
+  shown: string | Readonly<Record<string, string>>,
+): void {
+  if (json) printJson(value);
+  else if (typeof shown === 'string') print(shown);
+  else printPairs(shown);
+}
+
 interface ListFormat {
   readonly json: true | undefined;
   /** What people read if there is nothing in it. */
   readonly empty: string;
+  /** The most rows to print; if there are more, that is said. */
+  readonly limit?: number;
   /** The greatest widths of columns, by their headings. */
   readonly widest?: Readonly<Record<string, number>>;
 }
 
 /** Prints a list as JSON or as a table. */
 export function printList<Row>(
-  rows: readonly Row[],
+  found: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => string>>,
-  { json, empty, widest }: ListFormat,
+  { json, empty, limit, widest }: ListFormat,
 ): void {
+  const rows = found.slice(0, limit);
+  if (rows.length < found.length) say(`Only the newest ${String(limit)} are shown; there are more: see --limit`);
   if (json) printJson(rows);
   else if (rows.length === 0) print(empty);
   else {
@@ -130,6 +150,33 @@ export function printList<Row>(
       widest,
     );
   }
+}
+
+/** The URL at which a browser on this machine can open a gateway: 0.0.0.0 and :: mean all of its addresses. */
+export function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+/** The one-time sign-in URL for a link's token; `base` is the gateway's URL. */
+export function signInUrl(base: string, token: string): string {
+  return `${base}/settings/sign-in?link=${token}`;
+}
+
+/** Writes to stdout, and waits while its reader is slow; a closed one ends the wait. @throws AbortError */
+export async function printSlowly(text: string, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  if (text === '' || process.stdout.write(text) || process.stdout.destroyed) return;
+  // not once(…, 'drain'), which would throw the error of a closed pipe
+  await new Promise<void>((resolve, reject) => {
+    const settle = (): void => {
+      process.stdout.off('drain', settle).off('close', settle);
+      signal?.removeEventListener('abort', settle);
+      if (signal?.aborted) reject(signal.reason as Error);
+      else resolve();
+    };
+    process.stdout.on('drain', settle).on('close', settle);
+    signal?.addEventListener('abort', settle);
+  });
 }
 
 /** Ignores EPIPE, so that a closed reader (`| head`) neither stops the command nor prints a stack trace. */

@@ -8,7 +8,6 @@ import { type ErrorCode, ERROR_CODES } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
-import { nearest } from './nearest';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
@@ -50,6 +49,15 @@ export function workers(text: string): number {
   if (!/^\d{1,2}$/.test(text) || number < 1 || number > MOST_WORKERS)
     throw new InvalidArgumentError(`Expected auto or a number from 1 to ${String(MOST_WORKERS)}.`);
   return number;
+}
+
+/** The value of a JSON text; undefined if it is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The items of a comma-separated list, without empty ones. */
@@ -177,4 +185,37 @@ export function lifetime(otherwise: string): (text: string) => number {
       throw new InvalidArgumentError(`Expected ${DURATION} Dates are not accepted. ${otherwise}`);
     return length;
   };
+}
+
+/** Edits that a word may be away, as a share of its length. */
+const FARTHEST = 0.4;
+const MOST = 3;
+
+/** Shortest part of a word that stands for it. */
+const PART = 3;
+
+/** The words that a mistyped one could be, nearest first. */
+export function nearest(text: string, words: readonly string[]): string[] {
+  const given = text.toLowerCase();
+  const isPart = (word: string): boolean => given.length >= PART && (word.includes(given) || given.includes(word));
+  return words
+    .map((word) => ({ word, edits: editsBetween(given, word) }))
+    .filter(({ word, edits }) => edits <= FARTHEST * word.length || isPart(word))
+    .sort((one, other) => one.edits - other.edits)
+    .slice(0, MOST)
+    .map(({ word }) => word);
+}
+
+/** Levenshtein distance. */
+function editsBetween(one: string, other: string): number {
+  let above = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 0; row < one.length; row++) {
+    const next = [row + 1];
+    for (let at = 1; at <= other.length; at++) {
+      const replaced = (above[at - 1] ?? 0) + (one[row] === other[at - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (above[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
+    }
+    above = next;
+  }
+  return above[other.length] ?? 0;
 }

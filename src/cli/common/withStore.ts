@@ -22,7 +22,7 @@ export async function withStore<T>(
 /** @throws CommandFailure if the organisation does not exist, or is being erased. */
 export async function requireOrganisation({ control }: Store, id: string): Promise<Organisation> {
   const organisation = await control.organisations.find(id);
-  if (!organisation) throw notFound('organisation', id, 'see scopegate org list');
+  if (!organisation) throw notFound('organisation', id);
   if (organisation.state === 'erasing') {
     throw new CommandFailure(`organisation ${id} is being erased; to finish that, run scopegate org erase again`);
   }

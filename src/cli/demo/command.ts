@@ -2,12 +2,11 @@ import { givenVariables, readConfig } from '../../config';
 import { EMBEDDED_RANGES } from '../../webhooks/settings';
 import { createLogger } from '../../log';
 import type { JsonOption } from '../common/help';
-import { paint, printJson, printPainted } from '../common/terminal';
-import { reachable, signInUrl } from '../common/urls';
+import { paint, printJson, printPainted, reachable, signInUrl } from '../common/terminal';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
 import { prepareDemo } from './prepare';
 
-export interface DemoOptions extends JsonOption {
+interface DemoOptions extends JsonOption {
   readonly port?: number;
 }
 

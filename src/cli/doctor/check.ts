@@ -1,12 +1,26 @@
+import type { Config } from '../../config';
 import { messageOf } from '../common/failure';
+import type { Store } from '../common/open';
 
 /** The result of one check. */
-export interface Check {
+export interface Check extends Found {
   readonly name: string;
   readonly ok: boolean;
+}
+
+export interface Found {
   readonly detail: string;
   /** What to do if it is not ok, or about a warning if it is. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
+}
+
+/** What checks of an open database get. */
+export interface Visit {
+  readonly store: Store;
+  readonly config: Config;
+  /** Whether to make what is missing. */
+  readonly fix: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** A failure with a fix other than its check's. */
@@ -19,11 +33,21 @@ export class Finding extends Error {
   }
 }
 
-/** The check's detail is what `look` returns or, if it throws, the error's message. */
-export async function examine(name: string, fix: string, look: () => Promise<string> | string): Promise<Check> {
+/** The check's detail is what `look` returns, with a fix if it is a warning, or if it throws the error's message. */
+export async function examine(
+  name: string,
+  fix: string,
+  look: () => Promise<string | Found> | string | Found,
+): Promise<Check> {
   try {
-    return { name, ok: true, detail: await look() };
+    const found = await look();
+    return { name, ok: true, ...(typeof found === 'string' ? { detail: found } : found) };
   } catch (error) {
     return { name, ok: false, detail: messageOf(error), fix: error instanceof Finding ? error.fix : fix };
   }
+}
+
+/** The first names of many, and how many more there are. */
+export function listed(names: readonly string[], most = 20): string {
+  return names.slice(0, most).join(', ') + (names.length > most ? ` and ${String(names.length - most)} more` : '');
 }

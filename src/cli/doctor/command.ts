@@ -1,22 +1,19 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
-import { CommandFailure, EXIT, isAbort } from '../common/failure';
+import { DEFAULT_CLUSTER } from '../../database/connect';
+import { CommandFailure, interrupted, isAbort } from '../common/failure';
 import type { JsonOption } from '../common/help';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
-import { DEFAULT_CLUSTER } from '../../database/connect';
 import { type Check, examine } from './check';
-import { checkClusters, checkDatabase, rethrowWithFix } from './database';
-import { checkClocks, checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis } from './environment';
-import { checkEvents } from './events';
+import { checkClocks, checkClusters, checkDatabase, checkEvents, checkTransactionLimit } from './clusters';
+import { rethrowWithFix } from './connection';
+import { checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis, checkWebhooks } from './environment';
 import { checkIndexes } from './indexes';
-import { checkMoves, isOfMove, movesOf } from './moves';
-import { checkTransactionLimit } from './transactionLimit';
-import { checkWebhooks } from './webhooks';
-import { checkControl, checkDatabases, checkFiles, databasesByCluster } from './storage';
+import { checkControl, checkFiles, checkPlaces, databasesByCluster } from './storage';
 
-export interface DoctorOptions extends JsonOption {
+interface DoctorOptions extends JsonOption {
   readonly fix?: boolean;
 }
 
@@ -32,15 +29,18 @@ export async function doctorCommand({ fix = false, json }: DoctorOptions): Promi
     }
   } catch (error) {
     if (!isAbort(error)) throw error;
-    throw new CommandFailure(
-      'interrupted; indexes made so far stay, run the same command again to continue',
-      EXIT.interrupted,
-    );
+    throw interrupted('indexes made so far stay, run the same command again to continue');
   }
   const failed = checks.filter(({ ok }) => !ok).length;
   if (json) printJson({ ok: failed === 0, checks });
   if (failed > 0) throw new CommandFailure(`${String(failed)} of ${String(checks.length)} checks failed`);
 }
+
+/** In this order; one that returns nothing has nothing to say. */
+const OF_STORE = [
+  ...[checkFingerprint, checkProxy, checkClusters, checkTransactionLimit, checkClocks, checkEvents],
+  ...[checkControl, checkWebhooks],
+];
 
 /** Every check in order; stops if one fails that the rest depend on. */
 async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Check> {
@@ -60,36 +60,22 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch(rethrowWithFix(DEFAULT_CLUSTER, config?.MONGODB_URI));
+    store = await opening.catch((error: unknown) => rethrowWithFix(DEFAULT_CLUSTER, config?.MONGODB_URI, error));
     return '';
   });
   if (!store) {
     yield opened;
     return;
   }
+  const visit = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
-    yield await checkFingerprint(store, config);
-    const proxy = await checkProxy(store);
-    if (proxy) yield proxy;
-    yield* await checkClusters(store, config);
-    const limit = await checkTransactionLimit(store);
-    if (limit) yield limit;
-    yield await checkClocks(store);
-    const events = await checkEvents(store);
-    if (events) yield events;
-    yield await checkControl(store, fix);
-    yield await checkWebhooks(store, config);
+    for (const check of OF_STORE) yield* [(await check(visit)) ?? []].flat();
     const present = await databasesByCluster(store);
-    const moves = await movesOf(store);
-    yield await checkMoves(store, moves);
-    yield await checkDatabases(store, present, isOfMove(moves));
-    const inUse = new Map([...present.keys()].map((cluster) => [cluster, 0]));
-    const onFiles = (cluster: string, files: number): void => {
-      inUse.set(cluster, (inUse.get(cluster) ?? 0) + files);
-    };
-    yield* checkIndexes(store, { fix, signal, present, onFiles });
-    yield* checkFiles(store, inUse);
+    yield* checkPlaces(visit, present);
+    const files = new Map([...present.keys()].map((cluster) => [cluster, 0]));
+    yield* checkIndexes(visit, present, files);
+    yield* checkFiles(store, files);
   } finally {
     await store.close();
   }

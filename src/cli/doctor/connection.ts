@@ -1,5 +1,8 @@
+import mongoose from 'mongoose';
 import { sourceOf } from '../../config';
 import { DEFAULT_CLUSTER } from '../../database/connect';
+import { OLDEST_MONGODB, OldServerError } from '../../database/version';
+import { NewerSchemaError } from '../../organisations/controlSchema';
 import { Finding } from './check';
 
 /*
@@ -11,6 +14,9 @@ import { Finding } from './check';
 const WRONG_CREDENTIALS: readonly unknown[] = [18, 8000];
 /** Unauthorized, and Atlas's code for the same. */
 const NOT_ALLOWED: readonly unknown[] = [13, 8000];
+
+/** How long a server has for each question, in milliseconds. */
+const ANSWER_WITHIN = 1500;
 
 interface Cause {
   readonly when: (error: Known) => boolean;
@@ -47,7 +53,7 @@ const CAUSES: readonly Cause[] = [
   },
   {
     when: ({ text }) => /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i.test(text),
-    detail: 'the server does not support the way of authentication',
+    detail: 'the server does not support the authentication mechanism',
     fix: (entry) => `correct or remove authMechanism in ${entry}`,
   },
   {
@@ -100,13 +106,18 @@ export function connectionFinding(cluster: string, error: unknown): Finding | un
   return new Finding(detail, cause.fix(entryOf(cluster)));
 }
 
-/** TLS to a server that answers without. */
-export function plainFinding(cluster: string): Finding {
-  return new Finding(ofCluster(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
+/** @throws Finding with the fix of an error of connecting to a cluster, if it is known; `uri` is what it was connected with */
+export async function rethrowWithFix(cluster: string, uri: string | undefined, error: unknown): Promise<never> {
+  if (error instanceof OldServerError)
+    throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+  if (error instanceof NewerSchemaError)
+    throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
+  const asked = uri !== undefined && looksDown(error) ? await askPlainly(cluster, uri) : undefined;
+  throw asked ?? connectionFinding(cluster, error) ?? error;
 }
 
 /** Whether no server was found that fits all options of the URI, and nothing is known but that it closes connections, as one without TLS may do. */
-export function looksDown(error: unknown): boolean {
+function looksDown(error: unknown): boolean {
   const known = errorsIn(error);
   const when = CAUSES.find((cause) => known.some(cause.when))?.when;
   return when === isUnselected || when === isClosed;
@@ -140,4 +151,41 @@ function errorsIn(thrown: unknown, depth = 0): Known[] {
   const tried = servers instanceof Map ? [...(servers as Map<string, { error?: unknown }>).values()] : [];
   const inner = [cause, reason, ...tried.map(({ error }) => error)];
   return [{ code, text: message }, ...inner.flatMap((one) => errorsIn(one, depth + 1))];
+}
+
+/**
+ * Asks the first host of a URI what is wrong; undefined if it does not answer either, or nothing is. The driver waits for a server that
+ * fits all options, and says nothing of one that does not, so it is asked without those that may be wrong.
+ */
+async function askPlainly(cluster: string, uri: string): Promise<Finding | undefined> {
+  const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];
+  if (host === undefined) return undefined;
+  const options = new URLSearchParams(/\?(.*)$/.exec(uri)?.[1]);
+  const asksForTls = [...options].some(([name, value]) => /^(tls|ssl)$/i.test(name) && value === 'true');
+  if (asksForTls && (await helloOf(`mongodb://${host}/`)))
+    return new Finding(ofCluster(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
+  const wanted = [...options].find(([name]) => name.toLowerCase() === 'replicaset')?.[1];
+  if (wanted === undefined) return undefined;
+  const tls = [...options].filter(([name]) => /^(tls|ssl)/i.test(name));
+  const set = (await helloOf(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`))?.setName;
+  if (typeof set !== 'string' || set === wanted) return undefined;
+  return new Finding(
+    `${ofCluster(cluster)}the server is in the replica set ${set}, not ${wanted}`,
+    `set replicaSet=${set} in ${entryOf(cluster)}, or correct its hosts`,
+  );
+}
+
+async function helloOf(uri: string): Promise<{ readonly setName?: unknown } | undefined> {
+  const client = new mongoose.mongo.MongoClient(uri, {
+    directConnection: true,
+    serverSelectionTimeoutMS: ANSWER_WITHIN,
+    connectTimeoutMS: ANSWER_WITHIN,
+  });
+  try {
+    return await client.db('admin').command({ hello: 1 });
+  } catch {
+    return undefined;
+  } finally {
+    await client.close();
+  }
 }

@@ -1,12 +1,12 @@
-import { hostname } from 'node:os';
 import { Redis } from 'ioredis';
 import type { Config } from '../../config';
-import { WRONG_FROM } from '../../database/clock';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
+import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
+import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../common/failure';
-import type { Store } from '../common/open';
-import { type Check, examine, Finding } from './check';
+import { counted } from '../common/terminal';
+import { type Check, examine, Finding, type Visit } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
@@ -15,27 +15,23 @@ const RECOMMENDED = 24;
 /** How long to wait for Redis, in milliseconds. */
 const PATIENCE = 2000;
 
-export function checkNode(version = process.versions.node): Promise<Check> {
+export function checkNode(): Promise<Check> {
   const fix = `install Node ${String(RECOMMENDED)}; ${OLDEST.join('.')} is the oldest supported version`;
   return examine('node', fix, () => {
-    const [major = 0, minor = 0] = version.split('.').map(Number);
-    const detail = `version ${version}`;
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+    const detail = `version ${process.versions.node}`;
     if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) throw new Error(detail);
     return major < RECOMMENDED ? `${detail}; ${String(RECOMMENDED)} is recommended` : detail;
   });
 }
 
-export function checkPepper({ KEY_PEPPER }: Pick<Config, 'KEY_PEPPER'>): Check {
-  const isSet = KEY_PEPPER !== '';
+export function checkPepper({ KEY_PEPPER }: Config): Check {
   const unset = 'KEY_PEPPER is not set (optional outside production); set it before the first key is created';
-  return { name: 'keys', ok: true, detail: isSet ? 'KEY_PEPPER is set' : unset };
+  return { name: 'keys', ok: true, detail: KEY_PEPPER === '' ? unset : 'KEY_PEPPER is set' };
 }
 
 /** Whether the keys are hashed with KEY_PEPPER, and how many still have the pepper before. */
-export function checkFingerprint(
-  { control }: Store,
-  { KEY_PEPPER_PREVIOUS }: Pick<Config, 'KEY_PEPPER_PREVIOUS'>,
-): Promise<Check> {
+export function checkFingerprint({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: Visit): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
     const { known, left, lost } = await control.pepper.state();
     if (known === 'none') throw new Error(OTHER_PEPPER);
@@ -57,8 +53,10 @@ export function checkFingerprint(
   });
 }
 
+const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
+
 /** A warning if gateways could not read the addresses of callers in the past day. They say so once, and log each request of a key. */
-export async function checkProxy({ control }: Pick<Store, 'control'>): Promise<Check | undefined> {
+export async function checkProxy({ store: { control } }: Visit): Promise<Check | undefined> {
   const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
   if (!last) return undefined;
   const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
@@ -67,40 +65,8 @@ export async function checkProxy({ control }: Pick<Store, 'control'>): Promise<C
   return { name: 'proxy', ok: true, detail, fix };
 }
 
-const keys = (count: number): string => `${String(count)} active ${count === 1 ? 'key is' : 'keys are'}`;
-
-/** Whether the clocks of the clusters and of this machine agree. Gateways go by the database's. */
-export function checkClocks({ databases }: Pick<Store, 'databases'>, machine = hostname()): Promise<Check> {
-  const fix =
-    'set the wrong one by NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
-  return examine('clocks', fix, () => {
-    const clocks = databases.clocks();
-    const wrong = clocks.filter(({ ahead }) => Math.abs(ahead) >= WRONG_FROM);
-    if (wrong.length === 0) return `this machine and ${clusters(clocks)} agree within ${String(WRONG_FROM / 1000)} s`;
-    const ofAll = clocks.map(({ ahead }) => ahead);
-    // if the databases agree with each other, it is this machine that differs
-    const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_FROM;
-    if (isThisMachine)
-      throw new Error(`the clock of this machine (${machine}) is ${distance(-(ofAll[0] ?? 0))} all clusters`);
-    const said = wrong.map(
-      ({ cluster, ahead, machine: member }) =>
-        `the clock of ${member}, the primary of cluster ${cluster}, is ${distance(ahead)} this machine (${machine})`,
-    );
-    throw new Error(said.join('; '));
-  });
-}
-
-function clusters(clocks: readonly unknown[]): string {
-  return clocks.length === 1 ? 'the database' : `${String(clocks.length)} clusters`;
-}
-
-/** How far a clock is from another, in milliseconds: `90 s ahead of`. */
-function distance(ahead: number): string {
-  return `${String(Math.round(Math.abs(ahead) / 1000))} s ${ahead > 0 ? 'ahead of' : 'behind'}`;
-}
-
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance. */
-export function checkRedis({ REDIS_URL }: Pick<Config, 'REDIS_URL'>): Promise<Check> {
+export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
   return examine('redis', 'start Redis at REDIS_URL; without it each instance limits on its own', async () => {
     if (REDIS_URL === undefined) return 'REDIS_URL is not set: limits are kept in memory';
     const redis = new Redis(REDIS_URL, {
@@ -122,5 +88,24 @@ export function checkRedis({ REDIS_URL }: Pick<Config, 'REDIS_URL'>): Promise<Ch
     } finally {
       redis.disconnect();
     }
+  });
+}
+
+/** Whether webhooks can be sent: WEBHOOK_SECRET is that of the endpoints, if there are any. */
+export function checkWebhooks({ store, config }: Visit): Promise<Check> {
+  return examine('webhooks', RESTORE_SECRET, async () => {
+    const { master } = webhookSettings(config);
+    const counts = await store.control.webhooks.counts();
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const endpoints = counted(all, 'endpoint');
+    if (master === undefined) {
+      if (all === 0) return NO_SECRET;
+      const fix = 'set WEBHOOK_SECRET to its former value for every gateway and command';
+      throw new Finding(`WEBHOOK_SECRET is not set, so nothing is sent to ${endpoints}`, fix);
+    }
+    if (!(await masterSecret(store, master).fits())) throw new Error(OTHER_SECRET);
+    if (all === 0) return 'no endpoints yet';
+    const states = [...counts].filter(([, count]) => count > 0).map(([state, count]) => `${String(count)} ${state}`);
+    return `${endpoints}: ${states.join(', ')}`;
   });
 }

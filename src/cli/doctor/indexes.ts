@@ -5,21 +5,13 @@ import type { Collection } from '../../database/collection';
 import { collectionNames, type Difference, differenceOf, dropIndexes, makeIndexes } from '../../database/making';
 import type { OrganisationData } from '../../database/organisationData';
 import { messageOf } from '../common/failure';
-import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
-import { type Check, examine, Finding } from './check';
+import { counted } from '../common/terminal';
+import { type Check, examine, Finding, type Visit } from './check';
+import type { Present } from './storage';
 
 /** Organisations to check at once: enough to hide the round trips, and little work for a database that serves. */
 const AT_ONCE = 10;
-
-export interface IndexesOptions {
-  readonly fix: boolean;
-  readonly signal: AbortSignal;
-  /** The organisations that have a database on each cluster that responds. */
-  readonly present: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Called with the files that an organisation has. */
-  readonly onFiles: (cluster: string, files: number) => void;
-}
 
 /** What was found of all organisations together. */
 interface Tally {
@@ -28,6 +20,9 @@ interface Tally {
   empty: number;
   /** With indexes that no query needs any more. */
   surplus: number;
+  readonly present: Present;
+  /** The files that organisations have, by cluster. */
+  readonly files: Map<string, number>;
   /** Organisations that were not checked, by cluster. */
   readonly unreached: Map<string, number>;
 }
@@ -37,9 +32,10 @@ interface Tally {
  * Complete organisations share one line, and those of a cluster that does not respond share one. What was made stays, so that a
  * run that was interrupted can be repeated. @throws AbortError when the signal aborts
  */
-export async function* checkIndexes(store: Store, options: IndexesOptions): AsyncGenerator<Check> {
+export async function* checkIndexes(visit: Visit, present: Present, files: Map<string, number>): AsyncGenerator<Check> {
+  const { store, signal } = visit;
   const { organisations } = store.control;
-  const tally: Tally = { complete: 0, empty: 0, surplus: 0, unreached: new Map() };
+  const tally: Tally = { ...{ complete: 0, empty: 0, surplus: 0, present, files }, unreached: new Map() };
   const found: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
@@ -47,18 +43,18 @@ export async function* checkIndexes(store: Store, options: IndexesOptions): Asyn
   let [begun, done] = [0, 0];
   const work = async (): Promise<void> => {
     // several workers share the cursor
-    for (let next = await left.next(); next.done !== true && !options.signal.aborted; next = await left.next()) {
+    for (let next = await left.next(); next.done !== true && !signal.aborted; next = await left.next()) {
       const at = (begun += 1);
       // one that is being erased needs no index any more
       const isChecked = STATES[next.value.state].data;
-      const check = isChecked ? await checkOrganisation(store, next.value, tally, options) : undefined;
+      const check = isChecked ? await checkOrganisation(visit, next.value, tally) : undefined;
       if (check) found.push({ at, check });
       done += 1;
       progress.update(done, done);
     }
   };
   try {
-    await unlessAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), options.signal);
+    await unlessAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), signal);
   } finally {
     progress.stop();
   }
@@ -81,56 +77,47 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
 
 function summary({ complete, empty, surplus }: Tally): string {
   const whole = complete + empty;
+  const have = (count: number): string => (count === 1 ? 'has' : 'have');
   return [
-    `${String(whole)} ${whole === 1 ? 'organisation has' : 'organisations have'} every index`,
-    ...(empty > 0 ? [`${String(empty)} of them ${empty === 1 ? 'has' : 'have'} no data yet`] : []),
+    `${counted(whole, 'organisation')} ${have(whole)} every index`,
+    ...(empty > 0 ? [`${String(empty)} of them ${have(empty)} no data yet`] : []),
     ...(surplus > 0
-      ? [
-          `${String(surplus)} ${surplus === 1 ? 'has' : 'have'} indexes that are no longer needed, which scopegate doctor --fix drops`,
-        ]
+      ? [`${String(surplus)} ${have(surplus)} indexes that are no longer needed, which scopegate doctor --fix drops`]
       : []),
   ].join('; ');
 }
 
 /** The check of one organisation; undefined if there is nothing to say about it. */
 async function checkOrganisation(
-  { databases }: Store,
+  { store: { databases }, fix }: Visit,
   organisation: Organisation,
   tally: Tally,
-  { fix, present, onFiles }: IndexesOptions,
 ): Promise<Check | undefined> {
   const { id, name, cluster } = organisation;
-  const there = present.get(cluster);
-  if (!there) {
-    tally.unreached.set(cluster, (tally.unreached.get(cluster) ?? 0) + 1);
-    return undefined;
-  }
-  if (!there.has(id)) {
-    tally.empty += 1;
-    return undefined;
-  }
-  const check = await examine(
-    `indexes of ${name} (${id})`,
-    'fix the cause, then run scopegate doctor --fix',
-    async () => {
-      const data = databases.organisationData(organisation);
-      const found = await differencesOf(data);
-      onFiles(
-        cluster,
-        found.reduce((sum, { files }) => sum + files, 0),
-      );
-      const missing = found.flatMap(namesOf('missing'));
-      const surplus = found.flatMap(namesOf('surplus'));
-      if (!fix && missing.length > 0)
-        throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
-      if (!fix && surplus.length > 0) tally.surplus += 1;
-      if (!fix || missing.length + surplus.length === 0) return '';
-      return fixAll(data, found);
-    },
-  );
+  const there = tally.present.get(cluster);
+  if (!there) add(tally.unreached, cluster, 1);
+  else if (!there.has(id)) tally.empty += 1;
+  if (!there?.has(id)) return undefined;
+  const cause = 'fix the cause, then run scopegate doctor --fix';
+  const check = await examine(`indexes of ${name} (${id})`, cause, async () => {
+    const data = databases.organisationData(organisation);
+    const found = await differencesOf(data);
+    for (const { files } of found) add(tally.files, cluster, files);
+    const missing = found.flatMap(namesOf('missing'));
+    const surplus = found.flatMap(namesOf('surplus'));
+    if (!fix && missing.length > 0)
+      throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
+    if (!fix && surplus.length > 0) tally.surplus += 1;
+    if (!fix || missing.length + surplus.length === 0) return '';
+    return fixAll(data, found);
+  });
   if (check.detail !== '') return check;
   tally.complete += 1;
   return undefined;
+}
+
+function add(to: Map<string, number>, cluster: string, count: number): void {
+  to.set(cluster, (to.get(cluster) ?? 0) + count);
 }
 
 interface Found extends Difference {
@@ -180,7 +167,7 @@ function unreached(cluster: string, count: number): Check {
   return {
     name: `indexes on cluster ${cluster}`,
     ok: false,
-    detail: `${String(count)} ${count === 1 ? 'organisation was' : 'organisations were'} not checked`,
+    detail: `${counted(count, 'organisation')} ${count === 1 ? 'was' : 'were'} not checked`,
     fix: `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`,
   };
 }

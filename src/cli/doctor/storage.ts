@@ -1,19 +1,22 @@
-import { controlCollections } from '../../organisations/models';
 import { differenceOf, makeIndexes } from '../../database/making';
 import { databaseName } from '../../database/organisationData';
+import { controlCollections } from '../../organisations/models';
+import { isAbandoned, type Moves } from '../../organisations/moving';
 import { MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../common/open';
-import { type Check, examine, Finding } from './check';
+import { type Check, examine, Finding, listed, type Visit } from './check';
 
-/* What the clusters hold: the indexes of the control database, databases without an organisation, and files. */
+/* What the clusters hold: the indexes of the control database, moves and what they left, databases without an organisation, and files. */
 
-/** Names to list; the rest are counted. */
-const LISTED = 20;
 const LEFT_OVER =
   'check that CONTROL_DATABASE is the right one; unless another control database has them, they are left over: drop them with dropDatabase() in mongosh';
 
+/** The organisations that have a database, by cluster. */
+export type Present = ReadonlyMap<string, ReadonlySet<string>>;
+
 /** Whether the control database has its indexes; `fix` makes those that are missing. */
-export function checkControl({ databases: { control } }: Store, fix: boolean): Promise<Check> {
+export function checkControl({ store, fix }: Visit): Promise<Check> {
+  const { control } = store.databases;
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const made: string[] = [];
     for (const definition of controlCollections) {
@@ -27,8 +30,8 @@ export function checkControl({ databases: { control } }: Store, fix: boolean): P
   });
 }
 
-/** The organisations that have a database, by cluster, of the clusters that tell. */
-export async function databasesByCluster({ databases }: Store): Promise<Map<string, Set<string>>> {
+/** The databases of the clusters that tell. */
+export async function databasesByCluster({ databases }: Store): Promise<Present> {
   const reached = databases.clusters.filter((cluster) => databases.versions().has(cluster));
   const found = await Promise.all(
     reached.map(async (cluster) => {
@@ -44,46 +47,72 @@ export async function databasesByCluster({ databases }: Store): Promise<Map<stri
 }
 
 /**
- * Names databases that belong to no organisation, or to one on another cluster, and that no move has left. They are no failure:
- * another control database may know them.
+ * Names moves whose process has ended, since writes are refused until someone continues, and what moves have left; then databases
+ * that belong to no organisation, or to one on another cluster, and that no move has left. These are no failure: another control
+ * database may know them.
  */
-export async function checkDatabases(
-  { control, databases }: Store,
-  present: ReadonlyMap<string, ReadonlySet<string>>,
-  isOfMove: (id: string, cluster: string) => boolean,
-): Promise<Check> {
-  const orphans: string[] = [];
-  const check = await examine('databases', 'look at the control database', async () => {
+export async function* checkPlaces({ store }: Visit, present: Present): AsyncGenerator<Check> {
+  const { control, databases } = store;
+  const moves: Moves[] = [];
+  for await (const one of control.moving.each()) moves.push(one);
+  yield await examine('moves', 'look at the control database', () => stateOfMoves(moves, databases.now()));
+
+  const ofMoves = new Set(
+    moves.flatMap(({ organisation: { id }, move, copies }) =>
+      [...copies.map(({ cluster }) => cluster), ...(move ? [move.to] : [])].map((cluster) => `${cluster} ${id}`),
+    ),
+  );
+  yield await examine('databases', 'look at the control database', async () => {
+    const orphans: string[] = [];
     for (const [cluster, ids] of present) {
       const known = await control.organisations.clustersOf([...ids]);
       for (const id of ids) {
         const on = known.get(id);
-        if (on === cluster || isOfMove(id, cluster)) continue;
+        if (on === cluster || ofMoves.has(`${cluster} ${id}`)) continue;
         const why = on === undefined ? '' : ` of an organisation that is on cluster ${on}`;
         orphans.push(`${databaseName(id)} on cluster ${cluster}${why}`);
       }
     }
     if (orphans.length === 0) return 'every database belongs to an organisation';
-    const more = orphans.length > LISTED ? ` and ${String(orphans.length - LISTED)} more` : '';
     const noun = orphans.length === 1 ? 'database belongs' : 'databases belong';
-    return `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name} there: ${orphans.slice(0, LISTED).join(', ')}${more}`;
+    const detail = `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name} there: ${listed(orphans)}`;
+    return { detail, fix: LEFT_OVER };
   });
-  return check.ok && orphans.length > 0 ? { ...check, fix: LEFT_OVER } : check;
+}
+
+/** @throws Finding that names a move whose process has ended */
+function stateOfMoves(moves: readonly Moves[], now: number): string {
+  const under = moves.flatMap(({ organisation, move }) => (move ? [{ ...organisation, move }] : []));
+  const abandoned = under.filter(({ move }) => isAbandoned(move, now));
+  const [stuck] = abandoned;
+  if (stuck) {
+    const { id, name, move } = stuck;
+    const others = abandoned.length > 1 ? `, and ${String(abandoned.length - 1)} more` : '';
+    throw new Finding(
+      `the process that moved ${name} (${id}) to cluster ${move.to} has ended, last seen ${move.seen_at.toISOString()}; until the move ends the organisation's writes are refused${others}`,
+      `to continue, run scopegate org move ${id} --to ${move.to}; to undo it, scopegate org move ${id} --undo`,
+    );
+  }
+  const copies = moves.flatMap(({ organisation: { id }, copies: left }) =>
+    left.map(({ cluster, left_at }) => `${databaseName(id)} on cluster ${cluster} since ${left_at.toISOString()}`),
+  );
+  const said = [
+    ...(under.length > 0 ? [`${String(under.length)} under way`] : []),
+    ...(copies.length > 0 ? [`old copies, which scopegate org drop-copy deletes: ${listed(copies)}`] : []),
+  ];
+  return said.length > 0 ? said.join('; ') : 'none under way, and no old copies';
 }
 
 /** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */
 export async function* checkFiles({ control }: Store, inUse: ReadonlyMap<string, number>): AsyncGenerator<Check> {
+  const count = (value: number): string => value.toLocaleString('en');
   for (const { cluster, organisations, copies, reserved, capacity } of await control.placement.fullness()) {
     yield await examine(`files on cluster ${cluster}`, MAKE_ROOM, () => {
       const noun = organisations === 1 ? 'organisation' : 'organisations';
       const used = inUse.get(cluster);
       const text = `${count(reserved)} of ${count(capacity)} reserved for ${count(organisations)} ${noun}${copies > 0 ? ` and ${count(copies)} of moves` : ''}${used === undefined ? '' : `, which have ${count(used)}`}`;
-      if (reserved > capacity) throw new Finding(text, MAKE_ROOM);
+      if (reserved > capacity) throw new Error(text);
       return text;
     });
   }
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
 }

@@ -1,6 +1,7 @@
 import type { ReadableStream } from 'node:stream/web';
 import { retryAfterOf } from '../../units';
 import { CommandFailure, usageFailure } from '../common/failure';
+import { jsonOf } from '../common/values';
 
 /* The feed as any caller reads it, by REST (contract, section 12). */
 
@@ -75,7 +76,7 @@ async function answerOf(url: string, key: string, signal: AbortSignal) {
       signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWERED_WITHIN)]),
     });
     const text = await textWithin(response, MOST_BYTES);
-    return { status: response.status, headers: response.headers, body: parsed(text) };
+    return { status: response.status, headers: response.headers, body: jsonOf(text) };
   } catch (error) {
     signal.throwIfAborted();
     throw new NotNow(`cannot reach the gateway at ${new URL(url).origin}: ${reasonOf(error)}`, false, undefined);
@@ -95,14 +96,6 @@ export async function textWithin(response: Response, most: number): Promise<stri
     if (size > most) break;
   }
   return Buffer.concat(pieces).subarray(0, most).toString();
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isPage(body: unknown): body is FeedPage {

@@ -1,61 +1,47 @@
-import { Option } from 'commander';
-import type { ExplainedCommand } from '../common/help';
-import { moment, uuid } from '../common/values';
-import { httpUrl, names, webhookSecret } from './values';
-import type { TailOptions } from './tailCommand';
-import type { ListenOptions } from './listenCommand';
+import { InvalidArgumentError, Option } from 'commander';
+import { secretFrom } from '../../webhooks/signing';
+import { type ExplainedCommand, ORG_ID } from '../common/help';
+import { items, moment } from '../common/values';
 
 /** Where `--after` can begin. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';
 
 export function addEvents(program: ExplainedCommand): void {
-  const events = program.command('events').description('follow what changes in an organisation');
-  for (const add of [addTail, addListen]) add(events);
-  events.nameCommands();
-}
-
-function addTail(events: ExplainedCommand): void {
+  const events = program.subcommand('events', 'follow what changes in an organisation');
   events
-    .command('tail')
-    .description('print events as they happen, one JSON object per line, until Ctrl-C; reads the database')
-    .requiredOption('--org <id>', 'id of the organisation', uuid)
+    .subcommand('tail', 'print events as they happen, one JSON object per line, until Ctrl-C; reads the database')
+    .org()
     .option('--types <list>', 'only these types, comma-separated', names)
     .addOption(new Option('--after <cursor>', `where to begin: ${AFTER} (default: now)`).conflicts('since'))
     .option('--since <time>', 'begin with the events since a date (e.g. 2026-11-21) or an age (e.g. 30m)', moment)
     .option('--json', 'print {id, type, occurred_at, object, changes, status, gap} per line; this is also the default')
     .examples(
       [
-        'scopegate events tail --org 689defbf-4477-4b15-966e-4830b650ded3',
-        'scopegate events tail --org 689defbf-4477-4b15-966e-4830b650ded3 --types order.created,order.status_changed --since 1h',
-        'scopegate events tail --org 689defbf-4477-4b15-966e-4830b650ded3 --after beginning | head -1',
+        `scopegate events tail --org ${ORG_ID}`,
+        `scopegate events tail --org ${ORG_ID} --types order.created,order.status_changed --since 1h`,
+        `scopegate events tail --org ${ORG_ID} --after beginning | head -1`,
       ],
       [
         'Needs a gateway that records events (EVENTS=on). While the database does not respond it waits, and then goes on where it was.',
         'When it ends it prints to stderr the --after that goes on from there. Ctrl-C ends it with exit code 0.',
       ],
     )
-    .action(async (options: TailOptions) => (await import('./tailCommand.js')).tailCommand(options));
-}
+    .run(async () => (await import('./tailCommand.js')).tailCommand);
 
-function addListen(events: ExplainedCommand): void {
+  const key = new Option('--key <key>', 'API key; in a variable, other users of this machine cannot see it');
+  const url = new Option('--url <url>', 'the gateway').env('SCOPEGATE_URL').default('http://127.0.0.1:4000');
   events
-    .command('listen')
-    .description(
+    .subcommand(
+      'listen',
       'send events to a receiver on this machine as signed webhooks, until Ctrl-C; reads the API, so it needs no tunnel',
     )
     .requiredOption('--forward <url>', 'where to post them, e.g. http://localhost:3000/webhooks', httpUrl)
-    .addOption(
-      new Option('--key <key>', 'API key; in a variable, other users of this machine cannot see it').env(
-        'SCOPEGATE_KEY',
-      ),
-    )
-    .addOption(
-      new Option('--url <url>', 'the gateway').env('SCOPEGATE_URL').default('http://127.0.0.1:4000').argParser(httpUrl),
-    )
+    .addOption(key.env('SCOPEGATE_KEY'))
+    .addOption(url.argParser(httpUrl))
     .option('--types <list>', 'only these types, comma-separated (default: all that the key may read)', names)
     .option('--secret <secret>', 'whsec_… to sign with (default: a new one, which is printed)', webhookSecret)
     .option('--after <cursor>', `where to begin: ${AFTER}`, 'now')
-    .option('--json', 'print {at, id, type, object, status, ms, error} per attempt as JSON')
+    .json('{at, id, type, object, status, ms, error} per attempt')
     .examples(
       [
         'scopegate events listen --forward http://localhost:3000/webhooks',
@@ -68,5 +54,33 @@ function addListen(events: ExplainedCommand): void {
         'that goes on from there.',
       ],
     )
-    .action(async (options: ListenOptions) => (await import('./listenCommand.js')).listenCommand(options));
+    .run(async () => (await import('./listenCommand.js')).listenCommand);
+  events.nameCommands();
+}
+
+/** Names separated by commas. */
+function names(text: string): string[] {
+  const given = items(text);
+  if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
+  return [...new Set(given)];
+}
+
+/** The URL of an HTTP server, without a slash at its end. */
+function httpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new InvalidArgumentError(
+      'Expected a URL that begins with http:// or https://, e.g. http://localhost:3000/webhooks.',
+    );
+  if (url.username !== '' || url.password !== '')
+    throw new InvalidArgumentError('Expected a URL without user name and password.');
+  url.hash = '';
+  return url.href.replace(/\/$/, '');
+}
+
+/** A secret as an endpoint has one. */
+function webhookSecret(text: string): Buffer {
+  const secret = secretFrom(text);
+  if (!secret) throw new InvalidArgumentError('Expected whsec_ and 24 to 64 bytes in base64.');
+  return secret;
 }

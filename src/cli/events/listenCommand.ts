@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { MINUTE, SECOND } from '../../units';
-import { secretText } from '../../webhooks/signing';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE, retryAfterOf, SECOND } from '../../units';
+import { version } from '../../package';
+import { secretText, signedHeaders } from '../../webhooks/signing';
 import { CommandFailure, usageFailure } from '../common/failure';
 import type { JsonOption } from '../common/help';
-import { note, paint, plain, say } from '../common/terminal';
-import { askFeed, type FeedClient, type FeedEvent, type FeedPage, NotNow } from './feedClient';
-import { type Attempt, attempt, type Receiver } from './forward';
-import { createTrouble, pause, untilStopped, writeLine } from './untilStopped';
+import { note, paint, plain, printSlowly, say } from '../common/terminal';
+import { askFeed, type FeedClient, type FeedEvent, type FeedPage, NotNow, reasonOf, textWithin } from './feedClient';
+import { createTrouble, untilStopped } from './untilStopped';
 
-export interface ListenOptions extends JsonOption {
+interface ListenOptions extends JsonOption {
   readonly forward: string;
   readonly url: string;
   readonly key?: string;
@@ -30,6 +31,18 @@ const LONGEST_DELAY = 15 * SECOND;
 const LONGEST_DOWN = 3 * SECOND;
 /** The longest that a receiver or a gateway can make it wait, in milliseconds. */
 const LONGEST_RETRY_AFTER = MINUTE;
+
+/** How long a receiver may take to answer, in milliseconds, as for webhooks that a gateway delivers. */
+const ANSWERED_WITHIN = 15_000;
+/** Bytes of an answer that are read. */
+const MOST_KEPT = 1024;
+/** Characters of it that are shown. */
+const MOST_SHOWN = 200;
+
+/** Nothing received it: there was no connection. */
+const NO_CONNECTION: ReadonlySet<string> = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+]);
 
 /** `scopegate events listen`. Resolves after it is stopped. */
 export async function listenCommand(options: ListenOptions): Promise<void> {
@@ -72,7 +85,7 @@ async function nextPage(feed: FeedClient, cursor: string | undefined): Promise<F
     if (page.data.length > 0 || page.has_more) return page;
     // also where nothing happens, so that the cursor does not get too old
     cursor = page.next_cursor;
-    if (performance.now() - started < LEAST_WAIT) await pause(LEAST_WAIT, feed.signal);
+    if (performance.now() - started < LEAST_WAIT) await sleep(LEAST_WAIT, undefined, { signal: feed.signal });
   }
 }
 
@@ -96,7 +109,7 @@ async function answered(
       if (isFirst && failed === 0 && !error.isAnswer)
         throw new CommandFailure(`${error.message}; start it, or name another with --url`);
       trouble.is(`${error.message}; asking again until it answers`);
-      await pause(delayOf(failed, error.retryAfter), feed.signal);
+      await sleep(delayOf(failed, error.retryAfter), undefined, { signal: feed.signal });
     }
   }
 }
@@ -107,6 +120,54 @@ function delayOf(failed: number, retryAfter: number | undefined, longest = LONGE
   return Math.min(LEAST_DELAY * 2 ** Math.min(failed, 10), longest);
 }
 
+interface Attempt {
+  /** Of the answer; undefined without one. */
+  readonly status: number | undefined;
+  /** How long it took, in milliseconds. */
+  readonly ms: number;
+  /** Why it failed; undefined if it did not. */
+  readonly error: string | undefined;
+  /** Whether nothing listens there. */
+  readonly isDown: boolean;
+  /** How long the receiver asks to wait, in milliseconds. */
+  readonly retryAfter: number | undefined;
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly secret: Buffer;
+  readonly signal: AbortSignal;
+}
+
+/** Posts an event once, signed as a webhook. @throws AbortError if it was interrupted */
+async function attempt(event: FeedEvent, { url, secret, signal }: Receiver): Promise<Attempt> {
+  const body = JSON.stringify(event);
+  const timestamp = Math.floor(Date.now() / 1000);
+  const started = performance.now();
+  const ended = (rest: Omit<Attempt, 'ms'>): Attempt => ({ ...rest, ms: Math.round(performance.now() - started) });
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `Scopegate/${version}`,
+        ...signedHeaders({ id: event.id, timestamp, body }, [secret]),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWERED_WITHIN)]),
+    });
+    const { status, headers, ok } = response;
+    const text = (await textWithin(response, MOST_KEPT)).trim().slice(0, MOST_SHOWN);
+    const retryAfter = retryAfterOf(headers.get('retry-after'));
+    return ended({ status, error: ok ? undefined : text, isDown: false, retryAfter });
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason = reasonOf(error);
+    return ended({ status: undefined, error: reason, isDown: NO_CONNECTION.has(reason), retryAfter: undefined });
+  }
+}
+
 /** Sends events one after another, and prints each attempt. */
 function createForwarding(receiver: Receiver, json: boolean) {
   let [sent, leftOut] = [0, 0];
@@ -114,7 +175,7 @@ function createForwarding(receiver: Receiver, json: boolean) {
   async function forward(event: FeedEvent): Promise<void> {
     for (let [refused, down] = [0, 0]; ;) {
       const result = await attempt(event, receiver);
-      await writeLine(json ? asJson(event, result) : asText(event, result), receiver.signal);
+      await printSlowly(`${json ? asJson(event, result) : asText(event, result)}\n`, receiver.signal);
       if (result.error === undefined) {
         sent += 1;
         return;
@@ -128,7 +189,7 @@ function createForwarding(receiver: Receiver, json: boolean) {
       if (result.isDown && down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
       const delay = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
       down = result.isDown ? down + 1 : 0;
-      await pause(delay, receiver.signal);
+      await sleep(delay, undefined, { signal: receiver.signal });
     }
   }
 
@@ -136,7 +197,7 @@ function createForwarding(receiver: Receiver, json: boolean) {
 }
 
 function asJson({ id, type, object }: FeedEvent, { status, ms, error }: Attempt): string {
-  return JSON.stringify({ at: new Date(), id, type, object, status: status ?? null, ms, error: error ?? null });
+  return plain(JSON.stringify({ at: new Date(), id, type, object, status: status ?? null, ms, error: error ?? null }));
 }
 
 /** Time, type, object, status and duration; and what the receiver said if it did not accept. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSource, WantedEvents } from '../../operations/context';
 import { isUnavailable } from '../../database/faults';
 import type { OrganisationData } from '../../database/organisationData';
@@ -6,14 +7,13 @@ import { BEGINNING, cursorOf, positionBefore, readRecorded, shownEvent, startOf 
 import { readTail, tailRows } from '../../events/tail/lease';
 import { EVENT_TYPES } from '../../events/types';
 import { messageOf, usageFailure } from '../common/failure';
-import type { JsonOption } from '../common/help';
+import type { OrgOption } from '../common/help';
 import type { Store } from '../common/open';
-import { note } from '../common/terminal';
+import { note, plain, printSlowly } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import { createTrouble, pause, untilStopped, writeLine } from './untilStopped';
+import { createTrouble, untilStopped } from './untilStopped';
 
-export interface TailOptions extends JsonOption {
-  readonly org: string;
+interface TailOptions extends OrgOption {
   readonly types?: readonly string[];
   readonly after?: string;
   readonly since?: Date;
@@ -28,22 +28,14 @@ const PAGE = 100;
 
 /** `scopegate events tail`. Resolves after it is stopped. */
 export async function tailCommand({ org, types, after, since }: TailOptions): Promise<void> {
-  refuseUnknown(types ?? []);
-  const wanted = { types: types && new Set(types), objectId: undefined };
-  await untilStopped((signal) =>
-    withStore((store) => follow(store, org, { wanted, from: (data) => beginning(data, after, since), signal }), signal),
-  );
-}
-
-function refuseUnknown(types: readonly string[]): void {
   const known = EVENT_TYPES.map(({ name }) => name);
-  const unknown = types.filter((type) => !known.includes(type));
+  const unknown = types?.filter((type) => !known.includes(type)) ?? [];
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${known.join(', ')}`);
-}
-
-/** The position to begin after. @throws AppError for a cursor that is none, or too old */
-function beginning(data: OrganisationData, after = 'now', since?: Date): Promise<string> {
-  return since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : after);
+  const wanted = { types: types && new Set(types), objectId: undefined };
+  /** The position to begin after. @throws AppError for a cursor that is none, or too old */
+  const from = (data: OrganisationData): Promise<string> =>
+    since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
+  await untilStopped((signal) => withStore((store) => follow(store, org, { wanted, from, signal }), signal));
 }
 
 interface Following {
@@ -68,7 +60,8 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
         trouble.is(source.trouble());
         for (const row of page.rows) {
-          await writeLine(JSON.stringify(shownEvent(data.organisationId, row)), signal);
+          const line = JSON.stringify(shownEvent(data.organisationId, row));
+          await printSlowly(`${plain(line)}\n`, signal);
           position = row._id;
         }
         position = page.next;
@@ -78,7 +71,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         placed.forget();
         trouble.is(`waiting for the database: ${messageOf(error)}`);
       }
-      await pause(LOOK_EVERY, signal);
+      await sleep(LOOK_EVERY, undefined, { signal });
     }
   } finally {
     if (position !== undefined) {

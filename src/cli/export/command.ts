@@ -1,11 +1,10 @@
-import type { JsonOption } from '../common/help';
+import type { OrgOption } from '../common/help';
 import { interruption } from '../common/signals';
 import { print, printJson, printTable } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
 import { exportFolder } from './exportFolder';
 
-export interface ExportOptions extends JsonOption {
-  readonly org: string;
+interface ExportOptions extends OrgOption {
   readonly force?: boolean;
   readonly keys?: true;
 }

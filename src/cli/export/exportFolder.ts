@@ -10,11 +10,17 @@ import { publishedSchemas } from '../../published';
 import { recordKinds } from '../../resources';
 import type { ImportRecord, RecordKind } from '../../stored/records';
 import { SCHEMA_ROOT } from '../../schema/jsonSchema';
-import { CommandFailure, EXIT } from '../common/failure';
+import { CommandFailure, interrupted } from '../common/failure';
 import { createProgress } from '../common/progress';
-import { KEYS_FILE, ORGANISATION_FILE } from '../records/files';
-import { fileName, recordName, recordSchemas } from '../records/schemas';
-import { recordWriter, type Write } from '../records/writer';
+import {
+  fileName,
+  KEYS_FILE,
+  ORGANISATION_FILE,
+  recordName,
+  recordSchemas,
+  recordWriter,
+  type Write,
+} from '../records/schemas';
 
 /** Records per write to the file. */
 const CHUNK = 200;
@@ -135,13 +141,7 @@ async function writeKeys(path: string, { pepper, each }: NonNullable<Export['key
   try {
     const { salt, hash, number } = pepper;
     await file.appendFile(`${JSON.stringify({ pepper: { salt, hash, number } })}\n`);
-    return await writeLines(
-      file,
-      each(),
-      (key) => JSON.stringify(toKeyRecord(key)),
-      signal,
-      () => undefined,
-    );
+    return await writeLines(file, each(), (key) => JSON.stringify(toKeyRecord(key)), signal);
   } finally {
     await file.close();
   }
@@ -153,14 +153,14 @@ async function writeLines<Row>(
   rows: AsyncIterable<Row>,
   write: (row: Row) => string,
   signal: AbortSignal,
-  onChunk: (count: number) => void,
+  onChunk?: (count: number) => void,
 ): Promise<number> {
   let [count, lines] = [0, [] as string[]];
   const flush = async (): Promise<void> => {
     await file.appendFile(lines.join(''));
-    onChunk(count);
+    onChunk?.(count);
     lines = [];
-    if (signal.aborted) throw new CommandFailure('interrupted; nothing was written', EXIT.interrupted);
+    if (signal.aborted) throw interrupted('nothing was written');
   };
   for await (const row of rows) {
     lines.push(`${write(row)}\n`);

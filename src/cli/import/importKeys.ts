@@ -5,12 +5,10 @@ import type { Config } from '../../config';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../common/failure';
 import type { Store } from '../common/open';
-import { KEYS_FILE } from '../records/files';
-import type { FileReport, ImportTarget } from './importFile';
-import { ndjsonLines } from './ndjsonLines';
-
-/** Keys per transaction. */
-const BATCH = 500;
+import { jsonOf } from '../common/values';
+import { KEYS_FILE } from '../records/schemas';
+import { type FileReport, importFile, type ImportTarget } from './importPath';
+import { ndjsonLines } from './readRecord';
 
 const header = z.strictObject({
   pepper: z.strictObject({
@@ -20,7 +18,7 @@ const header = z.strictObject({
   }),
 });
 
-export interface ImportKeys extends Pick<ImportTarget, 'onFault' | 'signal'> {
+interface ImportKeys extends Omit<ImportTarget, 'data'> {
   readonly store: Store;
   readonly config: Pick<Config, 'KEY_PREFIX'>;
   readonly organisationId: string;
@@ -58,76 +56,48 @@ export async function checkKeys({ store, folder }: Omit<ImportKeys, 'raise'>): P
 }
 
 /** Stores the keys of a checked file in batches. Keys that are there already stay as they are. */
-export async function importKeys(options: ImportKeys): Promise<FileReport> {
-  const { store, config, organisationId, folder, raise, onFault, signal } = options;
-  const path = join(folder, KEYS_FILE);
-  const report: FileReport = { read: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
-  const seen = new Set<string>();
-  let batch: { readonly line: number; readonly record: KeyRecord }[] = [];
-
-  function fail(line: number, pointer: string, code: string, detail: string): void {
-    report.failed += 1;
-    onFault({ path, line, pointer, code, detail });
-  }
-
-  async function flush(): Promise<void> {
-    if (batch.length === 0) return;
-    const taken = batch;
-    batch = [];
-    const stored = await store.control.importKeys(
-      organisationId,
-      taken.map(({ record }) => record),
-    );
-    if (!stored) throw notFound('organisation', organisationId, 'see scopegate org list');
-    stored.forEach((outcome, at) => {
-      const detail = 'is the id of a key of another organisation; revoke and create keys instead';
-      if (outcome === 'foreign') fail(taken[at]?.line ?? 0, '/id', 'conflict', detail);
-      else report[outcome] += 1;
-    });
-  }
-
-  let isFirst = true;
-  for await (const { number: line, content } of ndjsonLines(path)) {
-    if (isFirst) {
-      isFirst = false;
-      continue;
-    }
-    if (signal?.aborted) break;
-    report.read += 1;
-    const result = keyRecord.safeParse('text' in content ? jsonOf(content.text) : undefined);
-    if (!result.success) {
-      const [issue] = result.error.issues;
-      fail(line, (issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
-    } else if (seen.has(result.data.id)) fail(line, '/id', 'duplicate', 'is already on an earlier line');
-    else if (!result.data.prefix.startsWith(config.KEY_PREFIX)) {
-      fail(line, '/prefix', 'not_allowed', `must start with ${config.KEY_PREFIX}; set KEY_PREFIX as it was`);
-    } else if ((result.data.pepper ?? 0) + raise < 0) {
-      fail(
-        line,
-        '/pepper',
-        'not_allowed',
-        'is older than any of this installation; rotate the key where it comes from',
-      );
-    } else {
-      seen.add(result.data.id);
-      batch.push({ line, record: raised(result.data, raise) });
-      if (batch.length === BATCH) await flush();
-    }
-  }
-  await flush();
-  return report;
-}
-
-/** A key with the number that its pepper has here. */
-function raised({ pepper, ...key }: KeyRecord, raise: number): KeyRecord {
-  const number = (pepper ?? 0) + raise;
-  return number === 0 ? key : { ...key, pepper: number };
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+export function importKeys({
+  store,
+  config,
+  organisationId,
+  folder,
+  raise,
+  ...target
+}: ImportKeys): Promise<FileReport> {
+  return importFile<KeyRecord>(
+    join(folder, KEYS_FILE),
+    {
+      name: 'keys',
+      // the fingerprint
+      heads: 1,
+      read(content) {
+        const fault = (pointer: string, code: string, detail: string) => ({ faults: [{ pointer, code, detail }] });
+        const result = keyRecord.safeParse('text' in content ? jsonOf(content.text) : undefined);
+        if (!result.success) {
+          const [issue] = result.error.issues;
+          return fault((issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
+        }
+        const { pepper, ...key } = result.data;
+        // the number that it has here
+        const number = (pepper ?? 0) + raise;
+        if (!key.prefix.startsWith(config.KEY_PREFIX))
+          return fault('/prefix', 'not_allowed', `must start with ${config.KEY_PREFIX}; set KEY_PREFIX as it was`);
+        if (number < 0) {
+          const next = 'is older than any of this installation; rotate the key where it comes from';
+          return fault('/pepper', 'not_allowed', next);
+        }
+        return { record: number === 0 ? key : { ...key, pepper: number } };
+      },
+      async store(records) {
+        const stored = await store.control.importKeys(organisationId, records);
+        if (!stored) throw notFound('organisation', organisationId);
+        const detail = 'is the id of a key of another organisation; revoke and create keys instead';
+        const errors = [{ pointer: '/id', code: 'conflict', detail }];
+        return stored.map((outcome) =>
+          outcome === 'foreign' ? { outcome: 'failed', errors } : { outcome, errors: [] },
+        );
+      },
+    },
+    target,
+  );
 }

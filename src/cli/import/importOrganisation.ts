@@ -10,7 +10,8 @@ import { isCurrency } from '../../schema/currency';
 import { CommandFailure, notFound } from '../common/failure';
 import type { Store } from '../common/open';
 import { note } from '../common/terminal';
-import { ORGANISATION_FILE } from '../records/files';
+import { jsonOf } from '../common/values';
+import { ORGANISATION_FILE } from '../records/schemas';
 
 const organisationFile = z.strictObject({
   name: z
@@ -39,14 +40,6 @@ export async function readOrganisation(folder: string): Promise<OrganisationFile
   throw new CommandFailure(`${path}: ${where}${issue?.message ?? 'is malformed'}; nothing was stored`);
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Gives an organisation without data the name, plan and currency of its file. One that has data keeps its name and plan.
  * @throws CommandFailure if it has data, and another currency
@@ -60,8 +53,8 @@ export async function restoreOrganisation(
   const { id, name, plan, currency } = organisation;
   if (name === file.name && plan === file.plan && currency === file.currency) return;
   if (await isEmpty(data)) {
-    if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id, 'see scopegate org list');
-    note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the plan ${file.plan}, in ${file.currency}`);
+    if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);
+    note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the ${file.plan} plan, in ${file.currency}`);
   } else if (currency !== file.currency) {
     throw new CommandFailure(
       `${ORGANISATION_FILE} has the currency ${file.currency}, but organisation ${id} has data in ${currency}: nothing was stored; import into a new organisation, or remove ${ORGANISATION_FILE} from the folder`,

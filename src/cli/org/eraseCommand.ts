@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { CommandFailure, EXIT, notFound } from '../common/failure';
+import { CommandFailure, interrupted, notFound } from '../common/failure';
 import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
-import { note, print, printJson } from '../common/terminal';
+import { note, printResult } from '../common/terminal';
 import { requireConfirmed, withStore } from '../common/withStore';
 import { exportFolder, prepareFolder } from '../export/exportFolder';
-import { dropUntilGone } from './dropping';
+import { dropUntilGone } from './copies';
 
-export interface EraseOptions extends JsonOption {
+interface EraseOptions extends JsonOption {
   readonly confirm: string;
   /** Folder for the export instead of the default one; false for no export. */
   readonly export?: string | false;
@@ -22,11 +22,9 @@ export async function eraseCommand(id: string, options: EraseOptions): Promise<v
     const folder = options.export === false ? undefined : (options.export ?? fallback);
     return erase(store, { id, confirm: options.confirm, folder, isOwn: folder === fallback, signal });
   }, signal);
-  if (options.json) printJson({ id, erased: true, export: exported ?? null });
-  else {
-    print(`Organisation ${id} is erased.`);
-    if (exported !== undefined) print(`Its data are in ${exported}. Delete them when nobody needs them any more.`);
-  }
+  const where = `\nIts data are in ${exported ?? ''}. Delete them when nobody needs them any more.`;
+  const shown = `Organisation ${id} is erased.${exported === undefined ? '' : where}`;
+  printResult(options.json, { id, erased: true, export: exported ?? null }, shown);
 }
 
 interface Erasing {
@@ -48,7 +46,7 @@ export async function erase(
   const before = await control.organisations.find(id);
   if (!before) {
     const cluster = await control.erasing.clusterOf(id);
-    if (cluster === undefined) throw notFound('organisation', id, 'see scopegate org list');
+    if (cluster === undefined) throw notFound('organisation', id);
     await dropUntilGone(await databases.open({ id, cluster }));
     return undefined;
   }
@@ -66,14 +64,14 @@ export async function erase(
   const data = await databases.open(before);
   const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
   const erasure = await control.erasing.begin(id);
-  if (!erasure) throw notFound('organisation', id, 'see scopegate org list');
+  if (!erasure) throw notFound('organisation', id);
   await data.slots.fence();
   if (!erasure.exported) {
     if (exporting) {
       await exportFolder({ ...exporting, organisation: before, data, signal });
       note(`exported to ${exporting.folder}`);
     }
-    if (signal.aborted) throw new CommandFailure('interrupted; run the same command again', EXIT.interrupted);
+    if (signal.aborted) throw interrupted('run the same command again');
     await control.erasing.noteExported(id);
   }
   for (const one of [data, ...old]) await dropUntilGone(one);

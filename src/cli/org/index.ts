@@ -1,15 +1,171 @@
-import type { ExplainedCommand } from '../common/help';
-import { addErase } from './erase';
-import { addList } from './list';
-import { addDropCopy, addMove } from './move';
-import { addCreate, addRename, addResume, addSetPlan, addShow, addSuspend } from './organisations';
-import { addLink, addSignOut } from './people';
+import { Argument, Option } from 'commander';
+import { PLANS } from '../../auth/plans';
+import { ALL_ROLES } from '../../auth/roles';
+import { type ExplainedCommand, ORG_ID } from '../common/help';
+import { currency, name } from '../common/values';
+
+/** What commands show of an organisation. */
+const SHAPE = '{id, name, plan, cluster, state}';
+const IT = 'the organisation';
+const CONFIRM = 'name of the organisation, to make sure that it is this one';
+const plans = Object.keys(PLANS);
+
+const commands = () => import('./command.js');
 
 export function addOrg(program: ExplainedCommand): void {
-  const org = program
-    .command('org')
-    .description('create, list, change, suspend, move and erase organisations; sign their users in and out');
-  const commands = [addCreate, addList, addShow, addRename, addSetPlan, addSuspend, addResume];
-  for (const add of [...commands, addMove, addDropCopy, addErase, addLink, addSignOut]) add(org);
+  const org = program.subcommand(
+    'org',
+    'create, list, change, suspend, move and erase organisations; sign their users in and out',
+  );
+  org
+    .subcommand('create', 'create an organisation, with its own database')
+    .requiredOption('--name <name>', 'name of the organisation', name)
+    .addOption(new Option('--plan <plan>', 'plan; starter has no API access').choices(plans).default('integrations'))
+    .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
+    .option('--cluster <name>', 'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)')
+    .json(SHAPE)
+    .examples([
+      'scopegate org create --name "Acme Ltd"',
+      'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
+    ])
+    .run(async () => (await commands()).create);
+
+  org
+    .subcommand('list', 'list organisations, oldest first')
+    .option('--cluster <name>', 'only those on this cluster')
+    .addOption(new Option('--plan <plan>', 'only those on this plan').choices(plans))
+    .json(`an array of ${SHAPE}`)
+    .addOption(new Option('--json-lines', `print one ${SHAPE} as JSON per line`).conflicts('json'))
+    .examples([
+      'scopegate org list',
+      'scopegate org list --cluster default --plan starter',
+      'scopegate org list --json-lines | jq -r .id',
+    ])
+    .run(async () => (await import('./list.js')).list);
+
+  org
+    .subcommand('show', 'show an organisation: its name, plan, cluster, state, and the bytes that it stores')
+    .id(IT)
+    .option('--json', `print ${SHAPE} as JSON, with stored_bytes, and move and copies if there are any`)
+    .examples([`scopegate org show ${ORG_ID}`])
+    .run(async () => (await commands()).show);
+
+  org
+    .subcommand('rename', 'change the name of an organisation')
+    .id(IT)
+    .argument('<name>', 'the new name', name)
+    .json(SHAPE)
+    .examples([`scopegate org rename ${ORG_ID} "Acme Trading Ltd"`])
+    .run(async () => (await commands()).rename);
+
+  org
+    .subcommand('set-plan', "change an organisation's plan, for all its keys at once")
+    .id(IT)
+    .addArgument(new Argument('<plan>', 'the new plan; starter has no API access').choices(plans))
+    .json(SHAPE)
+    .examples([`scopegate org set-plan ${ORG_ID} enterprise`])
+    .run(async () => (await commands()).setPlan);
+
+  org
+    .subcommand(
+      'suspend',
+      'suspend an organisation: once this returns, all its keys and users get 403 organisation_suspended, on every instance',
+    )
+    .id(IT)
+    .json(SHAPE)
+    .examples(
+      [`scopegate org suspend ${ORG_ID}`],
+      ['Its data are kept, and import, export and key commands still work.'],
+    )
+    .run(async () => (await commands()).suspend);
+
+  org
+    .subcommand('resume', 'end the suspension of an organisation, for all its keys and users at once')
+    .id(IT)
+    .json(SHAPE)
+    .examples([`scopegate org resume ${ORG_ID}`])
+    .run(async () => (await commands()).resume);
+
+  org
+    .subcommand(
+      'move',
+      'move an organisation to another cluster; until it is done its data are only read, and writes get 503',
+    )
+    .id(IT)
+    .option('--to <cluster>', 'cluster from MONGODB_CLUSTERS, or default')
+    .option('--undo', 'instead undo a move that was killed: writes go on where the organisation is')
+    .option(
+      '--json',
+      'print {id, from, to, collections, documents, bytes, sha256, refused_ms} as JSON; {id, undone} with --undo',
+    )
+    .examples(
+      [`scopegate org move ${ORG_ID} --to eu`, `scopegate org move ${ORG_ID} --undo`],
+      [
+        'Everything is compared before the switch. Ctrl-C or a failure undoes the move; if this process is killed, run the same',
+        'command again to continue, or --undo. The old copy stays until scopegate org drop-copy. All gateways must know the cluster.',
+      ],
+    )
+    .run(async () => (await import('./moveCommand.js')).moveCommand);
+
+  org
+    .subcommand('drop-copy', 'delete the copies of an organisation that moves have left on other clusters')
+    .id(IT)
+    .requiredOption('--confirm <name>', CONFIRM)
+    .option('--json', 'print {id, dropped}, the names of the clusters, as JSON')
+    .examples(
+      [`scopegate org drop-copy ${ORG_ID} --confirm "Acme Ltd"`],
+      ['Within 90 s of the move it waits until no request that began before can still read the copy.'],
+    )
+    .run(async () => (await import('./copies.js')).dropCopy);
+
+  org
+    .subcommand(
+      'erase',
+      'erase an organisation for good: its keys, sessions, data and database; the data are exported first',
+    )
+    .id(IT)
+    .requiredOption('--confirm <name>', CONFIRM)
+    .option('--export <dir>', 'folder for the export (default: erased/ID in DATA_DIR)')
+    .option('--no-export', 'export nothing')
+    .json('{id, erased, export}')
+    .examples(
+      [
+        `scopegate org erase ${ORG_ID} --confirm "Acme Ltd"`,
+        `scopegate org erase ${ORG_ID} --confirm "Acme Ltd" --no-export --json`,
+      ],
+      [
+        'Its keys get 401 as soon as this starts. If it is interrupted, run it again to continue: it cannot be undone, but as long as',
+        'the export is not complete no data are deleted. One audit event without personal data is kept.',
+      ],
+    )
+    .run(async () => (await import('./eraseCommand.js')).eraseCommand);
+
+  const role = new Option('--role <role>', 'role of the user: members can view keys, admins can change them');
+  org
+    .subcommand('link', 'print a one-time sign-in link to the settings page, valid for 15 minutes')
+    .org()
+    .addOption(role.choices(ALL_ROLES).default('admin'))
+    .option('--name <name>', 'name of the user in the audit log (default: the user running this command)', name)
+    .json('{url, role, expires_at, organisation}')
+    .examples(
+      [
+        `scopegate org link --org ${ORG_ID}`,
+        `scopegate org link --org ${ORG_ID} --role member --name "Ann Lee" --json`,
+      ],
+      ['The link uses PUBLIC_URL, or HOST and PORT if it is not set.'],
+    )
+    .run(async () => (await commands()).link);
+
+  org
+    .subcommand('sign-out', "end all sessions and sign-in links of an organisation's users at once, on every instance")
+    .org()
+    .option('--user <id>', 'only this user, by the id in the audit log: oidc:<subject> or link:<name>')
+    .json('{ended}')
+    .examples([
+      `scopegate org sign-out --org ${ORG_ID}`,
+      `scopegate org sign-out --org ${ORG_ID} --user "link:Ann Lee"`,
+    ])
+    .run(async () => (await commands()).signOut);
+
   org.nameCommands();
 }

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WRONG_FROM } from '../../database/clock';
 import { close, databaseOf } from '../../database/moving/collections';
 import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
-import { fenceSource } from '../../database/moving/fence';
+import { makeIndexes } from '../../database/making';
 import { databaseTime } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
+import { openWrites } from '../../database/slots';
 import { events } from '../../events/collection';
 import { awaitTail, clusterTime, tellOwedGap } from '../../events/moving';
 import { type Moves, SEEN_EVERY } from '../../organisations/moving';
@@ -14,12 +15,11 @@ import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import { interruption } from '../common/signals';
-import { note, print, printJson, warn } from '../common/terminal';
+import { note, printResult, warn } from '../common/terminal';
 import { requireCluster, withStore } from '../common/withStore';
-import { dropUntilGone } from './dropping';
-import { refused, requireMover, requireMoves, undo, undoKilled } from './undoMove';
+import { dropUntilGone, refused, requireMover, requireMoves, undo, undoKilled } from './copies';
 
-export interface MoveOptions extends JsonOption {
+interface MoveOptions extends JsonOption {
   readonly to?: string;
   readonly undo?: true;
 }
@@ -33,20 +33,17 @@ export async function moveCommand(id: string, { to, undo: isUndone, json }: Move
   const signal = interruption();
   if (to === undefined) {
     await withStore((store) => undoKilled(store, id), signal);
-    if (json) printJson({ id, undone: true });
-    else print(`The move of organisation ${id} is undone; writes go on.`);
+    printResult(json, { id, undone: true }, `The move of organisation ${id} is undone; writes go on.`);
     return;
   }
-  const done = await withStore((store) => new Move(store, id, to, signal).run(), signal);
-  if (json) {
-    printJson({ id, from: done.from, to, ...done.compared, refused_ms: Math.round(done.refused) });
-    return;
-  }
-  const { documents, collections, sha256 } = done.compared;
-  print(
+  const { from, compared, refused } = await withStore((store) => new Move(store, id, to, signal).run(), signal);
+  const { documents, collections, sha256 } = compared;
+  printResult(
+    json,
+    { id, from, to, ...compared, refused_ms: Math.round(refused) },
     [
       `Organisation ${id} is on cluster ${to} now: ${documents.toLocaleString('en')} documents in ${String(collections)} collections, compared (SHA-256 ${sha256.slice(0, 16)}…).`,
-      `Writes were refused for ${(done.refused / 1000).toFixed(1)} s. The copy on cluster ${done.from} stays; to delete it: scopegate org drop-copy ${id}`,
+      `Writes were refused for ${(refused / 1000).toFixed(1)} s. The copy on cluster ${from} stays; to delete it: scopegate org drop-copy ${id}`,
     ].join('\n'),
   );
 }
@@ -78,7 +75,7 @@ class Move {
     if (!before.move) await this.#requireRoom(before, target);
     const began = performance.now();
     const begun = await control.moving.begin(this.#self, to).catch(refused);
-    if (!begun) throw notFound('organisation', id, 'see scopegate org list');
+    if (!begun) throw notFound('organisation', id);
     const beating = this.#beat();
     try {
       await this.#dropLeftover(begun, target);
@@ -125,7 +122,12 @@ class Move {
   async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
     note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
     note('waiting for writes under way');
-    const until = await fenceSource(source);
+    await source.slots.fence();
+    // an organisation without data gives out times too
+    await makeIndexes(source.connection, openWrites, []);
+    await source.slots.hold();
+    // none of the times that lists have given out is past this one
+    const until = await databaseTime(source);
     const ofEvents = (name: string): boolean => name === events.name;
     const open = await close(databaseOf(source.connection), (name) => !ofEvents(name));
     // what was changed until now has to be among the events that are copied
@@ -181,7 +183,7 @@ class Move {
       return new CommandFailure(`${why}; writes are still refused (${messageOf(fault)}): ${next}`);
     }
     const code = isAbort(error) ? EXIT.interrupted : EXIT.fault;
-    return new CommandFailure(`${why}; the move is undone, and writes go on on cluster ${source.cluster}`, code);
+    return new CommandFailure(`${why}; the move is undone, and writes continue on cluster ${source.cluster}`, code);
   }
 }
 

@@ -1,35 +1,32 @@
-import type { Config } from '../../config';
 import { AppError } from '../../errors';
 import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../organisations/webhooks';
 import { webhookParts } from '../../webhooks';
 import { NOT_PUBLIC_ADDRESS } from '../../webhooks/addresses';
 import { CommandFailure, notFound, usageFailure } from '../common/failure';
-import type { JsonOption } from '../common/help';
+import type { JsonOption, OrgOption } from '../common/help';
 import type { Store } from '../common/open';
-import { print, printJson, printList, printPairs, say, warn } from '../common/terminal';
+import { print, printJson, printList, printResult, say, warn } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
 
-export interface CreateOptions extends JsonOption {
-  readonly org: string;
+interface CreateOptions extends OrgOption {
   readonly url: string;
   readonly types?: readonly string[];
 }
 
-export interface ListOptions extends JsonOption {
-  readonly org: string;
-}
-
-export interface EnableOptions extends JsonOption {
+interface EnableOptions extends JsonOption {
   readonly from?: Date;
 }
 
-/** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
+/** Runs work on the webhooks of an organisation, or of that of an endpoint. Faults of what was given are wrong usage. */
 async function withWebhooks<T>(
-  organisationOf: (store: Store) => Promise<string>,
+  of: { readonly org: string } | { readonly endpoint: string },
   work: (own: OwnWebhooks) => Promise<T>,
 ): Promise<T> {
-  return withStore(async (store: Store, config: Config) => {
-    const organisation = await requireOrganisation(store, await organisationOf(store));
+  return withStore(async (store, config) => {
+    const organisation = await requireOrganisation(
+      store,
+      'org' in of ? of.org : await organisationOf(store, of.endpoint),
+    );
     const { webhooksOf, poster } = webhookParts({ config, ...store });
     const { operator } = store;
     try {
@@ -53,13 +50,10 @@ function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
   return lines.length > 0 ? lines.join('\n') : all;
 }
 
-/** Runs work on one endpoint. @throws CommandFailure if there is none */
-function withEndpoint<T>(id: string, work: (own: OwnWebhooks) => Promise<T>): Promise<T> {
-  return withWebhooks(async ({ control }) => {
-    const row = await control.webhooks.find(id, {});
-    if (!row) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
-    return row.organisation_id;
-  }, work);
+async function organisationOf({ control }: Store, endpoint: string): Promise<string> {
+  const row = await control.webhooks.find(endpoint, {});
+  if (!row) throw notFound('webhook endpoint', endpoint);
+  return row.organisation_id;
 }
 
 type Named = Pick<WebhookEndpoint, 'id' | 'url' | 'types'>;
@@ -70,23 +64,18 @@ const stateOf = ({ state, disabled_reason: reason }: WebhookEndpoint): string =>
   reason ? `${state} (${reason})` : state;
 
 function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
-  if (json) printJson({ ...named(endpoint), secret });
-  else {
-    printPairs({ secret, id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) });
+  printResult(json, { ...named(endpoint), secret }, { secret, ...named(endpoint), types: typesOf(endpoint) });
+  if (!json)
     say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
-  }
 }
 
 /** `scopegate webhook create`. */
 export async function createCommand({ org, url, types, json }: CreateOptions): Promise<void> {
-  const { made, others } = await withWebhooks(
-    () => Promise.resolve(org),
-    async (own) => {
-      // before, so that nothing can fail between the secret and its display
-      const others = await own.list();
-      return { others, made: await own.create({ url, ...(types && { types }) }) };
-    },
-  );
+  const { made, others } = await withWebhooks({ org }, async (own) => {
+    // before, so that nothing can fail between the secret and its display
+    const others = await own.list();
+    return { others, made: await own.create({ url, ...(types && { types }) }) };
+  });
   showNew(made, json);
   for (const other of others)
     if (sharesEvents(made.endpoint, other))
@@ -100,11 +89,8 @@ function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
 }
 
 /** `scopegate webhook list`. */
-export async function listCommand({ org, json }: ListOptions): Promise<void> {
-  const rows = await withWebhooks(
-    () => Promise.resolve(org),
-    (own) => own.list(),
-  );
+export async function listCommand({ org, json }: OrgOption): Promise<void> {
+  const rows = await withWebhooks({ org }, (own) => own.list());
   const columns: Record<string, (row: WebhookEndpoint) => string> = {
     ID: ({ id }) => id,
     STATE: stateOf,
@@ -120,13 +106,13 @@ export async function listCommand({ org, json }: ListOptions): Promise<void> {
 
 async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
   const endpoint = (await own.list()).find((one) => one.id === id);
-  if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
+  if (!endpoint) throw notFound('webhook endpoint', id);
   return endpoint;
 }
 
 /** `scopegate webhook test`. @throws CommandFailure unless the endpoint accepts it */
 export async function testCommand(id: string, { json }: JsonOption): Promise<void> {
-  const { endpoint, attempt } = await withEndpoint(id, async (own) => ({
+  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (own) => ({
     endpoint: await shown(own, id),
     attempt: await own.test(id),
   }));
@@ -141,7 +127,7 @@ export async function testCommand(id: string, { json }: JsonOption): Promise<voi
 
 /** `scopegate webhook rotate`. A second rotation within 24 hours ends a secret that may be in use, so that is said. */
 export async function rotateCommand(id: string, { json }: JsonOption): Promise<void> {
-  const { before, made } = await withEndpoint(id, async (own) => {
+  const { before, made } = await withWebhooks({ endpoint: id }, async (own) => {
     const { old_secret_until: before } = await shown(own, id);
     return { before, made: await own.rotate(id) };
   });
@@ -154,21 +140,20 @@ export async function rotateCommand(id: string, { json }: JsonOption): Promise<v
 
 /** `scopegate webhook enable`. */
 export async function enableCommand(id: string, { from, json }: EnableOptions): Promise<void> {
-  const endpoint = await withEndpoint(id, (own) => own.enable(id, from));
-  if (json) printJson({ ...named(endpoint), state: endpoint.state });
-  else print(`Enabled ${id}; it gets events from ${from?.toISOString() ?? 'where it stopped'} on.`);
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.enable(id, from));
+  const since = from?.toISOString() ?? 'where it stopped';
+  printResult(json, { ...named(endpoint), state: endpoint.state }, `Enabled ${id}; it gets events from ${since} on.`);
 }
 
 /** `scopegate webhook disable`. */
 export async function disableCommand(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withEndpoint(id, (own) => own.disable(id));
-  if (json) printJson({ ...named(endpoint), state: endpoint.state });
-  else print(`Disabled ${id}; nothing is sent to it until it is enabled.`);
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.disable(id));
+  const shown = `Disabled ${id}; nothing is sent to it until it is enabled.`;
+  printResult(json, { ...named(endpoint), state: endpoint.state }, shown);
 }
 
 /** `scopegate webhook delete`. */
 export async function deleteCommand(id: string, { json }: JsonOption): Promise<void> {
-  const endpoint = await withEndpoint(id, (own) => own.remove(id));
-  if (json) printJson({ ...named(endpoint), deleted: true });
-  else print(`Deleted ${id}.`);
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.remove(id));
+  printResult(json, { ...named(endpoint), deleted: true }, `Deleted ${id}.`);
 }

@@ -1,26 +1,23 @@
 import mongoose from 'mongoose';
 import { replyWith } from '../../../faults/databaseProxy';
 import { tailRows } from '../../../src/events/tail/lease';
-import { type Make, type Place, through } from './scene';
+import { atEither, type States, through } from './scene';
 
 /* What doctor says about the log of a cluster, and about recording events. */
-
-/** A user who may do everything except read the log. */
-function withoutLog(place: Place): Make {
-  return (scene) =>
-    through(scene, place, (reply, command) =>
-      JSON.stringify(command ?? {}).includes('"$changeStream"')
-        ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on admin' })
-        : reply,
-    );
-}
 
 const secondsAgo = (seconds: number) =>
   new mongoose.mongo.Timestamp({ t: Math.floor(Date.now() / 1000) - seconds, i: 1 });
 
-export const EVENTS: Readonly<Record<string, Make>> = {
-  'default: the user may not read the log': withoutLog('default'),
-  'eu: the user may not read the log': withoutLog('eu'),
+export const EVENTS: States = {
+  ...atEither({
+    // a user who may do everything else
+    'the user may not read the log': (scene, place) =>
+      through(scene, place, (reply, command) =>
+        JSON.stringify(command ?? {}).includes('"$changeStream"')
+          ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on admin' })
+          : reply,
+      ),
+  }),
   'events are recorded late, or by nobody': async (scene) => {
     const made = await through(scene, 'default', (reply, command) => {
       if (command?.find !== 'oplog.rs') return reply;

@@ -1,7 +1,7 @@
 import { type CommandLine, type Environment, makeOrganisation } from '../commandLine';
-import { at, changed, type Make, type Scene } from './scene';
+import { at, changed, type Make, type Scene, type States } from './scene';
 
-/* Peppers, and keys that are hashed with them. */
+/* Peppers and keys that are hashed with them, and WEBHOOK_SECRET and endpoints whose secrets derive from it. */
 
 const OLD = { KEY_PEPPER: 'old' };
 const BOTH = { KEY_PEPPER: 'new', KEY_PEPPER_PREVIOUS: 'old' };
@@ -22,8 +22,8 @@ function asked(environment: Environment, ...peppers: readonly Environment[]): Ma
   return async (scene) => ({ cli: changed(await keyed(scene, ...peppers), environment) });
 }
 
-export const KEYS: Readonly<Record<string, Make>> = {
-  '`KEY_PEPPER` is not set': (scene) => Promise.resolve(at(scene, 'default')),
+export const KEYS: States = {
+  '`KEY_PEPPER` is not set': (scene) => at(scene, 'default'),
   '`KEY_PEPPER` is another than that of the keys': asked(NEW, OLD),
   'all gateways know the next pepper as `KEY_PEPPER_PREVIOUS`': asked({ ...OLD, KEY_PEPPER_PREVIOUS: 'new' }, OLD),
   '`KEY_PEPPER` is new, and no gateway has started with it': asked(BOTH, OLD),
@@ -36,4 +36,22 @@ export const KEYS: Readonly<Record<string, Make>> = {
     BOTH,
     { KEY_PEPPER: 'newest', KEY_PEPPER_PREVIOUS: 'new' },
   ),
+};
+
+/** Runs doctor with another environment than the one in which an endpoint was created. */
+function askedOfWebhooks(environment: Record<string, string>): Make {
+  return async (scene) => {
+    const { cli } = at(scene, 'default');
+    const { id } = await makeOrganisation(cli);
+    const first = changed(cli, { WEBHOOK_SECRET: 'the first secret that endpoints were made with' });
+    await first.json('webhook', 'create', '--org', id, '--url', 'https://example.com/hook');
+    return { cli: changed(cli, environment) };
+  };
+}
+
+export const WEBHOOKS: States = {
+  '`WEBHOOK_SECRET` is another than that of the endpoints': askedOfWebhooks({
+    WEBHOOK_SECRET: 'another secret than the endpoints were made with',
+  }),
+  '`WEBHOOK_SECRET` is not set, and there are endpoints': askedOfWebhooks({}),
 };

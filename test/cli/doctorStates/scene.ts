@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { mongo } from 'mongoose';
-import { type DatabaseProxy, openDatabaseProxy, type ProxyOptions } from '../../../faults/databaseProxy';
+import { type DatabaseProxy, openDatabaseProxy, type ProxyOptions, replyWith } from '../../../faults/databaseProxy';
 import { databaseName } from '../../../src/database/organisationData';
 import { type OwnDatabase, startDatabase } from '../../operation/database';
 import { type CommandLine, commandLine, type Environment, NORTHWIND } from '../commandLine';
@@ -27,8 +27,21 @@ export interface Made {
 }
 
 type Name = readonly [here: string | RegExp, there: string];
-export type Make = (scene: Scene) => Promise<Made>;
+export type Make = (scene: Scene) => Made | Promise<Made>;
+export type States = Readonly<Record<string, Make>>;
 export type Place = 'default' | 'eu';
+
+/** States that either cluster can have, of both. */
+export function atEither(states: Readonly<Record<string, (scene: Scene, place: Place) => ReturnType<Make>>>): States {
+  const of = (place: Place): States =>
+    Object.fromEntries(
+      Object.entries(states).map(([state, make]): [string, Make] => [
+        `${place}: ${state}`,
+        (scene) => make(scene, place),
+      ]),
+    );
+  return { ...of('default'), ...of('eu') };
+}
 
 export async function openScene(): Promise<Scene & { close(): Promise<void> }> {
   const [main, eu, other] = await Promise.all([startDatabase(), startDatabase(), startDatabase()]);
@@ -73,6 +86,22 @@ export async function through(scene: Scene, place: Place, onReply: ProxyOptions[
   const proxy = await openDatabaseProxy(place === 'eu' ? scene.eu.uri : scene.main.uri, { onReply });
   const made = at(scene, place, proxy.uri);
   return { ...made, proxy, names: [[hostOf(proxy.uri), SHOWN[place]]], end: () => proxy.close() };
+}
+
+type Reply = Readonly<Record<string, unknown>>;
+
+/** The same with other members in its replies to some commands. */
+export function replying(
+  scene: Scene,
+  place: Place,
+  commands: readonly string[],
+  change: Reply | (() => Reply),
+): Promise<Proxied> {
+  return through(scene, place, (reply, command) =>
+    command && commands.some((name) => name in command)
+      ? replyWith(reply, typeof change === 'function' ? change() : change)
+      : reply,
+  );
 }
 
 export interface Proxied extends Made {

@@ -1,60 +1,49 @@
 import { join } from 'node:path';
 import type { mongo } from 'mongoose';
-import { replyWith } from '../../../faults/databaseProxy';
 import { databaseName } from '../../../src/database/organisationData';
 import { type CommandLine, NORTHWIND } from '../commandLine';
 import {
   acme,
   at,
+  atEither,
   changed,
   type Made,
-  type Make,
   onServer,
   organisationNames,
   type Place,
+  replying,
   type Scene,
-  through,
+  type States,
 } from './scene';
 
 /* Clocks, and the contents of the clusters. */
 
 const PRELOAD = `--require=${join(__dirname, '..', '..', 'support', 'shiftedClock.cjs')}`;
 
-/** States of either cluster. */
-const AT_EITHER: Readonly<Record<string, (scene: Scene, place: Place) => Promise<Made>>> = {
-  'its clock is off by 30 s or more': (scene, place) =>
-    through(scene, place, (reply, command) =>
-      command && 'hello' in command ? replyWith(reply, { localTime: new Date(Date.now() + 90_000) }) : reply,
-    ),
-  'a database without an organisation': async (scene, place) => {
-    const { made, id } = await stocked(scene, place);
-    await inControl(scene, made.cli, (control) => control.collection('organisations').deleteOne({ _id: id as never }));
-    return made;
-  },
-  'an organisation lacks an index': (scene, place) => lacking(scene, place),
-  'more files reserved than it may have': async (scene, place) => {
-    const { cli } = at(scene, place);
-    for (let made = 0; made < 2; made += 1) await acme(cli, place, { isStocked: false });
-    return { cli: changed(cli, { CLUSTER_FILES: `60000 ${place}=60` }) };
-  },
-};
-
-export const STORED: Readonly<Record<string, Make>> = {
-  ...Object.fromEntries(
-    Object.entries(AT_EITHER).flatMap(([state, make]) =>
-      (['default', 'eu'] as const).map((place): [string, Make] => [
-        `${place}: ${state}`,
-        (scene) => make(scene, place),
-      ]),
-    ),
-  ),
-  'the clock of this machine is off by 30 s or more': (scene) =>
-    Promise.resolve({
-      cli: changed(at(scene, 'eu').cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
-      // a busy machine measures a few milliseconds more
-      names: [[/\b(3599|3601) s\b/g, '3600 s']],
-      isAlone: true,
-    }),
+export const STORED: States = {
+  ...atEither({
+    'its clock is off by 30 s or more': (scene, place) =>
+      replying(scene, place, ['hello'], () => ({ localTime: new Date(Date.now() + 90_000) })),
+    'a database without an organisation': async (scene, place) => {
+      const { made, id } = await stocked(scene, place);
+      await inControl(scene, made.cli, (control) =>
+        control.collection('organisations').deleteOne({ _id: id as never }),
+      );
+      return made;
+    },
+    'an organisation lacks an index': (scene, place) => lacking(scene, place),
+    'more files reserved than it may have': async (scene, place) => {
+      const { cli } = at(scene, place);
+      for (let made = 0; made < 2; made += 1) await acme(cli, place, { isStocked: false });
+      return { cli: changed(cli, { CLUSTER_FILES: `60000 ${place}=60` }) };
+    },
+  }),
+  'the clock of this machine is off by 30 s or more': (scene) => ({
+    cli: changed(at(scene, 'eu').cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
+    // a busy machine measures a few milliseconds more
+    names: [[/\b(3599|3601) s\b/g, '3600 s']],
+    isAlone: true,
+  }),
   'a database of an organisation that is on another cluster': async (scene) => {
     const { cli } = at(scene, 'eu');
     const id = await acme(cli, 'default');

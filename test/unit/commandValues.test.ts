@@ -10,6 +10,7 @@ import {
   scopes,
   uuid,
 } from '../../src/cli/common/values';
+import { operationShown } from '../../src/cli/logs';
 
 test.each([
   ['30m', 30 * 60_000],
@@ -84,4 +85,22 @@ test.each(['usd', 'XYZ', 'DEM', 'EURO', ''])('%j is not a currency', (text) => {
 
 test.each(['', ' ', 'a\u0000b', 'a\nb', '\u009b2J'])('%j is not a name', (text) => {
   expect(() => name(text)).toThrow('one line');
+});
+
+test.each([
+  [null, ''],
+  ['quotes', 'quotes'],
+  ['customer customer customer', 'customer ×3'],
+  ['customer quote customer', 'customer ×2 quote'],
+  [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
+  // the stored list was truncated, so there were more
+  [
+    Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
+      .join(' ')
+      .slice(0, 199)
+      .concat('f'),
+    'f00 f01 +48…',
+  ],
+])('the operation %j is shown as %s', (operation, shown) => {
+  expect(operationShown(operation)).toBe(shown);
 });

@@ -1,0 +1,182 @@
+import { hostname } from 'node:os';
+import { oldestInLog, openChanges, whyNoLog } from '../../database/changeCursor';
+import { WRONG_FROM } from '../../database/clock';
+import { DEFAULT_CLUSTER } from '../../database/connect';
+import { OLDEST_MONGODB, tooOld } from '../../database/version';
+import { readTail, tailRows } from '../../events/tail/lease';
+import { MINUTE } from '../../units';
+import type { Store } from '../common/open';
+import { counted } from '../common/terminal';
+import { type Check, examine, Finding, type Found, type Visit } from './check';
+import { entryOf, ofCluster, rethrowWithFix } from './connection';
+
+/* What the servers say of themselves: sets, transactions, clocks and logs. */
+
+/** Above this many seconds of a transaction limit, doctor warns. */
+const LONGEST_TRANSACTION = 15;
+/** A log that is shorter, in milliseconds, has only just begun. */
+const YOUNG = 10 * MINUTE;
+
+type Databases = Store['databases'];
+type Hello = Awaited<ReturnType<Databases['hello']>>;
+
+/** Whether the database responds, is a replica set that accepts writes, and rolls transactions back. */
+export async function* checkDatabase({ databases, server }: Store): AsyncGenerator<Check> {
+  const { control } = databases;
+  const client = control.getClient();
+  const fix = `see the log of the server in ${entryOf(DEFAULT_CLUSTER)}`;
+  let hello: Hello | undefined;
+  yield await examine('database', 'start it, and check that this machine can reach it', async () => {
+    hello = await databases.hello(DEFAULT_CLUSTER);
+    const versions = [...databases.versions()].map(
+      ([cluster, version]) => tooOld(cluster, version) ?? `${cluster} ${version}`,
+    );
+    return `connected to ${server.description}; MongoDB ${versions.join(', ')} (${OLDEST_MONGODB} or later is required)`;
+  });
+  if (!hello) return;
+  const told = hello;
+  const set = await examine('replica set', fix, () => setOf(DEFAULT_CLUSTER, told));
+  yield set;
+  // without a replica set there are none, which is said already
+  if (!set.ok) return;
+  yield await examine('transactions', fix, async () => {
+    const probes = client.db(control.name).collection('doctor');
+    const session = client.startSession();
+    try {
+      session.startTransaction({ writeConcern: { w: 'majority', journal: true } });
+      const { insertedId } = await probes.insertOne({ at: new Date() }, { session });
+      await session.abortTransaction();
+      if (await probes.findOne({ _id: insertedId })) throw new Error('a write from an aborted transaction was kept');
+      return 'begin, write and rollback work';
+    } finally {
+      await session.endSession();
+    }
+  });
+}
+
+/** Whether each cluster of MONGODB_CLUSTERS responds, is a replica set and lets this user read. */
+export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS } }: Visit): Promise<Check[]> {
+  const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
+  const fix =
+    'start it, and check its entry in MONGODB_CLUSTERS; until it responds its organisations get 503, and only they';
+  return Promise.all(
+    others.map((cluster) =>
+      examine(`cluster ${cluster}`, fix, async () => {
+        try {
+          const set = setOf(cluster, await databases.hello(cluster));
+          // anyone may ask for the two before, so only this tells whether the user may read
+          await databases.organisationsOn(cluster);
+          return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}, replica set ${set}`;
+        } catch (error) {
+          return await rethrowWithFix(cluster, MONGODB_CLUSTERS[cluster], error);
+        }
+      }),
+    ),
+  );
+}
+
+/** The name of a cluster's replica set. @throws Finding if it is none, or has no primary */
+function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
+  if (typeof setName !== 'string') {
+    throw new Finding(
+      `${ofCluster(cluster)}the server is not in a replica set`,
+      `run the server in ${entryOf(cluster)} as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())`,
+    );
+  }
+  if (isWritablePrimary === true) return setName;
+  throw new Finding(
+    `${ofCluster(cluster)}${setName} has no writable primary`,
+    `start a majority of its members, and list them all in ${entryOf(cluster)} without directConnection`,
+  );
+}
+
+/**
+ * How long each cluster that responds keeps the transaction of a dead process. Only a warning, since gateways end those of
+ * other gateways; undefined if no cluster tells.
+ */
+export async function checkTransactionLimit({ store: { databases } }: Visit): Promise<Check | undefined> {
+  const limits = await Promise.all(databases.clusters.map((cluster) => databases.transactionLimit(cluster)));
+  const known = databases.clusters.flatMap((cluster, at) => {
+    const seconds = limits[at];
+    return seconds === undefined ? [] : [{ cluster, seconds }];
+  });
+  if (known.length === 0) return undefined;
+  const detail = known.map(({ cluster, seconds }) => `${cluster} ${String(seconds)} s`).join(', ');
+  const long = known.filter(({ seconds }) => seconds > LONGEST_TRANSACTION).map(({ cluster }) => cluster);
+  const noun = long.length === 1 ? 'cluster' : 'clusters';
+  const fix = `set transactionLifetimeLimitSeconds to ${String(LONGEST_TRANSACTION)} on the servers of ${noun} ${long.join(', ')} (mongod --setParameter), so that documents of a killed process are not locked for longer`;
+  return { name: 'transaction limit', ok: true, detail, ...(long.length > 0 && { fix }) };
+}
+
+/** Whether the clocks of the clusters and of this machine agree. Gateways go by the database's. */
+export function checkClocks({ store: { databases } }: Visit): Promise<Check> {
+  const fix =
+    'set the wrong one by NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
+  return examine('clocks', fix, () => {
+    const clocks = databases.clocks();
+    const machine = hostname();
+    const wrong = clocks.filter(({ ahead }) => Math.abs(ahead) >= WRONG_FROM);
+    if (wrong.length === 0) {
+      const all = clocks.length === 1 ? 'the database' : counted(clocks.length, 'cluster');
+      return `this machine and ${all} agree within ${String(WRONG_FROM / 1000)} s`;
+    }
+    const ofAll = clocks.map(({ ahead }) => ahead);
+    // if the databases agree with each other, it is this machine that differs
+    const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_FROM;
+    if (isThisMachine)
+      throw new Error(`the clock of this machine (${machine}) is ${distance(-(ofAll[0] ?? 0))} all clusters`);
+    const said = wrong.map(
+      ({ cluster, ahead, machine: member }) =>
+        `the clock of ${member}, the primary of cluster ${cluster}, is ${distance(ahead)} this machine (${machine})`,
+    );
+    throw new Error(said.join('; '));
+  });
+}
+
+/** How far a clock is from another, in milliseconds: `90 s ahead of`. */
+function distance(ahead: number): string {
+  return `${seconds(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`;
+}
+
+function seconds(ms: number): string {
+  return `${String(Math.round(ms / 1000))} s`;
+}
+
+/**
+ * Whether the log of each cluster that responds can be read, and how far the recording of its events is. Only warnings, since
+ * everything but events is served.
+ */
+export async function checkEvents({ store: { databases } }: Visit): Promise<Check | undefined> {
+  // where nothing can be read, which is said already, these fail
+  const found = await Promise.all(
+    databases.clusters.map((cluster) => recordingOf(databases, cluster).catch(() => undefined)),
+  );
+  const known = found.filter((one) => one !== undefined);
+  if (known.length === 0) return undefined;
+  const fixes = [...new Set(known.flatMap(({ fix }) => fix ?? []))];
+  const detail = known.map((one) => one.detail).join('; ');
+  return { name: 'events', ok: true, detail, ...(fixes.length > 0 && { fix: fixes.join('; ') }) };
+}
+
+async function recordingOf(databases: Databases, cluster: string): Promise<Found> {
+  const client = await databases.streams(cluster);
+  const row = await readTail(tailRows(client, databases.control.name));
+  try {
+    await (await openChanges(client, [])).close();
+  } catch (error) {
+    const reason = whyNoLog(error);
+    if (reason === undefined) throw error;
+    const fix = `run the servers of cluster ${cluster} as a replica set, and give the user the role readAnyDatabase (or a role with find and changeStream on all databases)`;
+    return { detail: `${cluster}: events are not recorded, because ${reason}`, fix };
+  }
+  const now = databases.timeOf(cluster);
+  const oldest = await oldestInLog(client);
+  const log = oldest && now - oldest.t * 1000;
+  const kept = log === undefined ? 'of a length that this user may not read' : `of ${seconds(log)}`;
+  if (!row?.at) return { detail: `${cluster}: the log can be read; no gateway has recorded events yet` };
+  const behind = Math.max(0, now - row.at.t * 1000);
+  const detail = `${cluster}: recorded up to ${seconds(behind)} ago, from a log ${kept}`;
+  if (log === undefined || log < YOUNG || behind < log / 2) return { detail };
+  const fix = `start a gateway without EVENTS=off, or look for "recording events failed" in the logs of those that run, before the log of cluster ${cluster} loses what is not recorded; a larger log gives more time`;
+  return { detail, fix };
+}

@@ -1,0 +1,141 @@
+import { Option } from 'commander';
+import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
+import { notFound } from './common/failure';
+import { type ExplainedCommand, ORG_ID, type OrgOption } from './common/help';
+import type { Store } from './common/open';
+import { printList, say, warn } from './common/terminal';
+import { count, errorCode, moment, nearest, status, uuid } from './common/values';
+import { requireOrganisation, withStore } from './common/withStore';
+
+interface LogsOptions extends OrgOption {
+  readonly key?: string;
+  readonly status?: string;
+  readonly code?: string;
+  readonly operation?: string;
+  readonly face?: KeyFace;
+  readonly failed?: true;
+  readonly requestId?: string;
+  readonly since?: Date;
+  readonly limit: number;
+}
+
+/** Longest list of root fields that is stored; one of this length was cut (src/graphql). */
+const STORED = 200;
+/** Names that are shown. */
+const SHOWN = 2;
+/** Why a key was refused, after "key". */
+const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
+
+export function addLogs(program: ExplainedCommand): void {
+  program
+    .subcommand('logs', "show the requests made with an organisation's keys in the last 7 days; newest first")
+    .requiredOption('--org <id>', 'organisation', uuid)
+    .option('--key <id>', 'only requests with this key', uuid)
+    .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
+    .option('--code <code>', 'only requests with this error code, e.g. not_found', errorCode)
+    .option('--operation <name>', 'only requests of this operation, e.g. quotes')
+    .addOption(new Option('--face <face>', 'only requests to this API').choices(KEY_FACES))
+    .option('--failed', 'only requests that failed')
+    .option('--request-id <id>', 'only requests with this id, as in an error or the header X-Request-Id')
+    .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
+    .option('--limit <count>', 'maximum number of requests to show', count, 100)
+    .json(
+      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, ms, address, similar}',
+    )
+    .examples([
+      `scopegate logs --org ${ORG_ID} --failed --since 1d`,
+      `scopegate logs --org ${ORG_ID} --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json`,
+    ])
+    .addHelpText(
+      'after',
+      '\nOf the successful requests only some are stored; a failed one that is not is counted as similar to another, if there is one.',
+    )
+    .action(logs);
+}
+
+async function logs(options: LogsOptions): Promise<void> {
+  const rows = await withStore(async (store, { REQUEST_LOG }) => {
+    if (REQUEST_LOG === 'off') warn('REQUEST_LOG=off: gateways with this setting store no requests');
+    return find(store, options);
+  });
+  if (rows.length === 0) say(await hint(options));
+  printList(
+    rows.map(({ _id: id, organisation_id: _, failed: __, ...row }) => ({ id, ...row })),
+    {
+      WHEN: ({ at }) => at.toISOString(),
+      KEY: ({ key_id }) => key_id,
+      API: ({ face }) => face,
+      REQUEST: ({ method, path }) => `${method} ${path}`,
+      OPERATION: ({ operation }) => operationShown(operation),
+      STATUS: ({ status }) => String(status),
+      CODE: ({ code, reason, similar }) =>
+        `${code ?? ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
+      MS: ({ ms }) => String(ms),
+      FROM: ({ address }) => address,
+      ID: ({ request_id }) => request_id,
+    },
+    // a path can be as long as its caller likes, and a name too if there is no such field
+    {
+      json: options.json,
+      limit: options.limit,
+      empty: 'No matching requests.',
+      widest: { REQUEST: 70, OPERATION: 40 },
+    },
+  );
+}
+
+/** The matching requests, at most one more than the limit. @throws CommandFailure if the organisation or its key does not exist */
+async function find(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
+  await requireOrganisation(store, org);
+  if (key !== undefined && (await store.control.apiKeys.find(key))?.organisation.id !== org) {
+    throw notFound('key', key, `see scopegate key list --org ${org}`);
+  }
+  const query = { organisationId: org, key_id: key, request_id: requestId, ...filters };
+  const rows = await store.control.requests.list(query, limit + 1);
+  // the newest come first, so these are the newest since then
+  return since ? rows.filter(({ at }) => at >= since) : rows;
+}
+
+/** What may be the reason that nothing matches. */
+async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
+  return [
+    'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
+    ...(requestId === undefined
+      ? []
+      : ['A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id.']),
+    ...(operation === undefined ? [] : [await operationHint(operation)]),
+    ...(code === 'unauthenticated' || status === '401'
+      ? [
+          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or has other ranges.",
+        ]
+      : []),
+  ].join(' ');
+}
+
+/** The root fields of a request for a column: `customer ×3`, `quotes orders +18`. */
+export function operationShown(operation: string | null): string {
+  const fields = operation === null || operation === '' ? [] : operation.split(' ');
+  const counts = new Map<string, number>();
+  for (const field of fields) counts.set(field, (counts.get(field) ?? 0) + 1);
+  const shown = [...counts].slice(0, SHOWN);
+  const left = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
+  const names = shown.map(([name, count]) => (count > 1 ? `${name} ×${String(count)}` : name));
+  const isCut = operation !== null && operation.length >= STORED;
+  return [...names, ...(left > 0 ? [`+${String(left)}${isCut ? '…' : ''}`] : [])].join(' ');
+}
+
+/** What is wrong with an operation that was looked for in vain, or how else it may be stored. */
+async function operationHint(operation: string): Promise<string> {
+  // needed for this hint alone
+  const [{ findOperations }, { loadDocument }] = await Promise.all([
+    import('../schema/declaredOperations.js'),
+    import('../schema/sdl.js'),
+  ]);
+  const names = findOperations(loadDocument()).map(({ name }) => name);
+  const unknown = operation.split(' ').find((name) => !name.startsWith('__') && !names.includes(name));
+  if (unknown !== undefined) {
+    const near = nearest(unknown, names);
+    return `There is no operation ${unknown}${near.length > 0 ? `; near it: ${near.join(', ')}` : ''}.`;
+  }
+  return 'A GraphQL request of several root fields is found by all their names in order, e.g. --operation "quotes orders".';
+}

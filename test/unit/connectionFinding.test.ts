@@ -1,0 +1,23 @@
+import { mongo } from 'mongoose';
+import { connectionFinding } from '../../src/cli/doctor/connection';
+
+/* Errors of the driver that no state in doctor.md has. */
+
+const serverError = (code: number, message: string): Error => new mongo.MongoServerError({ code, message });
+
+test.each<[string, Error, RegExp]>([
+  ['Unauthorized', serverError(13, 'not authorized on scopegate to execute command'), /does not allow this user/],
+  ["Atlas's for a wrong password", serverError(8000, 'bad auth : authentication failed'), /rejects the user name/],
+  [
+    'about an unsupported mechanism',
+    serverError(2, 'mechanism PLAIN not enabled'),
+    /does not support the authentication mechanism/,
+  ],
+])('a driver error that is %s is explained with a fix', (_what, error, words) => {
+  expect(connectionFinding('default', new Error('outer', { cause: error }))?.message).toMatch(words);
+});
+
+test('an unknown driver error is left as it is', () => {
+  expect(connectionFinding('default', serverError(11000, 'duplicate key'))).toBeUndefined();
+  expect(connectionFinding('default', 'nothing')).toBeUndefined();
+});
