@@ -12,11 +12,10 @@ import type { AuditEvent, Authority } from './auditEvents';
 import type { Attempt } from './keyAnswers';
 import { KeyRefused } from './keyDocuments';
 import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
-import type { Members } from './members';
+import { type Members, type Session, userActor } from './sessions';
 import type { UsageCounts } from './models';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import type { RequestRow } from './requestRows';
-import { type Session, userActor } from './sessions';
 
 interface Stores {
   readonly apiKeys: ApiKeys;

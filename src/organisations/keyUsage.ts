@@ -1,10 +1,10 @@
 import { trusted } from 'mongoose';
 import { failedWrites } from '../database/faults';
 import { nativeCollection } from '../database/native';
-import { presentKeys, presentOrganisations } from './present';
+import { presentKeys, presentOrganisations } from './organisations';
 import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
-import { type CodeUsage, codesOf, type Details, type OperationUsage, operationsOf } from './usageDetails';
+import { codesOf, type CodeUsage, type Details, operationsOf, type OperationUsage } from './usageDetails';
 
 /** One hour or day, by its start in UTC. */
 export interface UsageBucket extends Required<UsageCounts> {

@@ -155,3 +155,92 @@ export async function holdOrganisation(
     .lean();
   return found ? toOrganisation(found) : undefined;
 }
+
+/* What the control database has of an organisation's events (docs/decisions/events.md). */
+
+export interface Feed {
+  readonly cluster: string;
+  /** Whether its database can be written: it is moving to another cluster, or being erased. */
+  readonly standing: 'open' | 'moving' | 'closed';
+  /** Raised by a move to another cluster. */
+  readonly epoch: number;
+  /** Up to this time of its cluster, as 16 hexadecimal digits, changes are the copy of a move. */
+  readonly since: string;
+  /** From when on history was lost, if its events do not say so yet. */
+  readonly owed: Date | undefined;
+}
+
+const MEMBERS = { cluster: 1, state: 1, move: 1, feed: 1 } as const;
+
+export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
+  return {
+    /** From the primary; those that do not exist are missing. */
+    async of(ids: readonly string[]): Promise<Map<string, Feed>> {
+      const options = { projection: MEMBERS, readPreference: 'primary' } as const;
+      const found = await nativeCollection(organisations)
+        .find({ _id: { $in: [...ids] } }, options)
+        .toArray();
+      return new Map(
+        found.map(({ _id, cluster, state, move, feed }): [string, Feed] => [
+          _id,
+          {
+            cluster,
+            standing: STATES[state ?? 'active'].data ? (move ? 'moving' : 'open') : 'closed',
+            epoch: feed?.epoch ?? 0,
+            since: feed?.since ?? '',
+            owed: feed?.owed,
+          },
+        ]),
+      );
+    },
+    /** Notes that history was lost from a time on; an earlier one stays. */
+    async oweGap(id: string, from: Date): Promise<void> {
+      await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
+    },
+    /** Notes that the loss has been told. */
+    async settleGap(id: string, from: Date): Promise<void> {
+      await organisations.updateOne({ _id: id, 'feed.owed': from }, { $unset: { 'feed.owed': 1 } });
+    },
+  };
+}
+
+/*
+ * Gateways hold what they record of requests for some seconds, so it may come when its organisation is erased. What is written is
+ * looked at once before, and once after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
+ */
+
+/** Ids to look up in one command. */
+const AT_ONCE = 1000;
+
+/** Which of these organisations are there, and are not being erased. */
+export async function presentOrganisations(
+  { organisations }: Pick<ControlModels, 'organisations'>,
+  ids: Iterable<string>,
+): Promise<Set<string>> {
+  const present = new Set<string>();
+  for (const some of parts([...new Set(ids)])) {
+    const filter = { _id: trusted({ $in: some }), state: trusted({ $ne: 'erasing' as const }) };
+    for (const { _id } of await organisations.find(filter, { _id: 1 }).lean()) present.add(_id);
+  }
+  return present;
+}
+
+/** Which of these keys belong to such organisations. */
+export async function presentKeys(
+  models: Pick<ControlModels, 'organisations' | 'apiKeys'>,
+  ids: Iterable<string>,
+): Promise<Set<string>> {
+  const owners = new Map<string, string>();
+  for (const some of parts([...new Set(ids)])) {
+    const keys = await models.apiKeys.find({ _id: trusted({ $in: some }) }, { organisation: 1 }).lean();
+    for (const { _id, organisation } of keys) owners.set(_id, organisation.id);
+  }
+  const present = await presentOrganisations(models, owners.values());
+  return new Set([...owners].flatMap(([key, organisation]) => (present.has(organisation) ? key : [])));
+}
+
+function parts(ids: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) =>
+    ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  );
+}

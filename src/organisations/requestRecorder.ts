@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
-import { createWriter } from './writer';
+import { createWriter } from './usageCounter';
 
 /** What decides whether a request gets a row. */
 export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
@@ -50,24 +50,19 @@ type Row = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
  */
 export function createRequestRecorder(options: RequestRecorderOptions) {
   const { log, onError, onLeftOut, capacity = CAPACITY, random = Math.random } = options;
-  const budgets = new LRUCache<string, ReturnType<typeof createBudget>>({ max: MOST_BUDGETS });
+  const budgets = new LRUCache<string, ReturnType<typeof createBudget>, number>({
+    max: MOST_BUDGETS,
+    memoMethod: (_id, _old, { context: share }) => createBudget(share),
+  });
   let batch: Row[] = [];
   /** The last failed one of each sort in the batch. */
   let alike = new Map<string, Row>();
   let leftOut = 0;
 
-  function budgetOf(id: string, share: number): ReturnType<typeof createBudget> {
-    const known = budgets.get(id);
-    if (known) return known;
-    const made = createBudget(share);
-    budgets.set(id, made);
-    return made;
-  }
-
   /** Takes a row from the budgets of a key and of its organisation, if both have one. */
   function takerOf({ organisation_id, key_id }: RequestHead): (kind: Kind) => boolean {
-    const ofKey = budgetOf(key_id, 1);
-    const ofAll = budgetOf(organisation_id, SHARE_OF_ORGANISATION);
+    const ofKey = budgets.memo(key_id, { context: 1 });
+    const ofAll = budgets.memo(organisation_id, { context: SHARE_OF_ORGANISATION });
     return (kind) => {
       const isLeft = ofKey.has(kind) && ofAll.has(kind);
       if (isLeft) for (const budget of [ofKey, ofAll]) budget.take(kind);

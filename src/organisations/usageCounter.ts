@@ -1,7 +1,6 @@
 import { HOUR, MINUTE } from '../units';
 import { type KeyUsage, PartlyAdded, type UsageEntry } from './keyUsage';
 import { type CountedRequest, pathsOf } from './usageDetails';
-import { createWriter } from './writer';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -17,6 +16,8 @@ export interface UsageCounterOptions {
 const CAPACITY = 10_000;
 /** Details to hold for each counter of the capacity, in the mean; 60,000 take about 9 MB. */
 const DETAILS_EACH = 6;
+
+const COUNTS = ['requests', 'errors', 'rate_limited', 'mcp'] as const;
 
 type Units = UsageEntry['units'];
 type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
@@ -56,18 +57,15 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     to.set(path, (known ?? 0) + more);
   }
 
-  /** Adds counts that could not be written. */
-  function restore(taken: UsageEntry): void {
-    const entry = entryOf(taken.keyId, taken.hour.getTime(), taken.units);
+  /** Adds counts to those of an hour, if there is room for them. */
+  function add({ keyId, hour, units, ...counted }: Omit<UsageEntry, 'hour'> & { readonly hour: number }): void {
+    const entry = entryOf(keyId, hour, units);
     if (!entry) {
-      uncounted += taken.requests;
+      uncounted += counted.requests;
       return;
     }
-    entry.requests += taken.requests;
-    entry.errors += taken.errors;
-    entry.rate_limited += taken.rate_limited;
-    entry.mcp = (entry.mcp ?? 0) + (taken.mcp ?? 0);
-    for (const [path, count] of taken.details ?? []) addDetail(entry.details, path, count);
+    for (const name of COUNTS) entry[name] = (entry[name] ?? 0) + (counted[name] ?? 0);
+    for (const [path, count] of counted.details ?? []) addDetail(entry.details, path, count);
   }
 
   async function write(): Promise<void> {
@@ -81,7 +79,8 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       await usage.add(taken);
       isFull = false;
     } catch (error) {
-      (error instanceof PartlyAdded ? error.left : taken).forEach(restore);
+      for (const entry of error instanceof PartlyAdded ? error.left : taken)
+        add({ ...entry, hour: entry.hour.getTime() });
       onError(error);
     }
   }
@@ -92,24 +91,31 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     /** Counts a finished request for each of the ids: of keys, and of organisations (organisationUsageId); never blocks or fails. */
     count(ids: readonly string[], request: CountedRequest): void {
       const hour = Math.floor(Date.now() / HOUR) * HOUR;
-      const paths = pathsOf(request);
-      for (const id of ids) {
-        const entry = entryOf(id, hour);
-        if (!entry) {
-          uncounted += 1;
-          continue;
-        }
-        entry.requests += 1;
-        entry.errors += Number(request.outcome === 'error');
-        entry.rate_limited += Number(request.outcome === 'rate_limited');
-        entry.mcp = (entry.mcp ?? 0) + Number(request.isMcp ?? false);
-        for (const path of paths) addDetail(entry.details, path, 1);
-      }
+      const details = new Map(pathsOf(request).map((path) => [path, 1]));
+      const [errors, rate_limited] = [Number(request.outcome === 'error'), Number(request.outcome === 'rate_limited')];
+      const counted = { hour, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
+      for (const keyId of ids) add({ keyId, ...counted });
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();
     },
     /** Stops counting and writes what is left. */
     stop,
+  };
+}
+
+/** Calls `write` every so many milliseconds, one call at a time, so that a slow database does not get more work. `write` never rejects. */
+export function createWriter(every: number, write: () => Promise<void>) {
+  let writing: Promise<void> = Promise.resolve();
+  const flush = (): Promise<void> => (writing = writing.then(write));
+  const timer = setInterval(() => void flush(), every).unref();
+  return {
+    /** Calls it now, or after the call that goes on. */
+    flush,
+    /** Calls it once more, and then no longer. */
+    stop: async (): Promise<void> => {
+      clearInterval(timer);
+      await flush();
+    },
   };
 }

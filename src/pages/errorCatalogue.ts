@@ -1,7 +1,6 @@
 import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../errors';
-import { ownPolicy } from './contentSecurity';
+import { ownPolicy, type Page } from './page';
 import { html, withCode } from './html';
-import type { Page } from './page';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 

@@ -1,14 +1,12 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors';
 import { assets } from './assets';
-import { defaultHeaders } from './contentSecurity';
+import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
-import { graphiql, sandbox } from './sandbox';
+import { graphiql, reference, sandbox } from './tools';
 import { landing } from './landing';
-import { layout } from './layout';
-import { type Page, visibleDemoKey, type Visit } from './page';
+import { layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
-import { reference } from './reference';
 import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */

@@ -1,6 +1,5 @@
-import { ownPolicy } from './contentSecurity';
+import { ownPolicy, type Page, type Visit } from './page';
 import { html, type Html } from './html';
-import type { Page, Visit } from './page';
 
 const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
   public: 'Anyone may introspect the schema.',

@@ -1,8 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { AppError, findAppError, notFound } from '../errors';
 import { setErrorHeaders, writeError } from '../http/problem';
-import { html } from './html';
-import { layout } from './layout';
+import { html, layout } from './html';
 
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError): void {

@@ -1,6 +1,5 @@
-import { ownPolicy } from './contentSecurity';
+import { ownPolicy, type Page } from './page';
 import { html } from './html';
-import type { Page } from './page';
 
 /** A receiver for Node.js, as the page shows it; it reads its secret from WEBHOOK_SIGNING_SECRET. */
 export const RECEIVER = `// npm install express standardwebhooks

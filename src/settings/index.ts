@@ -1,15 +1,24 @@
-import type { IncomingMessage } from 'node:http';
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
 import { noteUnavailable } from '../http/unavailable';
 import { toAppError } from '../mask';
-import { defaultHeaders, settingsPolicy } from '../pages/contentSecurity';
+import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
-import { browserSessions } from './cookies';
-import { type Route, type RoutesOptions, settingsRoutes } from './routes';
-import { type UserContextOptions, userContextFactory } from './userContext';
+import { browserSessions, type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';
+import { userContextFactory, type UserContextOptions } from './userContext';
+import { attempts } from '../admission/attempts';
+import { requireState } from '../auth/authenticate';
+import type { RateLimiter } from '../admission/rateLimit';
+import type { Config } from '../config';
+import type { Control } from '../organisations/control';
+import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
+import type { Html } from '../pages/html';
+import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
+import { renderIntegrations, renderLink, renderSignIn } from './page';
+import type { WebhookPart } from './webhookSections';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';
@@ -99,4 +108,116 @@ function knownError(error: unknown, onError: SettingsOptions['onError']): unknow
   const known = toAppError(error);
   if (known.code === 'internal') onError(error);
   return known;
+}
+
+/** A route's response: a page or a redirect. */
+type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
+type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
+type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
+
+const PAGE = '/settings/integrations';
+const SIGN_IN = '/settings/sign-in';
+
+interface RoutesOptions {
+  readonly config: Config;
+  readonly control: Control;
+  readonly sessions: BrowserSessions;
+  /** Limits invalid sign-in links, sessions and returns from the identity provider, per address. */
+  readonly failures: RateLimiter;
+  /** What the page shows of webhooks. */
+  readonly webhookPart: WebhookPart;
+  /** Called with errors of the identity provider. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
+function settingsRoutes(options: RoutesOptions): Routes {
+  const { config, control, sessions, failures, webhookPart } = options;
+  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
+  const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
+  const tooMany = 'Too many failed sign-ins with the identity provider from this address';
+  const attemptReturn = attempts(failures, 'openid', tooMany);
+  const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
+  const provider = openId(options);
+  const hasProvider = provider !== undefined;
+  const requireProvider = (): OpenId => {
+    if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
+    return provider;
+  };
+
+  return {
+    '/settings': { get: () => ({ to: PAGE }) },
+    [PAGE]: {
+      async get(_request, _response, exchange) {
+        const found = await sessions.find(exchange);
+        if (!found) return { to: SIGN_IN };
+        const { organisation, user, role } = found.session;
+        exchange.log.principal = { kind: 'user', organisation, user, role };
+        requireState(organisation);
+        return { page: renderIntegrations(found.session, csrfToken(found.token), parts) };
+      },
+    },
+    '/settings/sign-out': {
+      async post(request, response, exchange) {
+        const found = await sessions.find(exchange);
+        if (found) {
+          const body = request.body as { csrf?: unknown; everywhere?: unknown } | undefined;
+          checkOrigin(request, config.PUBLIC_URL);
+          checkCsrf(body?.csrf, found.token);
+          const { user, organisation } = found.session;
+          const { address } = exchange;
+          const all = { organisationId: organisation.id, userId: user.id };
+          if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
+          else await control.sessions.endAll(all, userActor(user, address));
+        }
+        sessions.cookie.clear(response);
+        return { to: SIGN_IN };
+      },
+    },
+    [SIGN_IN]: {
+      async get(request, _response, exchange) {
+        const { link } = request.query;
+        const found = await sessions.find(exchange);
+        if (link === undefined) return found ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
+        // only the button's POST consumes a link, because mail scanners and previews follow links too
+        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, found?.session) };
+        return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
+      },
+      async post(request, response, { address }) {
+        checkOrigin(request, config.PUBLIC_URL);
+        const link = (request.body as { link?: unknown } | undefined)?.link;
+        const token = await attemptLink(address, async () =>
+          typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
+        );
+        if (token !== undefined) return enter(sessions, response, token);
+        return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
+      },
+    },
+    [`${SIGN_IN}/oidc`]: {
+      async get(_request, response) {
+        const { url, attempt } = await requireProvider().begin();
+        attemptCookie.set(response, attempt, ATTEMPT_SECONDS);
+        return { to: url };
+      },
+    },
+    [CALLBACK_PATH]: {
+      async get(request, response, { address, search }) {
+        const chosen = requireProvider();
+        const attempt = chosen.readAttempt(attemptCookie.read(request));
+        attemptCookie.clear(response);
+        if (!attempt)
+          throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
+        const token = await attemptReturn(address, async () =>
+          control.sessions.start(await chosen.finish(search, attempt), address),
+        );
+        if (token !== undefined) return enter(sessions, response, token);
+        throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
+      },
+    },
+  };
+}
+
+function enter({ cookie: sessionCookie }: BrowserSessions, response: ServerResponse, token: string): Reply {
+  sessionCookie.set(response, token, SESSION_LIMITS.absolute / 1000);
+  return { to: PAGE };
 }

@@ -1,5 +1,7 @@
 import { requireState } from '../auth/authenticate';
 import { type RateLimiter, spend } from '../admission/rateLimit';
+import type { Config } from '../config';
+import type { Control } from '../organisations/control';
 import { includesRole } from '../auth/roles';
 import type { RequestContext } from '../operations/context';
 import { stampedWrite } from '../database/openWrites';
@@ -8,10 +10,12 @@ import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
 import type { OwnWebhooks } from '../organisations/webhooks';
 import { type Exchange, incomingRequest } from '../http/exchange';
-import { checkCsrf, checkOrigin } from './cookies';
-import type { RoutesOptions } from './routes';
+import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
 
-export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'control' | 'sessions'> {
+export interface UserContextOptions {
+  readonly config: Config;
+  readonly control: Control;
+  readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;

@@ -3,8 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { shorten } from '../errors';
 import { HOUR, retryAfterOf } from '../units';
-import { type AddressPolicy, literalOf, RefusedAddress } from './addresses';
-import { dnsNames, judgedLookup, type Resolve } from './names';
+import { type AddressPolicy, dnsNames, judgedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 
 /* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
 

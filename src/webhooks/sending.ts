@@ -35,20 +35,17 @@ export interface SenderOptions {
 export type Sender = ReturnType<typeof senderOf>;
 
 export function senderOf({ master, poster, now }: SenderOptions) {
-  const known = new LRUCache<string, Buffer>({ max: MOST_KNOWN });
+  // deriving one takes as long as everything else that a post does before it is sent
+  const known = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
+    max: MOST_KNOWN,
+    memoMethod: (_key, _old, { context: [id, number] }) => endpointSecret(master, id, number),
+  });
 
   function secretsOf(row: Signer): Buffer[] {
     const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
-    return numbers.map((number) => secretOf(row._id, number));
+    return numbers.map((number) => known.memo(`${row._id} ${String(number)}`, { context: [row._id, number] }));
   }
 
-  /** Deriving one takes as long as everything else that a post does before it is sent. */
-  function secretOf(id: string, number: number): Buffer {
-    const key = `${id} ${String(number)}`;
-    const found = known.get(key) ?? endpointSecret(master, id, number);
-    known.set(key, found);
-    return found;
-  }
   return {
     /** The secret of an endpoint, as it is shown once. */
     secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),

@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
-import { addressPolicy } from '../../src/webhooks/addresses';
-import type { Resolve } from '../../src/webhooks/names';
+import { addressPolicy, type Resolve } from '../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../src/webhooks/post';
 import { SELF_SIGNED } from './certificate';
 import { type Receiver, startReceiver } from './receiver';

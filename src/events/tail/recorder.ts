@@ -8,7 +8,7 @@ import { nativeCollection } from '../../database/native';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
 import { AppError } from '../../errors';
 import { MINUTE } from '../../units';
-import type { Feed } from '../../organisations/feeds';
+import type { Feed } from '../../organisations/organisations';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
 import { PUBLIC, type PublicCollection } from '../types';
