@@ -18,7 +18,7 @@ const ARROWS = {
   metrics: ['admission', 'auth', 'database', 'errors', 'within'],
   schema: ['auth', 'errors', 'package', 'units'],
   operations: ['admission', 'auth', 'database', 'errors', 'organisations', 'schema', 'tracing', 'units'],
-  fastReads: ['database', 'units'],
+  fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
   resources: ['database', 'errors', 'operations', 'schema', 'stored'],
   events: ['auth', 'database', 'errors', 'log', 'operations', 'organisations', 'schema', 'units'],
@@ -70,7 +70,7 @@ const ARROWS = {
   recording: ['http', 'log', 'metrics', 'organisations', 'within'],
   faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
   limits: ['admission', 'config', 'log', 'metrics'],
-  published: ['events', 'operations', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
+  published: ['events', 'operations', 'resources', 'schema', 'settings', 'webhooks'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];
 

@@ -34,6 +34,7 @@ import type { Control } from './organisations/control';
 import { createPages } from './pages';
 import { createRecording } from './recording';
 import { createRestFace } from './rest';
+import { createRunner } from './operations/runner';
 import { publishedSchemas } from './published';
 import { EVENT_TYPES } from './events/types';
 import { createSettings, SETTINGS_GRAPHQL } from './settings';
@@ -271,7 +272,8 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   const { operations } = schemas;
   const keys = authenticatorOf(options, parts);
   const [recognise, publicUrl] = [recogniseSome(keys.recognise), config.PUBLIC_URL];
-  const common = { operations, openContext: keyContexts(options, parts, keys), onWritable: metrics.answerWritable };
+  const runner = createRunner(schemas, metrics.answerWritable);
+  const openContext = keyContexts(options, parts, keys);
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
@@ -282,13 +284,14 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
     adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
-    rest: createRestFace({ schema: schemas.rest, ...common, recognise, publicUrl }),
+    rest: createRestFace({ runner, openContext, recognise, publicUrl }),
     graphql: await createGraphqlFace({
-      ...{ schema: schemas.graphql, ...common, logger, introspection: config.INTROSPECTION },
+      ...{ schema: schemas.graphql, operations, openContext, logger, introspection: config.INTROSPECTION },
+      onFastRead: metrics.answerWritable,
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),
       commentEvery: carrier.streams.commentEvery,
     }),
-    mcp: createMcpFace({ schemas, ...common, origins: config.CORS_ORIGINS }),
+    mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
     settings: createSettings({
       config,
       control,

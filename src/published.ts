@@ -1,9 +1,8 @@
 import { feedResolvers } from './events/feed';
 import { subscriptionResolvers } from './events/subscription';
 import { collections, resolvers } from './resources';
-import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
 import { buildSchemas, type Schemas } from './operations/build';
-import { mergeResolvers } from './operations/guard';
+import { mergeResolvers } from './operations/run';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
 import { webhookResolvers } from './webhooks/resolvers';
@@ -12,10 +11,4 @@ import { webhookResolvers } from './webhooks/resolvers';
 export function publishedSchemas(): Schemas {
   const all = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
   return buildSchemas(loadDocument(), all, collections);
-}
-
-/** The OpenAPI 3.1 document of the REST API; needs no database. */
-export function openApiDocument(publicUrl?: string): OpenApiDocument {
-  const { rest, operations } = publishedSchemas();
-  return buildOpenApi(rest, operations, publicUrl);
 }

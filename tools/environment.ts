@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeVariables } from '../src/config';
-import { restOperations } from '../src/rest/routes/routes';
+import { restOperations } from '../src/rest/routes';
 import { publishedSchemas } from '../src/published';
 import { ROOT } from './facts';
 

@@ -11,6 +11,7 @@ import { quotes } from '../../src/resources/quotes';
 import type { Quote } from '../quote';
 import { scalars } from '../../src/schema/scalars';
 import { deriveRestDocument } from '../../src/schema/restDocument';
+import { withItemTypes } from '../../tools/openapi/include';
 import { loadDocument } from '../../src/schema/sdl';
 import { createAdmission } from './access';
 import { settings } from './settings';
@@ -91,7 +92,7 @@ async function main(): Promise<void> {
     '/api/v1',
     useSofa({
       basePath: '/api/v1',
-      schema: schemaOf(deriveRestDocument(loadDocument())),
+      schema: schemaOf(withItemTypes(deriveRestDocument(loadDocument()))),
       context: ({ req }: { req: { caller: Context } }) => req.caller as unknown as Record<string, unknown>,
     }),
   );

@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import { matchesTag } from '../../src/rest/etag';
+import { matchesTag } from '../../src/schema/entityTags';
 import { entityTag } from '../../src/schema/entityTags';
 import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';

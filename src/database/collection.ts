@@ -15,6 +15,9 @@ export interface Collection<out T extends { readonly _id: string }> {
 /** Members to exclude (0) or include (1). */
 export type Projection = Readonly<Record<string, 0 | 1>>;
 
+/** Search words are never returned. */
+export const WITHOUT_SEARCH: Projection = { search: 0 };
+
 export interface Index {
   readonly on: Readonly<Record<string, 1 | -1>>;
   readonly options?: {

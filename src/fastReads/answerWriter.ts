@@ -46,7 +46,7 @@ export function pageWriter({ parts, row }: PageShape) {
         out.start();
         for (const [index, { from }] of parts.entries()) {
           out.put(names[index] as Uint8Array);
-          if (from === 'has_more') out.flag(count > most);
+          if (from === 'has_more') out.boolean(count > most);
           else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
           else if (from === 'data') writeRows(places, shown);
         }

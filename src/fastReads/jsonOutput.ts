@@ -62,12 +62,12 @@ export class JsonOutput {
     this.put(NULL);
   }
 
-  flag(value: boolean): void {
+  boolean(value: boolean): void {
     this.put(value ? TRUE : FALSE);
   }
 
   /** UTF-8 text of other bytes. @throws UnsupportedValue if it is not UTF-8 */
-  text(bytes: Buffer, start: number, end: number): void {
+  string(bytes: Buffer, start: number, end: number): void {
     this.#reserve((end - start) * MOST_OF_BYTE + 2);
     const out = this.#bytes;
     let at = this.#at;
@@ -132,7 +132,7 @@ export class JsonOutput {
   }
 
   /** A time in milliseconds since 1970, as toISOString writes it. @throws UnsupportedValue outside the years 0001 to 9999 */
-  moment(time: number): void {
+  dateTime(time: number): void {
     if (!(time >= EARLIEST && time <= LATEST)) throw new UnsupportedValue('time');
     this.#reserve(SMALL);
     const out = this.#bytes;

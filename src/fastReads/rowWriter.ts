@@ -22,11 +22,11 @@ export interface Wanted {
 }
 
 export interface Value {
-  readonly kind: 'text' | 'word' | 'day' | 'moment' | 'minor' | 'int' | 'float' | 'flag' | 'object' | 'objects';
+  readonly kind: 'string' | 'enum' | 'date' | 'dateTime' | 'minor' | 'int' | 'float' | 'boolean' | 'object' | 'objects';
   /** Whether null, or its absence, is not expected. */
   readonly isRequired: boolean;
-  /** The words of kind `word`. */
-  readonly words?: readonly string[];
+  /** The values of kind `enum`. */
+  readonly values?: readonly string[];
   /** The objects of kind `object` and `objects`. */
   readonly shape?: Shape;
 }
@@ -43,8 +43,8 @@ export type ObjectWriter = ReturnType<typeof objectWriter>;
 
 type Write = (at: number, type: number, end: number) => void;
 
-/** A word that an answer may have. */
-interface Word {
+/** A value of an enum. */
+interface EnumValue {
   readonly name: Uint8Array;
   readonly json: Uint8Array;
 }
@@ -185,24 +185,24 @@ function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined):
 /** Writes values other than null. */
 function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
   const { kind } = value;
-  if (kind === 'text') return textWriter(out, writing);
-  if (kind === 'word') return wordWriter(value.words ?? [], out, writing);
-  if (kind === 'day') return dayWriter(out, writing);
+  if (kind === 'string') return stringWriter(out, writing);
+  if (kind === 'enum') return enumWriter(value.values ?? [], out, writing);
+  if (kind === 'date') return dateWriter(out, writing);
   if (kind === 'object' || kind === 'objects') {
     if (!value.shape) throw new Error('objects without a shape');
     const inner = objectWriter(value.shape, out, writing);
     return kind === 'object' ? writerOfObject(inner) : writerOfObjects(inner, out, writing);
   }
-  if (kind === 'flag')
+  if (kind === 'boolean')
     return (at, type) => {
       if (type !== BSON.flag) throw new UnsupportedValue('type');
       checkFlag(writing.bytes, at);
-      out.flag(writing.bytes[at] === 1);
+      out.boolean(writing.bytes[at] === 1);
     };
-  if (kind === 'moment')
+  if (kind === 'dateTime')
     return (at, type) => {
       if (type !== BSON.time) throw new UnsupportedValue('type');
-      out.moment(int64(writing.bytes, at));
+      out.dateTime(int64(writing.bytes, at));
     };
   const isNumber = NUMBERS[kind];
   return (at, type) => {
@@ -228,23 +228,23 @@ function numberAt(bytes: Buffer, at: number, type: number): number {
   return number;
 }
 
-function textWriter(out: JsonOutput, writing: Writing): Write {
+function stringWriter(out: JsonOutput, writing: Writing): Write {
   return (at, type, end) => {
     if (type !== BSON.text) throw new UnsupportedValue('type');
-    out.text(writing.bytes, at + 4, end - 1);
+    out.string(writing.bytes, at + 4, end - 1);
   };
 }
 
-function dayWriter(out: JsonOutput, writing: Writing): Write {
+function dateWriter(out: JsonOutput, writing: Writing): Write {
   return (at, type, end) => {
     const { bytes } = writing;
-    if (type !== BSON.text || !isDay(bytes, at + 4, end - 1)) throw new UnsupportedValue('type');
-    out.text(bytes, at + 4, end - 1);
+    if (type !== BSON.text || !isDate(bytes, at + 4, end - 1)) throw new UnsupportedValue('type');
+    out.string(bytes, at + 4, end - 1);
   };
 }
 
-/** Whether a text has the form of a day, `2026-01-31`, which is all that its scalar looks at. */
-function isDay(bytes: Buffer, start: number, end: number): boolean {
+/** Whether a text has the form of a date, `2026-01-31`, which is all that its scalar looks at. */
+function isDate(bytes: Buffer, start: number, end: number): boolean {
   if (end - start !== 10) return false;
   for (let index = 0; index < 10; index += 1) {
     const byte = bytes[start + index] ?? 0;
@@ -254,10 +254,10 @@ function isDay(bytes: Buffer, start: number, end: number): boolean {
   return true;
 }
 
-function wordWriter(words: readonly string[], out: JsonOutput, writing: Writing): Write {
-  const known: Word[] = words.map((word) => ({
-    name: Buffer.from(`${word}\0`),
-    json: Buffer.from(JSON.stringify(word)),
+function enumWriter(values: readonly string[], out: JsonOutput, writing: Writing): Write {
+  const known: EnumValue[] = values.map((value) => ({
+    name: Buffer.from(`${value}\0`),
+    json: Buffer.from(JSON.stringify(value)),
   }));
   return (at, type, end) => {
     if (type !== BSON.text) throw new UnsupportedValue('type');
@@ -266,7 +266,7 @@ function wordWriter(words: readonly string[], out: JsonOutput, writing: Writing)
       out.put(json);
       return;
     }
-    throw new UnsupportedValue('word');
+    throw new UnsupportedValue('enum');
   };
 }
 

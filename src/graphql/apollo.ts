@@ -19,6 +19,7 @@ import type { Config } from '../config';
 import type { RequestContext } from '../operations/context';
 import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
+import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
 import { refuseLargeVariables, variableErrors } from './variables';
 import { tooLarge } from '../operations/answerSize';
@@ -45,8 +46,7 @@ export interface ApolloOptions {
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
   readonly documents: Documents;
-  /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
-  readonly onWritable?: ((reason?: string) => void) | undefined;
+  readonly onFastRead?: OnFastRead;
 }
 
 /** Maximum fields of a compiled operation: a field takes about 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
@@ -58,12 +58,12 @@ export function createApollo({
   introspection,
   logger,
   documents,
-  onWritable,
+  onFastRead,
 }: ApolloOptions): ApolloServer<GraphqlContext> {
   const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
     countFields(document, operation) <= MOST_COMPILED_FIELDS;
   const execute = createExecutor(schema, { isWorthIt });
-  const answerWritten = createAnswerWritten(schema, { isWorthIt, onWritable });
+  const answerWritten = createAnswerWritten(schema, { isWorthIt, onFastRead });
   return new ApolloServer<GraphqlContext>({
     gateway: {
       onSchemaLoadOrUpdate: (callback) => {

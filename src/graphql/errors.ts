@@ -4,7 +4,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
-import { isOfEveryRow } from '../operations/guard';
+import { isOfEveryRow } from '../operations/run';
 
 /** Apollo's error codes for invalid requests. */
 const CALLER_FAULTS: readonly string[] = Object.values(ApolloServerErrorCode).filter(

@@ -18,7 +18,8 @@ import {
 } from 'graphql';
 import type { RequestContext } from '../operations/context';
 import { COMPILED_FROM, type Execution } from '../operations/execution';
-import { type Field, type Selected, type Writer, writerOf } from '../operations/fastRead';
+import { type OnFastRead, type Run, runOf } from '../operations/run';
+import type { Field, Selected } from '../operations/selection';
 
 /*
  * Operations with one root field that are answered with text written from the database's bytes (docs/decisions/fast.md).
@@ -64,20 +65,20 @@ interface Root {
   readonly key: string;
   readonly field: Field;
   readonly node: FieldNode;
-  readonly write: Writer;
+  readonly run: Run;
 }
 
 export interface AnswerWrittenOptions {
   /** Whether an operation is small enough to be compiled. */
   readonly isWorthIt: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
   /** Called for each answer of an operation that can be written, with the reason if this one was not. */
-  readonly onWritable?: ((reason?: string) => void) | undefined;
+  readonly onFastRead?: OnFastRead;
 }
 
 /** Operations are identified by their AST node, so callers must cache parsed documents. */
 export function createAnswerWritten(
   schema: GraphQLSchema,
-  { isWorthIt, onWritable }: AnswerWrittenOptions,
+  { isWorthIt, onFastRead }: AnswerWrittenOptions,
 ): AnswerWritten {
   // kept as long as their documents are
   const known = new WeakMap<OperationDefinitionNode, Known>();
@@ -87,34 +88,34 @@ export function createAnswerWritten(
     if (entry.uses === 0) known.set(operation, entry);
     entry.uses += 1;
     if (entry.root === undefined && entry.uses >= COMPILED_FROM)
-      entry.root = isWorthIt(document, operation) ? (compile(schema, document, operation) ?? null) : null;
+      entry.root = isWorthIt(document, operation) ? (compile(document, operation) ?? null) : null;
     return entry.root ?? undefined;
+  }
+
+  function compile(document: DocumentNode, operation: OperationDefinitionNode): Root | undefined {
+    const root = onlyRoot(schema, document, operation);
+    const run = root && runOf(root.field, root.selected, onFastRead);
+    return run && { ...root, run };
   }
 
   return async ({ document, operation, contextValue, variableValues }) => {
     const root = rootOf(document, operation);
     if (!root) return undefined;
-    const { key, field, node, write } = root;
+    const { key, field, node, run } = root;
     const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
     if (!coerced) return undefined;
     try {
-      const answer = await write(
-        getArgumentValues(field as GraphQLField<unknown, unknown>, node, coerced),
+      const args = getArgumentValues(field as GraphQLField<unknown, unknown>, node, coerced);
+      const answer = await run(
+        () => args,
         contextValue as RequestContext,
+        () => Promise.resolve(undefined),
       );
-      onWritable?.(typeof answer === 'string' ? answer : undefined);
-      if (typeof answer === 'string') return undefined;
-      return { data: new WrittenData(answer.text, key).asData() };
+      return answer && { data: new WrittenData(answer.text, key).asData() };
     } catch (error) {
       return { data: { [key]: null }, errors: [locatedError(error, [node], [key])] };
     }
   };
-}
-
-function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Root | undefined {
-  const root = onlyRoot(schema, document, operation);
-  const write = root && writerOf(root.field, root.selected);
-  return write && { ...root, write };
 }
 
 /** The only root field of a query and what it selects; undefined for other operations, and those with directives. */
@@ -122,7 +123,7 @@ export function onlyRoot(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): (Omit<Root, 'write'> & { readonly selected: readonly Selected[] }) | undefined {
+): (Omit<Root, 'run'> & { readonly selected: readonly Selected[] }) | undefined {
   const query = schema.getQueryType();
   if (operation.operation !== OperationTypeNode.QUERY || operation.directives?.length || !query) return undefined;
   const roots = fieldsOf(document, query, [operation.selectionSet]);

@@ -6,6 +6,7 @@ import { addressBucket } from '../auth/addresses';
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../operations/context';
+import type { OnFastRead } from '../operations/run';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/accept';
@@ -37,7 +38,7 @@ export interface GraphqlOptions {
   /** Limits introspection without a key, per address. */
   readonly introspectionLimiter: RateLimiter;
   readonly logger: Logger;
-  readonly onWritable?: (reason?: string) => void;
+  readonly onFastRead?: OnFastRead;
   /** How often an open stream is sent a comment, in milliseconds. */
   readonly commentEvery: number;
 }
@@ -58,11 +59,11 @@ export async function createGraphqlFace({
   introspection,
   introspectionLimiter,
   logger,
-  onWritable,
+  onFastRead,
   commentEvery,
 }: GraphqlOptions): Promise<GraphqlFace> {
   const documents = createDocumentStore();
-  const apollo = createApollo({ schema, introspection, logger, onWritable, documents });
+  const apollo = createApollo({ schema, introspection, logger, onFastRead, documents });
   const eventStreams = createEventStreams({ logger, commentEvery });
   const introspectionAnswers = createIntrospectionAnswers();
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));

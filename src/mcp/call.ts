@@ -1,8 +1,7 @@
 import type { RequestContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/turns';
-import { argumentChecks } from '../operations/argumentChecks';
-import type { Schemas } from '../operations/build';
+import type { Runner } from '../operations/runner';
 import { normaliseKeys } from '../schema/callerKeys';
 import { FIELDS, IDEMPOTENCY_KEY } from '../schema/gaps/mcpGaps';
 import { aggregates } from '../schema/declaredOperations';
@@ -10,7 +9,7 @@ import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, unknown, withLists } from './arguments';
-import { createRuns, type Runs } from './run';
+import { type Runs, runsOf } from './run';
 import { requireUse, type Tool, toolsOf } from './tools';
 
 /* Calls of tools. */
@@ -28,19 +27,14 @@ const MOST_READS = 3;
 /** Bytes of a page that are still parsed, to be cut to what an answer holds. */
 const MOST_PARSED = 1024 * 1024;
 
-export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof createRuns>[1]) {
-  const tools = toolsOf(schemas);
-  const checkOf = {
-    rest: argumentChecks(schemas.rest, objectsOf(tools, true), { rawElements: true }),
-    others: argumentChecks(schemas.graphql, objectsOf(tools, false)),
-  };
-  const runsOf = createRuns(schemas, onWritable);
+export function createCalls(runner: Runner) {
+  const tools = toolsOf(runner);
   const explain = createExplain(tools);
   const byName = new Map(
-    tools.map((tool) => {
-      const { operation, field } = tool;
-      const check = (operation.rest ? checkOf.rest : checkOf.others)({ type: operation.kind, field });
-      return [operation.name, { tool, check, runs: runsOf(tool) }] as const;
+    tools.flatMap((tool) => {
+      const runnable = runner.of(tool.operation);
+      const found = runnable && { tool, check: runnable.checks.all, runs: runsOf(tool, runnable) };
+      return found ? [[tool.operation.name, found] as const] : [];
     }),
   );
 
@@ -80,12 +74,6 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
 }
 
 export type Calls = ReturnType<typeof createCalls>;
-
-function objectsOf(tools: readonly Tool[], isRest: boolean) {
-  return tools
-    .filter(({ operation }) => (operation.rest !== undefined) === isRest)
-    .map(({ operation, field }) => ({ type: operation.kind, field }));
-}
 
 /** The members that a call wants of each row; undefined for the usual ones. @throws AppError validation_failed */
 function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {

@@ -6,7 +6,7 @@ import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
-import type { Schemas } from '../operations/build';
+import type { Runner } from '../operations/runner';
 import { version } from '../package';
 import type { Content } from './answer';
 import { type Calls, createCalls } from './call';
@@ -28,11 +28,10 @@ import { mayUse } from './tools';
 export const MCP_PATH = '/mcp';
 
 export interface McpOptions {
-  readonly schemas: Schemas;
+  readonly runner: Runner;
   readonly openContext: OpenContext;
   /** Origins whose pages may call it. */
   readonly origins: readonly string[];
-  readonly onWritable?: (reason?: 'data' | 'recently' | 'arguments') => void;
 }
 
 /** Answers an exchange at /mcp, or throws the AppError to answer with. */
@@ -46,10 +45,10 @@ const INSTRUCTIONS =
 const FRESH = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function createMcpFace({ schemas, openContext, origins, onWritable }: McpOptions): McpFace {
+export function createMcpFace({ runner, openContext, origins }: McpOptions): McpFace {
   // at first use, since it takes 70 ms of a start
   let made: Calls | undefined;
-  const calls = (): Calls => (made ??= createCalls(schemas, onWritable));
+  const calls = (): Calls => (made ??= createCalls(runner));
   return async (exchange) => {
     const { request } = exchange;
     refuseOrigin(request, origins);

@@ -1,12 +1,12 @@
 import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
 import type { RequestContext } from '../operations/context';
 import { AppError } from '../errors';
-import type { Schemas } from '../operations/build';
+import type { Runner } from '../operations/runner';
 import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/gaps/mcpGaps';
 import type { Operation } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
-import { everyField, type Field, type Selected } from '../operations/fastRead';
+import { everyField, type Field, type Selected } from '../operations/selection';
 
 /* Operations as tools of the Model Context Protocol: what a model is told of them. */
 
@@ -33,15 +33,12 @@ export interface Rows {
 }
 
 /** The tools of a schema, in its order. Those with a REST route are of the REST schema, others of the whole. */
-export function toolsOf(schemas: Schemas): Tool[] {
+export function toolsOf({ schemas, of: runnableOf }: Runner): Tool[] {
   const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
   const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
   return schemas.operations.flatMap((operation) => {
-    const { kind, name, rest } = operation;
-    const schema = rest ? schemas.rest : schemas.graphql;
-    const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();
-    const field = root?.getFields()[name] as Field | undefined;
-    if (!field || !(rest ?? directiveOf(field.astNode, 'mcp'))) return [];
+    const field = runnableOf(operation)?.field;
+    if (!field || !(operation.rest ?? directiveOf(field.astNode, 'mcp'))) return [];
     return toolOf(operation, field, { ...enums, ...components });
   });
 }

@@ -54,8 +54,12 @@ export function tooLarge(context: object): AppError | undefined {
   return given.get(context)?.refusal;
 }
 
-/** The error for a response with too much JSON. */
-export function answerTooLarge(): AppError {
+/** @throws AppError invalid_request for too many bytes of JSON in a response */
+export function requireFits(bytes: number): void {
+  if (bytes > MOST_ANSWER) throw answerTooLarge();
+}
+
+function answerTooLarge(): AppError {
   const most = `${String(MOST_ANSWER / MEBIBYTE)} MiB`;
   return new AppError('invalid_request', `The response would be larger than ${most}. Request fewer objects or fields.`);
 }

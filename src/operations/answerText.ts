@@ -1,6 +1,5 @@
 import type { RequestContext } from './context';
-import { MOST_ANSWER } from '../units';
-import { answerTooLarge } from './answerSize';
+import { requireFits } from './answerSize';
 
 /** Characters to write before others may have their turn: under a millisecond. */
 const PIECE = 256 * 1024;
@@ -17,7 +16,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
     const bytes = Buffer.from(piece);
     piece = '';
     size += bytes.length;
-    if (size > MOST_ANSWER) throw answerTooLarge();
+    requireFits(size);
     written.push(bytes);
   };
   for (const part of partsOf(value)) {

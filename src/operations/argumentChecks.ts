@@ -1,51 +1,85 @@
 import { coerceInputValue, type GraphQLArgument, type GraphQLSchema } from 'graphql';
-import { invalidRequest, validationFailed } from '../errors';
+import { type Check, type Fault, invalidRequest, validationFailed } from '../errors';
 import { perElement } from './elements';
+import { isInBody, isInPath } from '../schema/declaredOperations';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { argumentsSchema, componentSchemas, type JsonSchema, type ObjectField } from '../schema/jsonSchema';
 import { directiveOf } from '../schema/sdl';
 import { asParameters, checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
 
-/* Checks of the arguments of fields, for all but REST, which checks them against its document. */
+/** Checks of the arguments of a field, the same for all APIs. */
+export interface ArgumentChecks {
+  /**
+   * All of them, as GraphQL and MCP have them, with the faults that REST would report.
+   * @throws AppError invalid_request for parameters, which are all that a query has; otherwise validation_failed, as in a body
+   */
+  readonly all: (args: unknown) => void;
+  /** The faults of those that REST takes from path, query and If-Match. */
+  readonly parameters: (args: unknown) => Fault[];
+  /** Those that REST takes from the body. @throws AppError validation_failed */
+  readonly body: (body: unknown) => void;
+}
 
-/**
- * Checks arguments, and reports faults as REST does: 400 for parameters, which are all that a query has; otherwise 422, as in a body.
- * With `rawElements`, elements of bulk calls are left to their operation, which lets each fail alone.
- */
+interface Options {
+  /** Whether elements of bulk calls are left to their operation, which lets each fail alone. */
+  readonly rawElements?: boolean;
+}
+
+/** Checks of the arguments of fields. They are made when the first is used, since that takes most of a start. */
 export function argumentChecks(
   schema: GraphQLSchema,
   checked: readonly ObjectField[],
-  { rawElements = false } = {},
-): (checked: ObjectField) => (args: unknown) => void {
-  const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
-  const fields = Object.fromEntries(
-    checked.map(({ type, field }) => {
-      const all = argumentsSchema(field.args, { queries: type !== 'Mutation' });
-      return [`${type}.${field.name}`, rawElements ? withAnyElements(all, field.args) : all];
-    }),
-  );
-  const ajv = createAjv().addSchema({ components, fields }, 'arguments');
-  return ({ type, field }) => {
-    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field.name}`));
-    const parameters = parametersOf(field);
-    return (args) => {
-      const { faults, more } = check(args);
-      if (faults.length === 0) return;
-      const named = asParameters(faults);
-      if (type !== 'Mutation') throw invalidRequest(named, more);
-      const ofParameters = named.flatMap((fault) => {
-        const parameter = parameters.get(fault.parameter ?? '');
-        return parameter === undefined ? [] : { ...fault, parameter };
-      });
-      throw ofParameters.length > 0 ? invalidRequest(ofParameters) : validationFailed(faults, more);
+  { rawElements = false }: Options = {},
+): (checked: ObjectField) => ArgumentChecks {
+  let known: ReturnType<typeof createAjv> | undefined;
+  const ajv = (): ReturnType<typeof createAjv> => {
+    const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
+    const fields = Object.fromEntries(checked.map((one) => [keyOf(one), partsOf(one, rawElements)]));
+    return createAjv().addSchema({ components, fields }, 'arguments');
+  };
+  return (one) => {
+    const [isWrite, { astNode }] = [one.type === 'Mutation', one.field];
+    const part = (name: 'all' | 'parameters' | 'body'): Check =>
+      checkAtFirstUse(() => requireSchema((known ??= ajv()), `arguments#/fields/${keyOf(one)}/${name}`));
+    const checkAll = part('all');
+    const [checkParameters, checkBody] = [isWrite ? part('parameters') : checkAll, part('body')];
+    const path = directiveOf(astNode, 'rest')?.path ?? '';
+    const isParameter = ({ parameter = '' }: Fault): boolean => parameter === IF_MATCH || isInPath(path, parameter);
+    const onRest = (fault: Fault): Fault =>
+      fault.parameter === IF_MATCH ? { ...fault, parameter: IF_MATCH_HEADER } : fault;
+    return {
+      all(args) {
+        const { faults, more } = checkAll(args);
+        if (faults.length === 0) return;
+        const named = asParameters(faults);
+        if (!isWrite) throw invalidRequest(named, more);
+        const ofParameters = named.filter(isParameter).map(onRest);
+        throw ofParameters.length > 0 ? invalidRequest(ofParameters) : validationFailed(faults, more);
+      },
+      parameters: (args) => asParameters(checkParameters(args).faults).map(onRest),
+      body(body) {
+        const { faults, more } = checkBody(body);
+        if (faults.length > 0) throw validationFailed(faults, more);
+      },
     };
   };
 }
 
-/** The arguments of a write that REST takes from the path or a header, with their names there. */
-function parametersOf({ astNode }: ObjectField['field']): ReadonlyMap<string, string> {
-  const inPath = directiveOf(astNode, 'rest')?.path.matchAll(/:(\w+)/g) ?? [];
-  return new Map([[IF_MATCH, IF_MATCH_HEADER], ...[...inPath].map(([, name = '']) => [name, name] as const)]);
+function keyOf({ type, field }: ObjectField): string {
+  return `${type}.${field.name}`;
+}
+
+/** The schemas of a field's arguments: of all, and of a write as REST takes them. */
+function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
+  const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
+    const all = argumentsSchema(some, { queries });
+    return rawElements ? withAnyElements(all, some) : all;
+  };
+  if (type !== 'Mutation') return { all: schemaOf(args, true) };
+  const rest = directiveOf(astNode, 'rest');
+  const inBody = args.filter(({ name }) => rest && isInBody(rest, name));
+  const others = args.filter((argument) => !inBody.includes(argument));
+  return { all: schemaOf(args, false), parameters: schemaOf(others, true), body: schemaOf(inBody, false) };
 }
 
 /** The schema of a bulk call that takes any elements. */

@@ -2,19 +2,20 @@ import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
 import { countListedObjects, givesMember } from './answerSize';
 import { refuseGaps } from '../schema/gaps/index';
-import { guardFields, type Resolvers } from './guard';
+import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import { findOperations, type Operation } from '../schema/declaredOperations';
 import { scalars } from '../schema/scalars';
 import { describeRequirements } from '../schema/requirements';
-import { deriveRestDocument, findIncludes, isPage, listWith } from '../schema/restDocument';
+import { deriveRestDocument } from '../schema/restDocument';
 import type { CheckedResource } from '../schema/gaps/sentences';
+import { PAGE } from '../schema/sdl';
 import { storedTypes } from '../schema/storedTypes';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
   readonly graphql: GraphQLSchema;
-  /** The schema of the REST API; a separate object, since Sofa and Apollo must not share one. */
+  /** The schema of the REST API; a separate object, since Sofa and Apollo must not share one. Its root fields are run with checked access and arguments. */
   readonly rest: GraphQLSchema;
   readonly operations: readonly Operation[];
 }
@@ -31,21 +32,13 @@ export function buildSchemas(
 ): Schemas {
   refuseGaps(document, resolvers, resources);
   return {
-    graphql: describeRequirements(executable(document, resolvers, { checkArguments: true })),
-    // REST requests are already checked against the OpenAPI document
-    rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
+    graphql: describeRequirements(executable(document, resolvers, false)),
+    rest: executable(deriveRestDocument(document), resolvers, true),
     operations: findOperations(document),
   };
 }
 
-/** Adds the resolvers of list twins, which are those of their lists. */
-function withTwins(document: DocumentNode, resolvers: Resolvers): Resolvers {
-  const lists = resolvers.Query ?? {};
-  const twins = [...findIncludes(document)].map(([list, included]) => [listWith(list, included), lists[list]]);
-  return { ...resolvers, Query: { ...lists, ...(Object.fromEntries(twins) as typeof lists) } };
-}
-
-function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
+function executable(document: DocumentNode, resolvers: Resolvers, rootsAreChecked: boolean): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
     resolvers: { ...resolvers, ...scalars },
@@ -54,14 +47,14 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   describeScalars(schema);
   deriveIds(schema, storedTypes(document));
   countListedObjects(schema);
-  guardFields(schema, { ...options, resolvers });
+  guardFields(schema, { resolvers, rootsAreChecked });
   return schema;
 }
 
-/** Resolves the `id` of rows, which the database calls `_id`: of stored types, and of a page's rows, which may be an item twin. */
+/** Resolves the `id` of rows, which the database calls `_id`: of stored types, and of a page's rows. */
 function deriveIds(schema: GraphQLSchema, stored: ReadonlyMap<string, unknown>): void {
   const fields = objectFields(schema);
-  const ofPages = fields.filter(({ type, field }) => field.name === 'data' && isPage(type));
+  const ofPages = fields.filter(({ type, field }) => field.name === 'data' && type.endsWith(PAGE));
   const rows = new Set([...stored.keys(), ...ofPages.map(({ field }) => getNamedType(field.type).name)]);
   for (const { type, field } of fields) {
     if (field.name === 'id' && rows.has(type)) field.resolve ??= idOfRow;

@@ -110,10 +110,13 @@ export interface RequestContext {
   authorise(access: Access): void;
   /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
   charge(points: number): Promise<void>;
-  /** Runs a write as one transaction, including its idempotency record if the request has an Idempotency-Key. */
+  /** Runs a write as one transaction. */
   readonly write: UnitOfWork;
-  /** Replays the first answer of a write if its Idempotency-Key has one, otherwise runs it. */
-  once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
+  /**
+   * Replays the first answer of a write if its Idempotency-Key has one, otherwise runs it, with the unit of work that stores its answer
+   * instead of `write`.
+   */
+  once(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
@@ -196,8 +199,6 @@ export function contextFactory(options: ContextOptions): OpenContext {
       throw rateLimited(state);
     }
 
-    let unit: UnitOfWork = (work, how) => stampedWrite(data, work, how);
-
     async function take(points: number): Promise<KeyRateState> {
       const state = await limiter.consume(principal, points);
       onRate(state);
@@ -241,7 +242,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       async charge(points) {
         rate = await take(points);
       },
-      write: (work, how) => unit(work, how),
+      write: (work, how) => stampedWrite(data, work, how),
       get idempotencyKey() {
         return request.idempotencyKey;
       },
@@ -251,9 +252,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
         const key = checkIdempotencyKey(idempotencyKey);
         const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };
         const { replay, write } = await idempotentWrite(data, call);
-        unit = write;
         const first = await replay();
-        return first ? first.answer : run();
+        return first ? first.answer : run(write);
       },
       checkElement,
       keep: request.keep,

@@ -1,4 +1,4 @@
-import { mergeResolvers, type Resolvers } from '../operations/guard';
+import { mergeResolvers, type Resolvers } from '../operations/run';
 import { loadDocument } from '../schema/sdl';
 import { deriveResolvers } from '../stored/derived';
 import type { RecordKind } from '../stored/records';

@@ -1,32 +1,27 @@
-import type { GraphQLSchema } from 'graphql';
 import type { RecogniseSome } from '../auth/recognise';
 import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
 import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
-import { entityTag } from '../schema/entityTags';
-import type { Operation } from '../schema/declaredOperations';
-import { buildOpenApi } from './openapi';
-import { type RequestCheck, requestChecks } from './requestChecks';
-import { asksForAll } from './openapi/include';
-import { matchesTag } from './etag';
-import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
-import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
-import { type RestFallbackReason, type WrittenRoute, writtenRoute } from './fastRead';
+import type { Runner } from '../operations/runner';
+import { everyField } from '../operations/selection';
+import { entityTag, matchesTag } from '../schema/entityTags';
+import { argumentReader, type ReadArguments } from './arguments';
+import { asksForAll } from './include';
+import { openApiDocument } from './openApi';
+import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes';
+import { createSofaRouter, type RouteAnswer, type RouteHandler, sofaHandler } from './sofa';
 
 /** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
 
 export interface RestOptions {
-  readonly schema: GraphQLSchema;
-  readonly operations: readonly Operation[];
+  readonly runner: Runner;
   readonly openContext: OpenContext;
   /** Finds whose a request is that is answered without its key; undefined if that is too much. */
   readonly recognise: RecogniseSome;
   /** Begins the links to pages, for clients that follow none without a host, and the address of the server in the document. */
   readonly publicUrl?: string | undefined;
-  /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
-  readonly onWritable?: (reason: RestFallbackReason | undefined) => void;
 }
 
 /** Answers an exchange below /api/v1, or throws the AppError to answer with. */
@@ -34,23 +29,13 @@ export type RestFace = (exchange: Exchange) => Promise<void>;
 
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
 export function createRestFace(options: RestOptions): RestFace {
-  const { schema, operations, openContext, recognise, publicUrl = '', onWritable } = options;
-  const document = buildOpenApi(schema, operations, publicUrl);
+  const { runner, openContext, recognise, publicUrl = '' } = options;
   // bytes that all answers share
-  const published = Buffer.from(JSON.stringify(document));
-  const router = createRouter(operations);
-  const [checkOf, handlerOf] = [requestChecks(document), sofaRoutes(schema, operations)];
-  const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
-    restOperations(operations).map((operation) => [
-      operation,
-      {
-        check: checkOf(operation),
-        handle: writtenFirst(writtenRoute(schema, operation), handlerOf(operation), onWritable),
-      },
-    ]),
-  );
+  const published = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
+  const router = createRouter(runner.schemas.operations);
+  const steps = stepsOf(options);
 
-  /** Notes whose a request without a route is; its answer does not depend on that. */
+  /** Records the caller of an unknown route, for the request log only. */
   async function noteCaller({ request, address, log }: Exchange): Promise<void> {
     const found = await recognise(soleAuthorization(request), address);
     if (found && 'reason' in found) log.refusal = found;
@@ -77,25 +62,37 @@ export function createRestFace(options: RestOptions): RestFace {
     const context = await openContext(incomingRequest(exchange));
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const args = await step.check(exchange, match.params);
+    const args = await step.read(exchange, match.params);
     if (asksForAll(args) || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    answer(exchange, operation, await step.handle(args, context), publicUrl);
+    answer(exchange, operation, await step.run(args, context), publicUrl);
   };
 }
 
-/** Answers from bytes if that works, otherwise through Sofa. */
-function writtenFirst(
-  written: WrittenRoute | undefined,
-  handle: RouteHandler,
-  onWritable: RestOptions['onWritable'],
-): RouteHandler {
-  if (!written) return handle;
-  return async (args, context) => {
-    const answer = await written(args, context);
-    const isWritten = typeof answer !== 'string';
-    onWritable?.(isWritten ? undefined : answer);
-    return isWritten ? answer : handle(args, context);
-  };
+/** What runs a query from the database's bytes if that works, and everything else by the route that Sofa makes. */
+function stepsOf({ runner }: RestOptions): ReadonlyMap<RestOperation, Step> {
+  const operations = restOperations(runner.schemas.operations);
+  const sofa = createSofaRouter(runner.routes, operations);
+  return new Map(
+    operations.map((operation) => {
+      const runnable = runner.of(operation);
+      if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
+      const { field, checks, reader } = runnable;
+      const handle = sofaHandler(sofa, operation, field);
+      const [usual, whole] = [reader(everyField(field.type)), reader(everyField(field.type, true))];
+      const run: RouteHandler = async (args, context) => {
+        const answer = await (asksForAll(args) ? whole : usual)(args, context, () => handle(args, context));
+        return 'text' in answer
+          ? { status: operation.rest.status, body: answer.text, next: answer.next ?? undefined }
+          : answer;
+      };
+      return [operation, { read: argumentReader(operation, field, checks), run }] as const;
+    }),
+  );
+}
+
+interface Step {
+  readonly read: ReadArguments;
+  readonly run: RouteHandler;
 }
 
 function allowed(methods: ReadonlyMap<string, unknown>): string[] {
@@ -114,11 +111,11 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 function answer(
   exchange: Exchange,
   operation: RestOperation,
-  { status, body, id, next }: RouteAnswer,
+  { status, body, next }: RouteAnswer,
   publicUrl: string,
 ): void {
   const { request, response, path, search } = exchange;
-  if (status === 201) response.setHeader('Location', `${publicUrl}${path}/${String(id)}`);
+  if (status === 201) response.setHeader('Location', `${publicUrl}${path}/${idOf(body)}`);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);
@@ -132,6 +129,10 @@ function answer(
   }
   if (request.method !== 'HEAD') exchange.bodies.keep(exchange, Buffer.byteLength(body), operation.kind === 'Query');
   send(exchange, status, 'application/json; charset=utf-8', body);
+}
+
+function idOf(created: string | Buffer): string {
+  return (JSON.parse(created.toString()) as { id: string }).id;
 }
 
 /** The caller's query with the cursor of the next page. */

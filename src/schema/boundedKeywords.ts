@@ -8,7 +8,7 @@ import {
   Name,
 } from 'ajv/dist/2020';
 import { Type } from 'ajv/dist/compile/util';
-import { MOST_FAULTS } from '../errors';
+import type { FaultRoom } from '../errors';
 
 /*
  * Replaces two of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
@@ -18,11 +18,16 @@ import { MOST_FAULTS } from '../errors';
 /** ajv's variable names for the errors found so far. */
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
-/**
- * Of the current check: how many faults to keep, how many to count beyond, how many it found beyond, and whether it stopped
- * counting. Checks are synchronous, so only one runs at a time.
- */
-export const bounds = { kept: MOST_FAULTS, counted: Infinity, unkept: 0, isCut: false };
+/** Of one check, which is called with it as `this`: */
+export interface Bounds extends FaultRoom {
+  /** how many faults it found beyond those that are kept, */
+  unkept: number;
+  /** and whether it stopped counting. */
+  isCut: boolean;
+}
+
+/** In the code of validators, to which ajv passes it (`passContext`). */
+const BOUNDS = new Name('this');
 
 /** Maps ajv's errors to faults. */
 export interface Faults {
@@ -35,7 +40,7 @@ export interface Faults {
 export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
   // the last of a full list of kept errors: it and those before it are already one per fault
   const settled = new WeakSet<ErrorObject>();
-  const keepFew = (errors: ErrorObject[]): ErrorObject[] => {
+  const keepFew = (errors: ErrorObject[], bounds: Bounds): ErrorObject[] => {
     const most = bounds.kept;
     const last = errors[most - 1];
     if (last && settled.has(last)) {
@@ -54,7 +59,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
 }
 
 /** Skips the elements of a list that is too long, and those after enough faults; keeps only the first faults. */
-function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDefinition {
+function items(keepFew: (errors: ErrorObject[], bounds: Bounds) => ErrorObject[]): CodeKeywordDefinition {
   return {
     keyword: 'items',
     type: 'array',
@@ -62,14 +67,14 @@ function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDe
     before: 'uniqueItems',
     code(cxt) {
       const { gen, data, parentSchema } = cxt;
-      const [keep, most] = [gen.scopeValue('func', { ref: keepFew }), gen.scopeValue('obj', { ref: bounds })];
+      const keep = gen.scopeValue('func', { ref: keepFew });
       const eachItem = (): void => {
         gen.forRange('i', 0, _`${data}.length`, (index) => {
           cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, gen.name('valid'));
-          gen.if(_`${ERRORS} > ${most}.kept`, () => {
-            gen.assign(FOUND, _`${keep}(${FOUND})`).assign(ERRORS, _`${FOUND}.length`);
-            gen.if(_`${most}.unkept > ${most}.counted && ${index} < ${data}.length - 1`, () => {
-              gen.assign(_`${most}.isCut`, true).break();
+          gen.if(_`${ERRORS} > ${BOUNDS}.kept`, () => {
+            gen.assign(FOUND, _`${keep}(${FOUND}, ${BOUNDS})`).assign(ERRORS, _`${FOUND}.length`);
+            gen.if(_`${BOUNDS}.unkept > ${BOUNDS}.counted && ${index} < ${data}.length - 1`, () => {
+              gen.assign(_`${BOUNDS}.isCut`, true).break();
             });
           });
         });
@@ -94,12 +99,12 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   code(cxt) {
     const { gen, data } = cxt;
     if (cxt.schema !== false) return;
-    const [unknown, counter] = [gen.let('unknown', 0), gen.scopeValue('obj', { ref: bounds })];
+    const unknown = gen.let('unknown', 0);
     gen.forIn('name', data, (name) => {
       gen.if(isUnknown(cxt, name), () => {
         gen.if(
-          _`++${unknown} > ${counter}.kept`,
-          () => gen.code(_`${counter}.unkept++`),
+          _`++${unknown} > ${BOUNDS}.kept`,
+          () => gen.code(_`${BOUNDS}.unkept++`),
           () => {
             cxt.setParams({ additionalProperty: name });
             cxt.error();

@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql';
 import { type Role, type RoleName, ROLES } from '../auth/roles';
 import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
-import { takesIfMatch } from './entityTags';
+import { IF_MATCH, takesIfMatch } from './entityTags';
 import { eventScopes } from './eventTypes';
 import { findIncludes } from './restDocument';
 import { directiveOf, rootFieldNodes, type RootType } from './sdl';
@@ -53,6 +53,16 @@ export function findOperations(document: DocumentNode): Operation[] {
       rest: rest && { ...rest, method: rest.method as Method, includes: includes.get(name) },
     };
   });
+}
+
+/** Whether REST takes an argument from the path. */
+export function isInPath(path: string, name: string): boolean {
+  return path.split('/').includes(`:${name}`);
+}
+
+/** Whether REST takes an argument from the body. */
+export function isInBody({ method, path }: { readonly method: string; readonly path: string }, name: string): boolean {
+  return isMethod(method) && METHODS[method].hasBody && !isInPath(path, name) && name !== IF_MATCH;
 }
 
 /** Whether a query computes its answer from every row that matches. */

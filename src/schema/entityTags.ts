@@ -25,6 +25,13 @@ export function tagOf(schema: GraphQLSchema, type: string, row: object): string 
   return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
 }
 
+/** Whether If-None-Match matches the tag; the RFC requires weak comparison for this header. */
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const named = ifNoneMatch.split(',').map((part) => part.trim().replace(/^W\//, ''));
+  return named.includes('*') || named.includes(tag);
+}
+
 const TAG = /(?:W\/)?"[^"]*"/g;
 const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
 

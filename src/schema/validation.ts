@@ -2,7 +2,7 @@ import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats';
 import { formatNames } from 'ajv-formats/dist/formats';
 import type { GraphQLSchema } from 'graphql';
-import { boundKeywords, bounds } from './boundedKeywords';
+import { boundKeywords, type Bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
 import { type Check, type Fault, type FaultRoom, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
@@ -20,7 +20,7 @@ export function createAjv(): Ajv2020 {
   // no validateSchema: a test checks the generated schemas against the meta-schema, and compiling that would slow every start
   // strict would turn this on, too: JSON has no Infinity, but 1e400 becomes it
   const options = { strict: false, strictNumbers: true, validateSchema: false, logger: false } as const;
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, passContext: true, ...options });
   addFormats(ajv);
   ajv.addFormat('uuid', UUID);
   ajv.addFormat('date-time', (text) => accepts(scalars.DateTime, text));
@@ -64,8 +64,8 @@ export function checkAtFirstUse(compile: () => ValidateFunction): Check {
 
 export function checkWith(validate: ValidateFunction): Check {
   return (value, room = ROOM) => {
-    Object.assign(bounds, room, { unkept: 0, isCut: false });
-    if (validate(value)) return SOUND;
+    const bounds: Bounds = { ...room, unkept: 0, isCut: false };
+    if (validate.call(bounds, value)) return SOUND;
     const found = distinct(validate.errors ?? []);
     const faults = found.slice(0, room.kept).map(toFault);
     return { faults, more: bounds.unkept + found.length - faults.length, isCut: bounds.isCut };

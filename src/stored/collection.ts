@@ -1,4 +1,4 @@
-import type { Collection, Projection } from '../database/collection';
+import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
@@ -12,8 +12,6 @@ import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } fro
 
 /** Rows that take some milliseconds. */
 const MANY = 50;
-/** Search words are never returned. */
-export const WITHOUT_SEARCH: Projection = { search: 0 };
 
 /** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(

@@ -1,17 +1,17 @@
 import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
-import type { Projection } from '../database/collection';
+import { type Projection, WITHOUT_SEARCH } from '../database/collection';
 import type { ListArguments, Page } from '../database/pagination';
+import { fastListOf, fastObjectOf } from '../fastReads';
 import { ETAG, tagOf } from '../schema/entityTags';
-import type { Resolver, Resolvers } from '../operations/guard';
+import type { Resolver, Resolvers } from '../operations/run';
 import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../schema/sdl';
 import { type Relation, totalledAmounts } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
-import { listPage, readOne, WITHOUT_SEARCH } from './collection';
+import { listPage, listPageText, readOne } from './collection';
 import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
 import { selects } from './selection';
 import { totals, type TotalsArguments } from './totals';
-import { listWriter, objectWriterOf } from './fastReads';
 
 /*
  * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, and totals.
@@ -56,14 +56,14 @@ function ofRoot(
     const projectionOf = projections(listed, 'data');
     const list: Resolver = async (_, given, { data }, info) =>
       requireRows(listed, await listPage(data, listed, given as Args, projectionOf(info)));
-    return Object.assign(list, { writerOf: listWriter(listed) });
+    return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
   }
   const read = byType.get(namedType(field.type));
   if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
   const projectionOf = projections(read);
   const readById: Resolver = async (_, { id }, { data }, info) =>
     requireRow(read, await readOne(data, read, id as string, name.value, projectionOf(info)));
-  return Object.assign(readById, { writerOf: objectWriterOf(read, name.value) });
+  return Object.assign(readById, { fastReadOf: fastObjectOf(read, name.value) });
 }
 
 function ofRelation({ isList, member }: Relation, owner: Resource, other: Resource | undefined): Resolver | undefined {

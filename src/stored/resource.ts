@@ -1,10 +1,9 @@
 import { Schema } from 'mongoose';
-import { type Collection, defineCollection, type Index, type Projection } from '../database/collection';
-import type { Resolvers } from '../operations/guard';
+import { type Collection, defineCollection, type Index, type Projection, WITHOUT_SEARCH } from '../database/collection';
+import type { Resolvers } from '../operations/run';
 import { loadDocument } from '../schema/sdl';
 import { type StoredMember, storedTypes } from '../schema/storedTypes';
 import { brokenNumberIn, type Numbered } from './brokenNumbers';
-import { WITHOUT_SEARCH } from './collection';
 import { documentKind } from './documentKind';
 import type { RecordKind, RecordRules } from './records';
 import { searchWords } from './search';

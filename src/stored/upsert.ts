@@ -5,7 +5,7 @@ import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
 import { READ_WITHIN } from '../database/native';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
-import type { Resolver, Resolvers } from '../operations/guard';
+import type { Resolver, Resolvers } from '../operations/run';
 import type { Merge } from '../schema/resolvers';
 import { type BulkUpsert, type Outcome, publishedUpserts } from '../schema/upserts';
 import { changedAt, isSameRow, writeRows } from './rows';

@@ -1,5 +1,6 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { run } from '../examples/run';
 import { type Block, blocksOf, ROOT } from './markdown';
 
 /* Applies the files and changes of the guide for contributors to a copy of the repository. */
@@ -25,6 +26,9 @@ export async function applyGuide(copy: string): Promise<void> {
     await (block.language === 'diff' ? change(copy, target, block) : create(copy, target, block));
   }
   await addRows(copy);
+  // npm run openapi
+  const tsx = join(ROOT, 'node_modules', '.bin', 'tsx');
+  await writeFile(join(copy, 'openapi.json'), await run(tsx, [join('tools', 'openapi', 'main.ts')], { cwd: copy }));
 }
 
 async function create(copy: string, file: string, { text }: Block): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApiDocument } from '../../src/published';
+import { document } from '../support/openapi';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
@@ -112,7 +112,7 @@ function preflight(url: string, origin: string, wanted = SENDABLE): Promise<Resp
 
 /** Headers named in the OpenAPI document, set anywhere in what answers the API, or sent by Node. */
 function namedHeaders(): string[] {
-  const described = Object.keys(openApiDocument().components.headers ?? {});
+  const described = Object.keys(document.components.headers ?? {});
   const set = ['http', 'rest', 'graphql', 'mcp'].flatMap((folder) => headersSetIn(join(SOURCE, folder)));
   return [...new Set([...described.map((name) => name.replace(/\.perhaps$/, '')), ...set, 'Date'])].filter(
     (name) => !NEEDLESS.includes(name) && !name.startsWith('Access-Control-'),

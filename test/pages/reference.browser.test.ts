@@ -1,11 +1,11 @@
 import type { Locator, Page } from 'playwright-core';
-import { openApiDocument } from '../../src/published';
+import { document } from '../support/openapi';
 import { CHROMIUM, INSTALL_CHROMIUM, type Theme, THEMES, type Width, WIDTHS } from '../support/browser';
 import { makeKey } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { enterKey, keyForm, overflow, pagesScene, violations } from './scene';
 
-const OPERATIONS = Object.entries(openApiDocument().paths).flatMap(([path, methods]) =>
+const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, tags }]) => ({
     ...{
       method,

@@ -6,9 +6,9 @@ import { collections, resolvers } from '../../src/resources';
 import { changeObject, type ChangeArguments } from '../../src/stored/change';
 import { deriveResolvers } from '../../src/stored/derived';
 import { quotes } from '../../src/resources/quotes';
-import { bodySchema, buildOpenApi } from '../../src/rest/openapi';
+import { bodySchema, buildOpenApi } from '../../tools/openapi';
 import { buildSchemas, type Schemas } from '../../src/operations/build';
-import { mergeResolvers, type Resolver } from '../../src/operations/guard';
+import { mergeResolvers, type Resolver } from '../../src/operations/run';
 import { loadDocument } from '../../src/schema/sdl';
 import { storedTypes } from '../../src/schema/storedTypes';
 import { settingsResolvers } from '../../src/settings/resolvers';
@@ -274,8 +274,7 @@ test.each(RESOURCES)(
 );
 
 test('the document has the header, 412 and the ETag only for writes that take a version', () => {
-  const { rest, operations } = schemas();
-  const own = buildOpenApi(rest, operations);
+  const own = buildOpenApi(concatAST([loadDocument(), parse(sdl())]));
   const { patch: described, get } = own.paths['/quotes/{id}']!;
   const header = { name: 'If-Match', in: 'header', required: false, description: 'The version to change.' };
   expect(described!.parameters).toContainEqual({ ...header, schema: { type: 'string', minLength: 1 } });

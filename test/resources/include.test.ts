@@ -69,9 +69,3 @@ test('other lists reject include', async () => {
   const { body } = await caller.get('/products', { include: 'lines' });
   expect(body.errors).toEqual([expect.objectContaining({ parameter: 'include', code: 'unknown' })]);
 });
-
-test('the internal variant of a list has no route', async () => {
-  for (const path of ['/quotes/with-lines', '/quotes_with_lines', '/quotes-with-lines']) {
-    expect([400, 404]).toContain((await caller.get(path)).status);
-  }
-});

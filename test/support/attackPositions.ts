@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
-import { bodySchema, type OpenApiOperation } from '../../src/rest/openapi';
+import { bodySchema, type OpenApiOperation } from '../../tools/openapi';
 import type { Operation } from '../../src/schema/declaredOperations';
 import type { Json } from './client';
 import type { Arguments } from './faces';

@@ -3,7 +3,7 @@ import { feedResolvers } from '../../src/events/feed';
 import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
-import { mergeResolvers, type Resolvers } from '../../src/operations/guard';
+import { mergeResolvers, type Resolvers } from '../../src/operations/run';
 import { loadDocument } from '../../src/schema/sdl';
 import type { CheckedResource } from '../../src/schema/gaps/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';

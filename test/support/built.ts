@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { bundle } from '../../tools/build';
 
 const ROOT = join(__dirname, '..', '..');
@@ -11,9 +9,6 @@ const FOLDER = join(ROOT, 'dist-test');
 
 /** The program that command-line tests run, built once per run because tsx would compile all sources each time. */
 export const PROGRAM = join(FOLDER, 'main.js');
-
-/** The published OpenAPI document, generated once because it would cost each test file a second of CPU time. */
-export const DOCUMENT = join(FOLDER, 'openapi.json');
 
 /** Packages that tests check for being loaded, and optional ones of the database driver. */
 const NOT_BUNDLED = [
@@ -47,6 +42,4 @@ export async function buildProgram(): Promise<void> {
   const load = `require(${JSON.stringify(join(__dirname, 'compiled.cjs'))})(${JSON.stringify(whole)})`;
   await writeFile(join(FOLDER, 'run.js'), `module.exports = ${load};\n`);
   await writeFile(PROGRAM, `require('./run.js').run(process.argv).then((code) => (process.exitCode = code));\n`);
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'openapi'], { maxBuffer: 16 * 1024 * 1024 });
-  await writeFile(DOCUMENT, stdout);
 }

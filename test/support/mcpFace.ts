@@ -1,5 +1,6 @@
 import { toolsOf } from '../../src/mcp/tools';
 import type { Schemas } from '../../src/operations/build';
+import { createRunner } from '../../src/operations/runner';
 import { FIELDS, IDEMPOTENCY_KEY } from '../../src/schema/gaps/mcpGaps';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';
@@ -7,7 +8,7 @@ import type { Face } from './operations';
 /** Tools over MCP, called with every member of rows, since that is what the other APIs return. */
 export function mcpFaceOf(schemas: Schemas): Face {
   const members = new Map(
-    toolsOf(schemas).flatMap(({ operation, rows }) =>
+    toolsOf(createRunner(schemas)).flatMap(({ operation, rows }) =>
       rows && rows.usual.length < rows.all.length ? [[operation.name, rows.all] as const] : [],
     ),
   );

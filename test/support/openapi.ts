@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
-import type { OpenApiDocument } from '../../src/rest/openapi';
+import { join } from 'node:path';
+import type { OpenApiDocument } from '../../tools/openapi';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
-import { DOCUMENT } from './built';
 
-export const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
+const FILE = join(__dirname, '..', '..', 'openapi.json');
+
+/** The published document. */
+export const document = JSON.parse(readFileSync(FILE, 'utf8')) as OpenApiDocument;
 const ajv = createAjv().addSchema(document, 'openapi');
 
 /** Throws unless a REST answer matches the published document: status, type, headers and body. */

@@ -1,20 +1,23 @@
 import {
   getNamedType,
+  getNullableType,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
+  isListType,
   isNonNullType,
   isObjectType,
 } from 'graphql';
 import { type Scope, type ScopeName, SCOPES } from '../../src/auth/scopes';
 import { publishedSchemas } from '../../src/published';
 import { METHODS, type Operation } from '../../src/schema/declaredOperations';
+import { omittedFrom } from '../../src/schema/restDocument';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
 import { mcpFaceOf } from './mcpFace';
 
-const schemas = publishedSchemas();
+export const schemas = publishedSchemas();
 export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = schemas;
 
 /** Operations for keys; the others are for signed-in users (test/contract/roles.test.ts). */
@@ -179,7 +182,10 @@ export function documentOf(operation: Operation): string {
 function selectionOf(field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type);
   if (!isObjectType(type)) return '';
-  const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
+  const isList = isListType(getNullableType(field.type));
+  const fields = Object.values(type.getFields()).filter(
+    ({ astNode }) => !directiveOf(astNode, 'access') && !(isList && omittedFrom(astNode!) === 'LISTS'),
+  );
   return ` { ${fields.map((inner) => inner.name + selectionOf(inner)).join(' ')} }`;
 }
 

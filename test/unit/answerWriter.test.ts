@@ -9,7 +9,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 const SHAPE: Shape = {
-  wanted: [{ key: 'name', from: { member: 'name', value: { kind: 'text', isRequired: true } } }],
+  wanted: [{ key: 'name', from: { member: 'name', value: { kind: 'string', isRequired: true } } }],
   others: ['_id'],
 };
 const single = singleWriter(SHAPE);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
-import { bodySchema, buildOpenApi } from '../../src/rest/openapi';
-import { buildSchemas } from '../../src/operations/build';
+import { bodySchema, buildOpenApi } from '../../tools/openapi';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 
 /* What is deprecated in the SDL is in the OpenAPI document, with the reason. Nothing is yet, but in the schema of this test. */
@@ -28,11 +27,7 @@ const SDL = `${BASE}
       @rest(method: POST, path: "/things") @access
   }`;
 
-const { rest, operations } = buildSchemas(parse(SDL), {
-  Query: { things: () => null, thing: () => null },
-  Mutation: { make_thing: () => null },
-});
-const document = buildOpenApi(rest, operations);
+const document = buildOpenApi(parse(SDL));
 const { paths, components } = document;
 const { get, post } = paths['/things']!;
 

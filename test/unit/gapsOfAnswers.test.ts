@@ -125,11 +125,6 @@ describe('a definition', () => {
       'OrderItem has the name that rows of lists of Order have on REST: rename it',
     ],
     [
-      'with the name of a page on REST',
-      'type QuotePageWithAll { id: ID! }',
-      'QuotePageWithAll has a name that pages have on REST: rename it',
-    ],
-    [
       'with the name of errors',
       'type Problem { id: ID! }',
       'Problem has the name of the type of errors on REST: rename it',

@@ -76,16 +76,6 @@ test.each<[string, string, string]>([
     'Query.manual has @rest(path: "/docs/manual"), where the reference is served: use another path',
   ],
   [
-    'a path that include uses',
-    read('quote_lines: QuoteLine @rest(path: "/quotes/with-lines")'),
-    'Query.quote_lines has @rest(path: "/quotes/with-lines"), which REST uses itself for include=lines of Query.quotes: use another',
-  ],
-  [
-    'a name that include uses',
-    read('quotes_with_lines: QuoteLine @rest(path: "/lines")'),
-    'Query.quotes_with_lines has a name that REST uses itself for include=lines of Query.quotes: rename it',
-  ],
-  [
     'a name that a read has in the OpenAPI document',
     write('list_quotes: Quote @rest(method: POST, path: "/lists")'),
     'Mutation.list_quotes is list_quotes in the OpenAPI document, as Query.quotes is: rename one of them',

@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import { Schema } from 'mongoose';
 import { OWN } from '../../src/cli/common/open';
 import { collections } from '../../src/resources';
-import type { Resolver } from '../../src/operations/guard';
+import type { Resolver } from '../../src/operations/run';
 import { OF_DOCUMENTS } from '../../src/schema/gaps/memberGaps';
 import type { CheckedResource } from '../../src/schema/gaps/sentences';
 import { OWN_COLLECTIONS } from '../../src/schema/gaps/storedGaps';

@@ -1,7 +1,7 @@
 import { collections, recordKinds, resolvers } from '../../src/resources';
-import written from '../../src/rest/openapi/examples.json';
+import written from '../../tools/openapi/examples.json';
 import { SCOPES } from '../../src/auth/scopes';
-import { FAULT_CODES } from '../../src/rest/openapi/faultCodes';
+import { FAULT_CODES } from '../../tools/openapi/faultCodes';
 import { publishedSchemas } from '../../src/published';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { collections } from '../../src/resources';
-import type { Resolvers } from '../../src/operations/guard';
+import type { Resolvers } from '../../src/operations/run';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks what goes with a stored type in the published schema, in one way after another: inputs, writes, pages, totals and names. */

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { collections, resolvers } from '../../src/resources';
-import type { Resolvers } from '../../src/operations/guard';
+import type { Resolvers } from '../../src/operations/run';
 import type { Merge } from '../../src/schema/resolvers';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { parse } from 'graphql';
 import type { RequestContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
-import { buildOpenApi } from '../../src/rest/openapi';
-import { requestChecks } from '../../src/rest/requestChecks';
-import { restOperations } from '../../src/rest/routes/routes';
-import { sofaRoutes } from '../../src/rest/sofa';
+import { argumentReader } from '../../src/rest/arguments';
+import { restOperations } from '../../src/rest/routes';
+import { createSofaRouter, sofaHandler } from '../../src/rest/sofa';
 import { buildSchemas } from '../../src/operations/build';
+import { createRunner } from '../../src/operations/runner';
+import { buildOpenApi } from '../../tools/openapi';
 
 /* Types of values in paths and queries that no public operation has yet. */
 
@@ -22,14 +23,17 @@ const SDL = `${BASE}
   }
   extend type Mutation { make: Found @access }`;
 
-const { rest, operations } = buildSchemas(parse(SDL), {
-  Query: { found: (_, args) => ({ name: JSON.stringify(args) }) },
+const schemas = buildSchemas(parse(SDL), {
+  Query: { found: (_: unknown, args: unknown) => ({ name: JSON.stringify(args) }) },
   Mutation: { make: () => null },
 });
-const document = buildOpenApi(rest, operations);
-const [operation] = restOperations(operations);
-const check = requestChecks(document)(operation!);
-const handle = sofaRoutes(rest, operations)(operation!);
+const document = buildOpenApi(parse(SDL));
+const runner = createRunner(schemas);
+const operations = restOperations(schemas.operations);
+const [operation] = operations;
+const { field, checks } = runner.of(operation!)!;
+const check = argumentReader(operation!, field, checks);
+const handle = sofaHandler(createSofaRouter(runner.routes, operations), operation!, field);
 const context = { authorise: () => undefined } as unknown as RequestContext;
 
 async function call(year: string, query: string): Promise<unknown> {

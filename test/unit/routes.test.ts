@@ -1,4 +1,4 @@
-import { createRouter } from '../../src/rest/routes/routes';
+import { createRouter } from '../../src/rest/routes';
 import type { Operation } from '../../src/schema/declaredOperations';
 
 function operation(method: 'GET' | 'POST', path: string): Operation {

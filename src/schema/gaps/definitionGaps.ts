@@ -1,8 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
-import { isPageWithAll } from '../restDocument';
 import { scalars } from '../scalars';
 import { rootFieldNodes } from '../sdl';
-import { sentences } from './sentences';
 
 /* Finds types and operations whose definitions the server does not go by. */
 
@@ -56,8 +54,5 @@ const OWN_TYPES: ReadonlyMap<string, string> = new Map([
 
 function nameGaps(type: string): string[] {
   const use = OWN_TYPES.get(type);
-  return sentences(
-    use !== undefined && `${type} has the name of the type of ${use}: rename it`,
-    isPageWithAll(type) && `${type} has a name that pages have on REST: rename it`,
-  );
+  return use === undefined ? [] : [`${type} has the name of the type of ${use}: rename it`];
 }

@@ -1,8 +1,8 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { isMethod, METHODS, operationId } from '../declaredOperations';
 import { requestGaps, type Route } from './requestGaps';
-import { listWith, omittedFrom, pathWith } from '../restDocument';
-import { allFieldNodes, directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../sdl';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, fieldsOf, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds routes that REST could not serve as the schema says. */
@@ -13,12 +13,11 @@ export function restGaps(document: DocumentNode): string[] {
     const rest = directiveOf(field, 'rest');
     return rest ? [{ place: `${root}.${field.name.value}`, root, field, ...rest }] : [];
   });
-  const [conflictsOf, ownOf] = [conflicts(document), ownNames(document, routes)];
+  const conflictsOf = conflicts(document);
   return routes.flatMap((route) =>
     [
       ...routeGaps(route),
       ...conflictsOf(route),
-      ...ownOf(route),
       ...createdGaps(document, route, routes),
       ...requestGaps(document, route, routes),
     ].map((gap) => `${route.place} ${gap}`),
@@ -87,30 +86,6 @@ function conflicts(document: DocumentNode): (route: Route) => string[] {
 function idOf(document: DocumentNode, { field, method }: Route): string {
   const members = fieldsOf(document, namedType(field.type)).map(({ name }) => name.value);
   return operationId(field.name.value, method, members);
-}
-
-/** Finds what REST has itself for the lists that `include` adds a field to. */
-function ownNames(document: DocumentNode, routes: readonly Route[]): (route: Route) => string[] {
-  const held = new Map(
-    allFieldNodes(document)
-      .filter(({ field }) => omittedFrom(field) === 'LISTS')
-      .map(({ type, field }) => [type, field.name.value]),
-  );
-  const lists = routes.flatMap((route) => {
-    const included = held.get(rowName(route.field) ?? '');
-    return included === undefined ? [] : [{ ...route, included }];
-  });
-  return ({ method, path, field, root }) =>
-    lists.flatMap((list) => {
-      const use = `for include=${list.included} of ${list.place}`;
-      const [ownPath, ownName] = [pathWith(list.path, list.included), listWith(list.field.name.value, list.included)];
-      return sentences(
-        method === 'GET' &&
-          path === ownPath &&
-          `has @rest(path: "${path}"), which REST uses itself ${use}: use another`,
-        root === 'Query' && field.name.value === ownName && `has a name that REST uses itself ${use}: rename it`,
-      );
-    });
 }
 
 /** Finds a 201 whose `Location` would name nothing: it is the path of the request and the id in the answer. */

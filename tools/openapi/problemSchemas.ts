@@ -1,5 +1,5 @@
-import { ERROR_CODES, MOST_FAULTS, REST_ERROR_CODES } from '../../errors';
-import type { JsonSchema } from '../../schema/jsonSchema';
+import { ERROR_CODES, MOST_FAULTS, REST_ERROR_CODES } from '../../src/errors';
+import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { FAULT_CODES } from './faultCodes';
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */

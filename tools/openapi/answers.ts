@@ -1,7 +1,7 @@
-import { ERROR_CODES, type ErrorCode, exampleOf, REST_ERROR_CODES, RETRIES } from '../../errors';
-import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../http/exchange';
-import { METHODS } from '../../schema/declaredOperations';
-import type { RestOperation } from '../routes/routes';
+import { ERROR_CODES, type ErrorCode, exampleOf, REST_ERROR_CODES, RETRIES } from '../../src/errors';
+import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../src/http/exchange';
+import { METHODS } from '../../src/schema/declaredOperations';
+import type { RestOperation } from '../../src/rest/routes';
 
 /* Error responses of operations, and headers of all responses. */
 

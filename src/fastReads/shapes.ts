@@ -8,23 +8,23 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { PageShape } from '../fastReads/answerWriter';
-import type { Shape, Value, Wanted } from '../fastReads/rowWriter';
+import type { PageShape } from './answerWriter';
+import type { Shape, Value, Wanted } from './rowWriter';
 import { memberOf } from '../operations/build';
-import type { Selected } from '../operations/fastRead';
+import type { Selected } from '../operations/selection';
 
 /* What is written of rows, from a selection and the types of its fields. Undefined wherever a field's value is not stored. */
 
 /** How the values of scalars are written: as their `serialize` does for what is stored. */
 const KINDS: Readonly<Record<string, Value['kind']>> = {
-  ID: 'text',
-  String: 'text',
-  Date: 'day',
-  DateTime: 'moment',
+  ID: 'string',
+  String: 'string',
+  Date: 'date',
+  DateTime: 'dateTime',
   Minor: 'minor',
   Int: 'int',
   Float: 'float',
-  Boolean: 'flag',
+  Boolean: 'boolean',
 };
 
 /** What is written of a page. */
@@ -80,7 +80,7 @@ function valueOf(outer: GraphQLOutputType, selected: readonly Selected[]): Value
     const values = type.getValues();
     // a value of another name would have to be translated
     if (values.some(({ name, value }) => name !== value)) return undefined;
-    return { kind: 'word', isRequired, words: values.map(({ name }) => name) };
+    return { kind: 'enum', isRequired, values: values.map(({ name }) => name) };
   }
   const kind = 'name' in type ? KINDS[type.name] : undefined;
   return kind && { kind, isRequired };

@@ -1,5 +1,6 @@
-import type { Operation } from '../../schema/declaredOperations';
-import { listWith, pathWith } from '../../schema/restDocument';
+import { getNamedType, type GraphQLField } from 'graphql';
+import type { Operation } from '../schema/declaredOperations';
+import { PAGE } from '../schema/sdl';
 
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
@@ -59,15 +60,9 @@ export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
-/** The twin of a list for `include`, if it has one; it has no public route. */
-export function listWithAll({ name, rest, ...operation }: RestOperation): RestOperation | undefined {
-  const { includes, path } = rest;
-  if (includes === undefined) return undefined;
-  return {
-    ...operation,
-    name: listWith(name, includes),
-    rest: { ...rest, path: pathWith(path, includes), includes: undefined },
-  };
+/** Whether an operation returns a page of a list. */
+export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {
+  return getNamedType(type).name.endsWith(PAGE);
 }
 
 export function restOperations(operations: readonly Operation[]): RestOperation[] {

@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getNamedType, type GraphQLArgument, type GraphQLObjectType, isObjectType } from 'graphql';
-import { represent } from '../../schema/representation';
-import { directiveOf } from '../../schema/sdl';
+import { represent } from '../../src/schema/representation';
+import { directiveOf } from '../../src/schema/sdl';
 import written from './examples.json';
-import { answersPage, type Linked } from './links';
-import { ROOT } from '../../package';
+import { ROOT } from '../../src/package';
+import { answersPage } from '../../src/rest/routes';
+import type { Linked } from './links';
 
 /*
  * Examples of the document. Those of stored objects are in schema/examples; what is computed or not stored is written in
@@ -41,7 +42,7 @@ export function responseExample(one: Linked): unknown {
   return responses[one.operation.name] ?? (answersPage(one.field) ? page : sample);
 }
 
-/** @throws Error naming the operations on stored objects that have no example: the server must not start */
+/** @throws Error naming the operations on stored objects that have no example */
 export function refuseMissingExamples(all: readonly Linked[]): void {
   const missing = all.filter((one) => storedRow(one) && responseExample(one) === undefined);
   if (missing.length === 0) return;

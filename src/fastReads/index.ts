@@ -1,50 +1,63 @@
 import type DataLoader from 'dataloader';
-import { pageWriter, singleWriter } from '../fastReads/answerWriter';
 import { UnsupportedValue } from '../database/bson';
 import { coalescedRawReads } from '../database/coalesce';
-import type { Projection } from '../database/collection';
+import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import { type OrganisationData, POINT_READ_BATCH } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
-import type { FallbackReason, Selected, WriterOf, Written } from '../operations/fastRead';
-import { listPageText, WITHOUT_SEARCH } from './collection';
-import type { Resource } from './resource';
+import type { FallbackReason, FastReadOf, Selected, Written } from '../operations/selection';
+import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
 /*
- * Lists and reads of stored types as JSON text, written from the bytes that the database sent (docs/decisions/fast.md).
- * What cannot be written so is left to the resolvers.
+ * Lists and reads of stored types as JSON text, written from the bytes that the database sent (docs/decisions/fast.md): undefined means the
+ * usual way, by resolvers.
  */
 
 /** Reads of a collection that go the usual way at once after one that could not be written: its next row is likely to be like that one. */
 const PAUSE = 32;
 
-/** Writes pages of a resource. */
-export function listWriter(resource: Resource): WriterOf {
+/** A stored type of which lists omit members. */
+interface Stored extends Collection<{ readonly _id: string }> {
+  readonly stored: { readonly omittedInLists: readonly string[] };
+  /** The projection without those. */
+  readonly projection: Projection;
+}
+
+type Args = ListArguments & Readonly<Record<string, unknown>>;
+
+/** Reads pages: `read` finds the rows of one. @throws UnsupportedValue if it cannot be written */
+type ReadPage<Of> = (
+  data: OrganisationData,
+  collection: Of,
+  args: Args,
+  projection: Projection,
+  writer: PageWriter,
+) => Promise<Written>;
+
+export function fastListOf<Of extends Stored>(collection: Of, read: ReadPage<Of>): FastReadOf {
   return (selected) => {
     const shape = pageShape(selected);
     if (!shape) return undefined;
     const writer = pageWriter(shape);
     const rows = selected.find(({ field }) => field?.name === 'data')?.selected ?? [];
-    const projection = projectionOf(resource, rows);
-    return (args, { data }) =>
-      attempt(data, resource, () => listPageText(data, resource, args as Args, projection, writer));
+    const projection = projectionOf(collection, rows);
+    return (args, { data }, onFallback) =>
+      attempt(data, collection, onFallback, () => read(data, collection, args, projection, writer));
   };
 }
 
-type Args = ListArguments & Readonly<Record<string, unknown>>;
-
-/** Writes objects of a resource that are read by id. */
-export function objectWriterOf(resource: Resource, name: string): WriterOf {
+/** Reads objects by id. */
+export function fastObjectOf(collection: Stored, name: string): FastReadOf {
   return (selected) => {
     const [first] = selected;
     const shape = first && shapeOf(first.type, selected);
     if (!shape) return undefined;
     const writer = singleWriter(shape);
-    const projection = projectionOf(resource, selected);
-    return ({ id }, { data }) =>
-      attempt(data, resource, async () => {
-        const row = await loaderOf(data, resource, projection).load((id as string).toLowerCase());
+    const projection = projectionOf(collection, selected);
+    return ({ id }, { data }, onFallback) =>
+      attempt(data, collection, onFallback, async () => {
+        const row = await loaderOf(data, collection, projection).load((id as string).toLowerCase());
         if (!row) throw notFound(name);
         return { text: writer.write(row) };
       });
@@ -52,7 +65,7 @@ export function objectWriterOf(resource: Resource, name: string): WriterOf {
 }
 
 /** The members to read: those that lists omit only if they are selected. */
-function projectionOf({ stored: { omittedInLists }, projection }: Resource, selected: readonly Selected[]): Projection {
+function projectionOf({ stored: { omittedInLists }, projection }: Stored, selected: readonly Selected[]): Projection {
   return selected.some(({ field }) => field && omittedInLists.includes(field.name)) ? WITHOUT_SEARCH : projection;
 }
 
@@ -61,13 +74,15 @@ const pauses = new WeakMap<OrganisationData, Map<string, number>>();
 
 async function attempt(
   data: OrganisationData,
-  { name }: Resource,
+  { name }: Stored,
+  onFallback: (reason: FallbackReason) => void,
   write: () => Promise<Written>,
-): Promise<Written | FallbackReason> {
+): Promise<Written | undefined> {
   const left = pauses.get(data)?.get(name) ?? 0;
   if (left > 0) {
     pauses.get(data)?.set(name, left - 1);
-    return 'recently';
+    onFallback('recently');
+    return undefined;
   }
   try {
     return await write();
@@ -75,7 +90,8 @@ async function attempt(
     if (!(error instanceof UnsupportedValue)) throw error;
     const paused = pauses.get(data) ?? new Map<string, number>();
     pauses.set(data, paused.set(name, PAUSE));
-    return 'data';
+    onFallback('data');
+    return undefined;
   }
 }
 
@@ -85,16 +101,16 @@ const loaders = new WeakMap<OrganisationData, Map<string, Loaders>>();
 
 function loaderOf(
   data: OrganisationData,
-  resource: Resource,
+  collection: Stored,
   projection: Projection,
 ): DataLoader<string, Buffer | null> {
   const ofData = loaders.get(data) ?? new Map<string, Loaders>();
   loaders.set(data, ofData);
-  const known = ofData.get(resource.name) ?? (new Map() as Loaders);
-  ofData.set(resource.name, known);
+  const known = ofData.get(collection.name) ?? (new Map() as Loaders);
+  ofData.set(collection.name, known);
   let loader = known.get(projection);
   if (!loader) {
-    loader = coalescedRawReads(data.collection(resource), {
+    loader = coalescedRawReads(data.collection(collection), {
       maxBatchSize: POINT_READ_BATCH,
       gate: data.reads,
       projection,

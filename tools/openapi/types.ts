@@ -1,4 +1,4 @@
-import { type JsonSchema, SCHEMA_ROOT } from '../../schema/jsonSchema';
+import { type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
 
 /* The parts of OpenAPI 3.1 that the document uses. */
 

@@ -1,4 +1,5 @@
-import { type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { type DocumentNode, type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -8,17 +9,19 @@ import {
   parameterSchema,
   rootFields,
   SCHEMA_ROOT,
-} from '../../schema/jsonSchema';
-import { SUCCESS_HEADERS } from '../../http/exchange';
-import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
-import { METHODS, type Operation } from '../../schema/declaredOperations';
-import { requirement } from '../../schema/requirements';
-import { directiveOf } from '../../schema/sdl';
-import { perElement } from '../../operations/elements';
-import { version } from '../../package';
-import { describeIncluded, includeParameter } from './include';
-import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';
-import { answersPage, type Linked, linksOf, operationIdOf } from './links';
+} from '../../src/schema/jsonSchema';
+import { SUCCESS_HEADERS } from '../../src/http/exchange';
+import { IF_MATCH, IF_MATCH_HEADER } from '../../src/schema/entityTags';
+import { findOperations, isInBody, isInPath, METHODS, type Operation } from '../../src/schema/declaredOperations';
+import { requirement } from '../../src/schema/requirements';
+import { deriveRestDocument } from '../../src/schema/restDocument';
+import { scalars } from '../../src/schema/scalars';
+import { directiveOf } from '../../src/schema/sdl';
+import { perElement } from '../../src/operations/elements';
+import { version } from '../../src/package';
+import { describeIncluded, includeParameter, withItemTypes } from './include';
+import { answersPage, hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../../src/rest/routes';
+import { type Linked, linksOf, operationIdOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
@@ -26,13 +29,16 @@ import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
 export { bodySchema } from './types';
-export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
+export type { OpenApiDocument, OpenApiOperation } from './types';
 
-/**
- * Builds the OpenAPI 3.1 document from the REST schema, with the address of its server if that is known. Requests are validated against
- * the same document.
- */
-export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[], publicUrl = ''): OpenApiDocument {
+/** Builds the OpenAPI 3.1 document of the REST API from the SDL. */
+export function buildOpenApi(document: DocumentNode): OpenApiDocument {
+  const operations = findOperations(document);
+  const schema = makeExecutableSchema({
+    typeDefs: withItemTypes(deriveRestDocument(document)),
+    resolvers: scalars,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
   const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
   const linked = restOperations(operations).map((operation): Linked => {
     const field = fields.get(operation.name);
@@ -61,7 +67,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       contact: { name: 'The operator of this gateway' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: `${publicUrl}/api/v1` }],
+    servers: [{ url: '/api/v1' }],
     tags: tagsOf(schema, operations),
     paths,
     components: {
@@ -103,9 +109,9 @@ function describe(one: Linked, links: object): OpenApiOperation {
   const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
-  const inPath = (argument: GraphQLArgument): boolean => isInPath(rest, argument);
+  const inPath = ({ name }: GraphQLArgument): boolean => isInPath(rest.path, name);
   const description = field.description ?? '';
-  const inBody = hasBody ? bodyArguments(one) : [];
+  const inBody = bodyArguments(one);
   const judgedAlone = perElement(inBody);
   return {
     operationId: operationIdOf(one),
@@ -147,13 +153,9 @@ function describe(one: Linked, links: object): OpenApiOperation {
   };
 }
 
-function isInPath({ path }: RestOperation['rest'], { name }: GraphQLArgument): boolean {
-  return path.split('/').includes(`:${name}`);
-}
-
 /** The arguments that a body has as members. */
 function bodyArguments({ operation: { rest }, field }: Linked): GraphQLArgument[] {
-  return field.args.filter((argument) => !isInPath(rest, argument) && argument.name !== IF_MATCH);
+  return field.args.filter(({ name }) => isInBody(rest, name));
 }
 
 /** The name of a body in clients: ProductsBulkBody, or PatchQuotesIdBody if it is not posted. */

@@ -1,16 +1,11 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
-import { operationId } from '../../schema/declaredOperations';
-import { readsOneObject, type RestOperation } from '../routes/routes';
+import { operationId } from '../../src/schema/declaredOperations';
+import { readsOneObject, type RestOperation } from '../../src/rest/routes';
 
 /** An operation and its root field. */
 export interface Linked {
   readonly operation: RestOperation;
   readonly field: GraphQLField<unknown, never>;
-}
-
-/** Whether an operation returns a page of a list. */
-export function answersPage({ type }: Pick<Linked['field'], 'type'>): boolean {
-  return getNamedType(type).name.endsWith('Page');
 }
 
 export function operationIdOf({ operation: { name, rest }, field }: Linked): string {

@@ -1,0 +1,177 @@
+import {
+  type FieldNode,
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isNonNullType,
+  OperationTypeNode,
+} from 'graphql';
+import { normaliseKeys } from '../schema/callerKeys';
+import { type Access, accessOf } from '../schema/declaredOperations';
+import { objectFields } from '../schema/jsonSchema';
+import type { Merge } from '../schema/resolvers';
+import { directiveOf } from '../schema/sdl';
+import { argumentChecks } from './argumentChecks';
+import type { RequestContext } from './context';
+import type { FallbackReason, FastRead, FastReadOf, Field, Selected, Written } from './selection';
+
+/*
+ * How every API runs an operation: access, arguments, its Idempotency-Key, then from the database's bytes if that works, otherwise by
+ * its resolver. GraphQL has access and arguments checked around each guarded field; REST and MCP call operations one at a time, and
+ * check both before they read a page or a body.
+ */
+
+export type Resolver = GraphQLFieldResolver<unknown, RequestContext> & {
+  /** What reads its answer from the database's bytes, if anything can. */
+  readonly fastReadOf?: FastReadOf;
+  /** What a bulk upsert makes of an element. */
+  readonly merge?: Merge;
+};
+export type Resolvers = Record<string, Record<string, Resolver>>;
+
+/** All resolvers by type and field; a later one replaces an earlier one of the same field. */
+export function mergeResolvers(...parts: readonly object[]): Resolvers {
+  const all: Resolvers = {};
+  for (const part of parts) {
+    for (const [type, fields] of Object.entries(part as Resolvers)) all[type] = { ...all[type], ...fields };
+  }
+  return all;
+}
+
+interface GuardOptions {
+  readonly resolvers: Resolvers;
+  /** Whether access and arguments of root fields are checked before: by REST and MCP. */
+  readonly rootsAreChecked: boolean;
+}
+
+/** Guards every field with @access. */
+export function guardFields(schema: GraphQLSchema, { resolvers, rootsAreChecked }: GuardOptions): void {
+  const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
+  const checksOf = argumentChecks(schema, guarded);
+  const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
+  for (const { type, field } of guarded) {
+    const isRoot = roots.includes(type);
+    const check =
+      isRoot && rootsAreChecked ? undefined : checkOf(accessOf(field.astNode), checksOf({ type, field }).all);
+    // once for all events of the stream
+    if (field.subscribe) {
+      field.subscribe = guard(field.subscribe as Resolver, check);
+      continue;
+    }
+    const resolve = field.resolve as Resolver;
+    if (check && !isRoot) {
+      field.resolve = guardRows(resolve, field.type, check);
+      continue;
+    }
+    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, check);
+    // from where it was defined, since the schema has a bound copy of the function
+    const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
+    if (!fastReadOf) continue;
+    const guardedReadOf: FastReadOf = (selected) => {
+      const read = fastReadOf(selected);
+      return read && guardRead(field.name, read, check);
+    };
+    field.extensions = { ...field.extensions, fastReadOf: guardedReadOf };
+  }
+}
+
+type Check = (args: Readonly<Record<string, unknown>>, context: RequestContext) => void;
+
+/** Checks access before arguments and lookup, so that callers without access learn nothing. */
+function checkOf(access: Access, checkArguments: (args: unknown) => void): Check {
+  return (args, context) => {
+    context.authorise(access);
+    checkArguments(normaliseKeys(args));
+  };
+}
+
+function guard(resolve: Resolver, check: Check | undefined): Resolver {
+  return (source, args, context, info) => {
+    check?.(args as Readonly<Record<string, unknown>>, context);
+    return traced(info.fieldName, context, () => resolve(source, args, context, info));
+  };
+}
+
+/** The same guard for a fast read. */
+function guardRead(name: string, read: FastRead, check: Check | undefined): FastRead {
+  return async (args, context, onFallback) => {
+    check?.(args, context);
+    return (await traced(name, context, () => read(args, context, onFallback))) as Written | undefined;
+  };
+}
+
+function traced(name: string, { trace }: RequestContext, work: () => unknown): unknown {
+  return trace ? trace(name, work) : work();
+}
+
+/** Errors that concern a field in every row. */
+const ofEveryRow = new WeakSet<object>();
+
+export function isOfEveryRow(error: object): boolean {
+  return ofEveryRow.has(error);
+}
+
+/**
+ * The same guard for a field of rows: it is checked once, since neither the caller nor its arguments differ between rows, and if it is
+ * refused, that is one error, and null in the other rows.
+ */
+function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Resolver {
+  if (isNonNullType(type))
+    throw new Error('invalid schema: a guarded field of rows can be refused, so it must be nullable');
+  // one array for all rows, for each place in the document: graphql-js and graphql-jit collect the nodes of a place once
+  const allowed = new WeakMap<RequestContext, WeakMap<readonly FieldNode[], boolean>>();
+  return (source, args, context, info) => {
+    let places = allowed.get(context);
+    if (!places) allowed.set(context, (places = new WeakMap()));
+    const known = places.get(info.fieldNodes);
+    if (known === undefined) {
+      places.set(info.fieldNodes, false);
+      try {
+        check(args as Readonly<Record<string, unknown>>, context);
+      } catch (error) {
+        ofEveryRow.add(error as object);
+        throw error;
+      }
+      places.set(info.fieldNodes, true);
+    } else if (!known) return null;
+    return traced(info.fieldName, context, () => resolve(source, args, context, info));
+  };
+}
+
+/** Runs a write with an Idempotency-Key once. Inside the guard, since a replay must still be authorised. */
+function once(resolve: Resolver): Resolver {
+  return (source, args, context, info) =>
+    context.once(info.fieldName, args, (write) => {
+      // what it stores, it stores with its answer
+      const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
+      return resolve(source, args, own, info);
+    });
+}
+
+/** Called for each answer that can be read fast, with the reason if this one was not. */
+export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
+
+/** Answers a root field from the database's bytes if that works, otherwise the usual way. */
+export type Run = <Answer>(
+  /** The arguments as resolvers get them; undefined if they cannot be converted. */
+  argsOf: () => Readonly<Record<string, unknown>> | undefined,
+  context: RequestContext,
+  usual: () => Promise<Answer>,
+) => Promise<Written | Answer>;
+
+/** How a selection of a root field is run; undefined if there is the usual way only. */
+export function runOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Run | undefined {
+  const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
+  if (!read) return undefined;
+  return async (argsOf, context, usual) => {
+    let reason: FallbackReason | undefined = 'arguments';
+    const args = argsOf();
+    const written =
+      args &&
+      (await read(args, context, (found) => {
+        reason = found;
+      }));
+    onFastRead?.(written ? undefined : reason);
+    return written ?? usual();
+  };
+}

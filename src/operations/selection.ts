@@ -1,0 +1,72 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import type { RequestContext } from './context';
+import type { Operation } from '../schema/declaredOperations';
+import { omittedFrom } from '../schema/restDocument';
+
+/* What an answer shows of a root field, and what reads that from the database's bytes (docs/decisions/fast.md). */
+
+/** A field in an answer. */
+export interface Selected {
+  /** Its name there. */
+  readonly key: string;
+  /** The field; undefined for `__typename`. */
+  readonly field: Field | undefined;
+  /** The type it is selected on. */
+  readonly type: GraphQLObjectType;
+  /** Its own fields, if it is an object or a list of objects. */
+  readonly selected: readonly Selected[];
+}
+
+export type Field = GraphQLField<unknown, RequestContext>;
+
+/** The root field of an operation, if a schema has it. */
+export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation, 'kind' | 'name'>): Field | undefined {
+  const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();
+  return root?.getFields()[name] as Field | undefined;
+}
+
+/**
+ * Every field of a type, in its order, as REST answers have them: objects in lists without the field that lists omit, unless with
+ * `include`.
+ */
+export function everyField(outer: GraphQLOutputType, include = false): Selected[] {
+  const type = getNamedType(outer);
+  if (!isObjectType(type)) return [];
+  const isList = isListType(getNullableType(outer));
+  return Object.values(type.getFields())
+    .filter(({ astNode }) => include || !isList || !astNode || omittedFrom(astNode) !== 'LISTS')
+    .map((field) => ({
+      key: field.name,
+      field: field as Field,
+      type,
+      selected: everyField(field.type, include),
+    }));
+}
+
+/** A JSON text, and the cursor in it if it is a page. */
+export interface Written {
+  readonly text: Buffer;
+  readonly next?: string | null;
+}
+
+/** Why an answer is not read fast: its arguments or data are not what was expected, or its data were not a moment ago. */
+export type FallbackReason = 'arguments' | 'data' | 'recently';
+
+/** Answers a root field from the database's bytes; undefined if the usual way has to. @throws what the resolver throws */
+export type FastRead = (
+  args: Readonly<Record<string, unknown>>,
+  context: RequestContext,
+  onFallback: (reason: FallbackReason) => void,
+) => Promise<Written | undefined>;
+
+/** The fast read of a selection of a root field; undefined if the selection has fields whose values are not stored. */
+export type FastReadOf = (selected: readonly Selected[]) => FastRead | undefined;
