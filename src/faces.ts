@@ -1,12 +1,128 @@
 import type { IncomingMessage } from 'node:http';
-import { GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
+import type { Logger } from 'pino';
+import type { Limiters } from './admission/limiters';
+import type { RequestTracker } from './admission/requestTracker';
+import type { RecogniseSome } from './auth/recognise';
+import type { Config } from './config';
+import type { Availability } from './database/availability';
+import type { Databases } from './database/connect';
+import { AppError } from './errors';
+import { EVENT_TYPES } from './events/types';
+import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
+import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { isHealthPath } from './http/health';
-import { METRICS_PATH } from './http/metricsPage';
-import { MCP_PATH } from './mcp';
-import type { Face } from './metrics';
-import { REST_BASE } from './rest';
-import { isSettings } from './settings';
+import { createHealth, isHealthPath } from './http/health';
+import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
+import { describeError } from './log';
+import { createMcpFace, MCP_PATH } from './mcp';
+import type { Face, Metrics } from './metrics';
+import type { Schemas } from './operations/build';
+import type { OpenContext } from './operations/context';
+import { createRunner } from './operations/runner';
+import type { Control } from './organisations/control';
+import { createPages } from './pages';
+import { createRestFace, REST_BASE } from './rest';
+import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import { webhookSettings } from './webhooks/settings';
+
+/* The parts that answer requests, and which of them is for a request. */
+
+interface FacesOptions {
+  readonly config: Config;
+  readonly databases: Databases;
+  readonly control: Control;
+  readonly logger: Logger;
+  readonly demoKey: string | undefined;
+  readonly schemas: Schemas;
+  readonly availability: Availability;
+  readonly tracker: RequestTracker<Exchange>;
+  readonly metrics: Metrics;
+  readonly limiters: Limiters;
+  readonly openContext: OpenContext;
+  readonly recognise: RecogniseSome;
+  readonly webhooks: Parameters<typeof createSettings>[0]['webhooks'];
+  readonly isDraining: () => boolean;
+  /** How often an open stream is sent a comment, in milliseconds. */
+  readonly commentEvery: number;
+}
+
+export async function createFaces(options: FacesOptions) {
+  const {
+    config,
+    databases,
+    control,
+    logger,
+    demoKey,
+    schemas,
+    availability,
+    tracker,
+    metrics,
+    limiters,
+    openContext,
+  } = options;
+  const { operations } = schemas;
+  const runner = createRunner(schemas, metrics.answerWritable);
+  const logError = (message: string) => (error: unknown) => {
+    logger.error({ error: describeError(error) }, message);
+  };
+  const health = createHealth(databases, availability, limiters, options.isDraining);
+  const metricsPage = createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off');
+  const adminMetricsPage = createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public');
+  const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
+  const cors = { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] };
+  const graphql = await createGraphqlFace({
+    ...{ schema: schemas.graphql, operations, openContext, logger, introspection: config.INTROSPECTION },
+    onFastRead: metrics.answerWritable,
+    introspectionLimiter: metrics.counted('introspection', limiters.introspection),
+    commentEvery: options.commentEvery,
+  });
+  const apis = {
+    rest: createRestFace({ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL }),
+    graphql: (exchange: Exchange) => graphql.handle(exchange),
+    mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
+  };
+  const settings = createSettings({
+    config,
+    control,
+    organisationData: databases.organisationData,
+    tracker,
+    webhooks: options.webhooks,
+    limiter: metrics.counted('user', limiters.keys),
+    failures: metrics.counted('address', limiters.failures),
+    webhookPart: {
+      types: EVENT_TYPES.map(({ name }) => name),
+      canMake: webhookSettings(config).master !== undefined,
+    },
+    onError: logError('settings failed'),
+  });
+  const pages = createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') });
+
+  return {
+    /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */
+    async answer(exchange: Exchange, face: Face): Promise<void> {
+      const { request, response, path } = exchange;
+      if ((await health(exchange)) || (await metricsPage(exchange))) return;
+      if (path === SETTINGS_GRAPHQL) {
+        if (request.method !== 'POST') {
+          throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
+        }
+        await tracker.run(exchange, () => graphql.handle(exchange, settings.openContext));
+      } else if (face === 'settings') {
+        settings.serve(exchange);
+      } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
+        pages(request as never, response as never);
+      } else if (!applyCors(exchange, { ...cors, isGraphql: face === 'graphql' })) {
+        await tracker.run(exchange, () => apis[face](exchange));
+      }
+    },
+    /** Answers a request at ADMIN_PORT. */
+    async answerAdmin(exchange: Exchange): Promise<void> {
+      if ((await health(exchange)) || (await adminMetricsPage(exchange))) return;
+      throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
+    },
+    stop: () => graphql.stop(),
+  };
+}
 
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {

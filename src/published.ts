@@ -1,5 +1,3 @@
-import { feedResolvers } from './events/feed';
-import { subscriptionResolvers } from './events/subscription';
 import { collections, resolvers } from './resources';
 import { buildSchemas, type Schemas } from './operations/build';
 import { mergeResolvers } from './operations/run';
@@ -9,6 +7,6 @@ import { webhookResolvers } from './webhooks/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  const all = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
+  const all = mergeResolvers(resolvers, settingsResolvers, webhookResolvers);
   return buildSchemas(loadDocument(), all, collections);
 }

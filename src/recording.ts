@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { CALLER_LEFT, type DoneExchange } from './http/accessLog';
 import { describeError, redactPath } from './log';
-import type { Face, Metrics } from './metrics';
-import { operationLabel } from './metrics/labels';
+import { type Face, type Metrics, operationLabel } from './metrics';
 import type { Control } from './organisations/control';
 import { organisationUsageId } from './organisations/keyUsage';
 import { createRequestRecorder } from './organisations/requestRecorder';

@@ -3,13 +3,13 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { createGateway, type GatewayOptions } from './gateway';
 import { type Connections, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
-import { type OpenPort, ownPort, type PortOpener } from './http/ports';
+import { listen, stopListening } from './http/ports';
 import { refuseBroken } from './http/refusals';
 import { redact } from './log';
 
 export interface ServerOptions extends GatewayOptions {
-  /** Where connections come from; a port of this process unless given. */
-  readonly openPort?: PortOpener | undefined;
+  /** Waits for a turn of the event loop of the process that accepts connections, if that is another. */
+  readonly turnOfAcceptor?: (() => Promise<unknown>) | undefined;
   /** Overrides of the production timeouts, for tests. */
   readonly timeouts?: Partial<typeof TIMEOUTS>;
 }
@@ -58,7 +58,7 @@ const UNREADABLE =
 
 /** Starts serving both APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, logger, openPort = ownPort } = options;
+  const { config, logger, turnOfAcceptor } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = createServer({
     requestTimeout: timeouts.request,
@@ -68,11 +68,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...HEADS,
   });
   server.setTimeout(timeouts.stalled);
-  server.maxConnections = config.MAX_CONNECTIONS;
   const connections = trackConnections(server, {
+    most: config.MAX_CONNECTIONS,
     isShared: config.TRUST_PROXY > 0,
     onEvicted: () => {
       gateway.metrics.connectionEvicted();
+    },
+    onDropped: () => {
+      gateway.metrics.connectionDropped();
     },
   });
   let draining: Promise<void> | undefined;
@@ -83,7 +86,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
   });
   const { metrics, bodies, turns } = gateway;
-  server.on('drop', metrics.connectionDropped);
   refuseBroken(server, connections, logger, metrics);
   let isToldOfAddress = false;
   const opening = {
@@ -106,20 +108,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
   });
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
-  let adminPort: OpenPort | undefined;
+  let adminUrl: string | undefined;
   /** Last, so that a drain can be watched to its end. */
   const closeAdmin = async (): Promise<void> => {
-    await adminPort?.close();
+    if (adminUrl !== undefined) await stopListening(admin, turnOfAcceptor);
     admin.closeAllConnections();
   };
-  async function openPorts(): Promise<OpenPort> {
-    if (ADMIN_PORT !== undefined) {
-      const wish = { name: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT } as const;
-      adminPort = await openPort(admin, wish).catch(atAdmin);
-    }
-    return openPort(server, { name: 'PORT', host: HOST, port: PORT });
+  async function openPorts(): Promise<string> {
+    if (ADMIN_PORT !== undefined) adminUrl = await listen(admin, ADMIN_HOST, ADMIN_PORT).catch(atAdmin);
+    return listen(server, HOST, PORT);
   }
-  const port = await openPorts().catch(async (error: unknown) => {
+  const url = await openPorts().catch(async (error: unknown) => {
     await gateway.stop();
     await closeAdmin();
     throw error;
@@ -130,14 +129,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   async function end(): Promise<void> {
     const latest = performance.now() + timeouts.drain;
     const begun = gateway.beginDrain();
-    await closeGently(server, port, connections, { delay: config.DRAIN_DELAY * 1000, idle: timeouts.idle, latest });
+    connections.announceEnd();
+    await pause(config.DRAIN_DELAY * 1000);
+    await stopListening(server, turnOfAcceptor);
+    await closeGently(server, connections, { idle: timeouts.idle, latest });
     // a database that does not respond may hold up what is under way
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
     await closeAdmin();
   }
 
-  return { url: port.url, adminUrl: adminPort?.url, drain: () => (draining ??= end()) };
+  return { url, adminUrl, drain: () => (draining ??= end()) };
 }
 
 /** Marks an error as one of ADMIN_PORT. */
@@ -149,8 +151,8 @@ function atAdmin(error: unknown): never {
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
   const server = createServer({ ...times, ...HEADS });
-  server.maxConnections = ADMIN_CONNECTIONS;
-  const connections = trackConnections(server, { isShared: true, onEvicted: () => undefined });
+  const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
+  const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });
   const arrived = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response, () => {
       serve(request, response);
@@ -159,16 +161,12 @@ function createAdmin(serve: (request: IncomingMessage, response: ServerResponse)
   return server.on('request', arrived).on('checkExpectation', arrived);
 }
 
-/** Closes the port after a delay, then each connection when it is idle; destroys the rest at the deadline. */
+/** Closes each connection when it is idle; destroys the rest at the deadline. */
 async function closeGently(
   server: Server,
-  port: OpenPort,
   connections: Connections,
-  { delay, idle, latest }: { readonly delay: number; readonly idle: number; readonly latest: number },
+  { idle, latest }: { readonly idle: number; readonly latest: number },
 ): Promise<void> {
-  connections.announceEnd();
-  await pause(delay);
-  await port.close();
   while (connections.count() > 0 && performance.now() < latest) {
     connections.endIdle(idle);
     await pause(SWEEP_EVERY);

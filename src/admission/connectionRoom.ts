@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressBucket, plainAddress } from '../auth/addresses';
 
@@ -8,14 +7,18 @@ const CROWDED = 4 / 5;
 const [SHARE, LEAST_SHARE] = [1 / 2, 100];
 
 export interface RoomOptions {
+  /** How many there may be. Not the server's own maxConnections, of which node:cluster hands one more from worker to worker for ever. */
+  readonly most: number;
   /** Whether many callers may come from one address, as from a proxy. */
   readonly isShared: boolean;
   /** Called for each idle connection that is closed. */
   readonly onEvicted: () => void;
+  /** Called for each new connection that is closed. */
+  readonly onDropped: () => void;
 }
 
 /** Keeps room among a server's connections for new ones. */
-export function keepRoom(server: Server, { isShared, onEvicted }: RoomOptions) {
+export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) {
   const addresses = new Map<Socket, string>();
   const open = new Map<string, number>();
   /** The longest idle one first. */
@@ -41,14 +44,14 @@ export function keepRoom(server: Server, { isShared, onEvicted }: RoomOptions) {
   }
 
   return {
-    /** Makes room for a connection; false if there is none for its address, and it is closed. */
+    /** Makes room for a connection; false if there is none, in all or for its address, and it is closed. */
     enter(socket: Socket): boolean {
-      const most = server.maxConnections;
       const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
-      const isFull = !isShared && (open.get(address) ?? 0) >= Math.max(LEAST_SHARE, most * SHARE);
-      if (isFull && !evict((one) => addresses.get(one) === address)) {
+      const isFull = addresses.size >= most;
+      const hasShare = !isShared && (open.get(address) ?? 0) >= Math.max(LEAST_SHARE, most * SHARE);
+      if (isFull || (hasShare && !evict((one) => addresses.get(one) === address))) {
         socket.destroy();
-        server.emit('drop');
+        onDropped();
         return false;
       }
       if (addresses.size >= Math.ceil(most * CROWDED)) evict(() => true);

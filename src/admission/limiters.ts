@@ -47,12 +47,11 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   const { redisUrl, isWorker } = options;
   if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
   if (isWorker) {
-    const { limitsOfAllWorkers } = await import('./sharedLimits.js');
-    const limits = limitsOfAllWorkers();
+    const { limitOfAllWorkers } = await import('./sharedLimits.js');
     return sharedLimiters(options, {
       patience: PATIENCE_OF_WORKER,
-      store: limits,
-      ping: () => limits('ping', 1).consume('', 0),
+      store: limitOfAllWorkers,
+      ping: () => limitOfAllWorkers('ping', 1).consume('', 0),
       close: () => undefined,
     });
   }

@@ -1,8 +1,20 @@
 import { DAY } from '../units';
-import type { EventRow } from '../operations/context';
 import { defineCollection } from '../database/collection';
 
-export type { EventRow } from '../operations/context';
+/** An event as stored, in the database of its organisation. */
+export interface EventRow {
+  /** Its position. */
+  readonly _id: string;
+  readonly type: string;
+  readonly at: Date;
+  readonly object: { readonly type: string; readonly id: string } | null;
+  readonly changes: readonly string[];
+  readonly status: string | null;
+  /** What was added to the object, or changed in it. */
+  readonly related?: { readonly type: string; readonly id: string };
+  /** Between which times history was lost. */
+  readonly gap?: { readonly from: Date; readonly to: Date };
+}
 
 /** How long events are kept, in milliseconds. */
 export const KEPT_FOR = 30 * DAY;

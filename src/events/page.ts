@@ -1,12 +1,11 @@
 import type { mongo } from 'mongoose';
-import type { EventPage, EventRow, EventSource, WantedEvents } from '../operations/context';
 import { timeOf } from '../database/clock';
 import { nativeCollection, READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
 import { AppError } from '../errors';
-import { events, KEPT_FOR } from './collection';
+import { type EventRow, events, KEPT_FOR } from './collection';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 
 /* Pages of an organisation's events, and where they begin; for the feed, streams, webhooks and the command line. */
@@ -19,6 +18,30 @@ export const NOW = 'now';
 export const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
+
+/** Stored events after a position. */
+export interface EventPage {
+  readonly rows: readonly EventRow[];
+  readonly hasMore: boolean;
+  /** The position to go on after. */
+  readonly next: string;
+}
+
+/** Which events a caller is told. */
+export interface WantedEvents {
+  /** Undefined for all types. */
+  readonly types: ReadonlySet<string> | undefined;
+  readonly objectId: string | undefined;
+}
+
+/** How far the events of an organisation are recorded. */
+export interface Recording {
+  /**
+   * The time of the organisation's cluster up to which all events are stored; undefined at first.
+   * @throws AppError unavailable if none are recorded
+   */
+  recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
+}
 
 type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
 
@@ -118,7 +141,7 @@ export async function readEvents(
 /** The same, knowing how far events are recorded, so that the next page begins there. @throws AppError unavailable */
 export async function readRecorded(
   data: OrganisationData,
-  source: Pick<EventSource, 'recordedUntil'>,
+  source: Recording,
   wanted: WantedEvents,
   start: Omit<PageStart, 'until'>,
 ): Promise<EventPage> {

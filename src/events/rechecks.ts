@@ -1,5 +1,5 @@
-import type { WaitingCaller } from '../operations/context';
 import { AppError } from '../errors';
+import type { WaitingCaller } from './callers';
 
 /*
  * Reads the keys of waiting requests and open streams again. Those of one key and address share one read, however many they are; other

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import type { EventSource, WaitingCaller } from '../operations/context';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
+import type { EventSource, WaitingCaller } from './callers';
 import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Waiting } from './waiting';
 
@@ -16,7 +16,7 @@ export interface SourceOptions {
   readonly control: string;
   /** The time of a cluster, in milliseconds since 1970. */
   readonly timeOf: (cluster: string) => number;
-  readonly waiting: Pick<Waiting, 'of' | 'followOf'>;
+  readonly waiting: Pick<Waiting, 'wait' | 'follow'>;
 }
 
 /** The events of callers' organisations: one query in {@link USED_FOR} ms a cluster tells all requests how far its tail is. */
@@ -52,8 +52,8 @@ export function createEventSource({
       const isRecorded = row?.fault === undefined && row && row.until.getTime() > timeOf(cluster);
       return isRecorded && row.at ? row.at.t * SECOND : undefined;
     },
-    wait: waiting.of(caller),
-    follow: waiting.followOf(caller),
+    wait: waiting.wait.bind(undefined, caller),
+    follow: waiting.follow.bind(undefined, caller),
   });
 }
 

@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
-import type { EventPage, EventRow, EventStream } from '../operations/context';
 import { AppError } from '../errors';
+import type { EventRow } from './collection';
+import type { EventPage } from './page';
 
 /*
  * One stream of events: pages of the feed until everything has been read, and from then on the rows that it is told of. Rows are
@@ -12,11 +13,19 @@ export const MOST_UNSENT = 256 * 1024;
 /** How long a caller for whom more came may take nothing, in milliseconds: a burst alone says nothing of its caller. */
 export const MOST_IDLE = 5000;
 
+/** Reads stored events after a position, once all up to a time of their cluster can be read. */
+export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+
+/** Stored events as they come. Throws the reason if it ends before the caller has left. */
+export interface EventStream extends AsyncIterable<EventRow> {
+  /** Aborts when it ends, also while an event is being sent. */
+  readonly ended: AbortSignal;
+}
+
 export interface StreamOptions {
   /** The position to begin after. */
   readonly after: string;
-  /** Reads events after a position, all of which up to a time of their cluster are settled. */
-  readonly read: (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+  readonly read: ReadEvents;
   /** Resolves with the time after which it is told of every event. */
   readonly listen: () => Promise<mongo.Timestamp | undefined>;
   /** Takes a point for each page but the first of those that it reads in a row. @throws AppError rate_limited */

@@ -1,13 +1,17 @@
 import { once } from 'node:events';
+import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import type { EventRow, EventSource, EventStream, WaitingCaller, WantedEvents } from '../operations/context';
+import type { Logger } from 'pino';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
+import { createGate, type Gate } from '../database/gate';
 import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';
-import { events } from './collection';
-import { createReads } from './reads';
+import { describeError } from '../log';
+import type { WaitingCaller } from './callers';
+import { type EventRow, events } from './collection';
+import type { WantedEvents } from './page';
 import { type Checked, createRechecks } from './rechecks';
-import { createFollowing, type StreamOptions } from './stream';
+import { createFollowing, type EventStream, type ReadEvents } from './stream';
 
 /*
  * Requests that wait for events, and streams of them. One change stream a cluster tells all of them, and one timer ends them and reads
@@ -23,7 +27,6 @@ const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
 
-type Start = Pick<StreamOptions, 'after' | 'read'>;
 type Timestamp = mongo.Timestamp;
 
 interface Waiter {
@@ -48,15 +51,14 @@ interface Notice {
 export interface WaitingOptions {
   /** The client of a cluster for change streams. @throws if it does not respond */
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
-  /** Called if a change stream fails; it is opened again. */
-  readonly onError: (cluster: string, error: unknown) => void;
+  readonly logger: Logger;
   /** How often a stream costs a point, in milliseconds. */
   readonly payEvery: number;
 }
 
 export type Waiting = ReturnType<typeof createWaiting>;
 
-export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
+export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const reads = createReads();
   const waiters = new Set<Waiter>();
   const notices = new Map<string, Promise<Timestamp | undefined>>();
@@ -68,6 +70,11 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
 
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
+
+  function onError(cluster: string, error: unknown): void {
+    const failure = { cluster, error: describeError(error) };
+    logger.warn(failure, 'requests that wait for events are not told of them; will retry');
+  }
 
   /** @throws AppError if too many wait already, with what to do instead */
   function admit({ key, organisation }: WaitingCaller['principal'], advice: string): void {
@@ -176,10 +183,11 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
     return { woken, end: () => end?.() };
   }
 
+  type Look = () => Promise<boolean>;
   async function wait(
     caller: WaitingCaller,
-    { longest, wanted, gone }: { readonly longest: number; readonly wanted: WantedEvents; readonly gone: AbortSignal },
-    look: () => Promise<boolean>,
+    gone: AbortSignal,
+    { longest, wanted, look }: { readonly longest: number; readonly wanted: WantedEvents; readonly look: Look },
   ): Promise<void> {
     admit(caller.principal, 'use their answers, or ask without wait');
     timer ??= setInterval(tick, TICK).unref();
@@ -200,7 +208,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
     }
   }
 
-  function follow(caller: WaitingCaller, wanted: WantedEvents, { after, read }: Start): EventStream {
+  function follow(caller: WaitingCaller, wanted: WantedEvents, after: string, read: ReadEvents): EventStream {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
     admit(caller.principal, 'end some of them');
@@ -241,21 +249,30 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       const streams = [...waiters].filter(({ payAt }) => payAt !== undefined).length;
       return { requests: waiters.size - streams, streams };
     },
-    /** The waits of one caller. */
-    of:
-      (caller: WaitingCaller): EventSource['wait'] =>
-      (longest, wanted, look) =>
-        isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, { longest, wanted, gone }, look)),
-    /** The streams of one caller. @throws AppError if there are too many, or the gateway drains */
-    followOf:
-      (caller: WaitingCaller): EventSource['follow'] =>
-      (wanted, after, read) =>
-        follow(caller, wanted, { after, read }),
+    wait: (caller: WaitingCaller, longest: number, wanted: WantedEvents, look: Look): Promise<void> =>
+      isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, gone, { longest, wanted, look })),
+    follow,
     /** Ends all waits at once, whose answers are empty pages, and all streams. */
     stop(): void {
       isStopped = true;
       clearInterval(timer);
       for (const { wake } of waiters) wake(false);
     },
+  };
+}
+
+/** How many streams of an organisation, and of a gateway, read what they have missed at once. */
+const AT_ONCE = { organisation: 4, gateway: 8 };
+/** Organisations whose gates are kept. */
+const MOST_KEPT = 1000;
+
+/** Lets streams read a few at a time, since all of them do when their change stream fails, or a gateway begins. */
+export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
+  const ofGateway = createGate(AT_ONCE.gateway);
+  const ofOrganisations = new LRUCache<string, Gate>({ max: MOST_KEPT });
+  return (organisation, read) => {
+    let gate = ofOrganisations.get(organisation);
+    if (!gate) ofOrganisations.set(organisation, (gate = createGate(AT_ONCE.organisation)));
+    return gate(() => ofGateway(read));
   };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { boundBody } from './bodyBounds';
 import { keepRoom, type RoomOptions } from '../admission/connectionRoom';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
@@ -9,6 +8,11 @@ const LINGER = 1000;
 const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
 /** Requests that may wait for the one before them on their connection; with more it is closed. */
 const MOST_WAITING = 16;
+
+/** Chunks of any size in a body; more of them must have this mean size, in bytes, since each costs a call of the parser. */
+const [FREE_CHUNKS, LEAST_MEAN] = [2000, 64];
+/** How much is read of a body whose request is answered already, in bytes, so that the caller can get to reading the answer. */
+const MOST_AFTER = 256 * 1024;
 
 interface Use {
   /**
@@ -28,7 +32,7 @@ export type Connections = ReturnType<typeof trackConnections>;
 /** Tracks the connections of a server, each of which has one request answered at a time. */
 export function trackConnections(server: Server, options: RoomOptions) {
   const uses = new Map<Socket, Use>();
-  const room = keepRoom(server, options);
+  const room = keepRoom(options);
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
@@ -134,5 +138,34 @@ function endUnread(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => {
     clearTimeout(timer);
+  });
+}
+
+/** Bounds what a request's body makes the server do, whether anything reads it or not: `stop` is called if too much of it follows the answer. */
+function boundBody(request: IncomingMessage, response: ServerResponse, stop: () => void): void {
+  const { headers, socket } = request;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+  let [chunks, bytes, mostRead] = [0, 0, Infinity];
+  const push = request.push.bind(request);
+  // what Node's parser calls for each chunk
+  request.push = (chunk: Buffer | null) => {
+    if (chunk === null) return push(chunk);
+    // what was received is parsed to its end
+    if (socket.destroyed) return true;
+    chunks += 1;
+    bytes += chunk.length;
+    if (chunks > FREE_CHUNKS && bytes < chunks * LEAST_MEAN) {
+      socket.destroy();
+      return true;
+    }
+    if (socket.bytesRead <= mostRead) return push(chunk);
+    // without the push nothing asks for more
+    stop();
+    return false;
+  };
+  // before Node's own listener, which would have what nobody reads skip the above
+  response.prependOnceListener('finish', () => {
+    mostRead = socket.bytesRead + MOST_AFTER;
+    if (!request.complete) request.resume();
   });
 }

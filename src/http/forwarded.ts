@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { plainAddress, UNKNOWN_ADDRESS } from '../auth/addresses';
 
 /** The forms in which proxies write an address: alone, in brackets, with a port, in quotes (RFC 7239, section 6). */
@@ -30,4 +31,14 @@ function readAddress(written: string): string | undefined {
   const address = v6 ?? v4 ?? '';
   const isAddress = isIP(address) === (v6 === undefined ? 4 : 6);
   return isAddress ? plainAddress(address) : undefined;
+}
+
+/** Headers added by proxies, which mean that the connection's address is not the caller's. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** Whether the caller connects from one of the address ranges (names of ipaddr.js), and not through a proxy. */
+export function isNear({ headers, socket }: IncomingMessage, ranges: readonly string[]): boolean {
+  if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
+  const address = socket.remoteAddress ?? '';
+  return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config';
 import { type Exchange, send } from './exchange';
 import type { Metrics } from '../metrics';
-import { isNear } from './near';
+import { isNear } from './forwarded';
 
 export const METRICS_PATH = '/metrics';
 

@@ -1,6 +1,8 @@
-import { Gauge, type Registry } from 'prom-client';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Registry } from 'prom-client';
 import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
-import { histogramOf } from './tally';
+import { within } from '../within';
+import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
   /** Current use of each cluster's connections. */
@@ -27,142 +29,195 @@ export interface GaugeOptions {
   readonly requestsInFlight: () => number;
   /** Memory used by request bodies and answers. */
   readonly bodyBytes: () => number;
+  /** The tails of the clusters that this gateway tails; times in milliseconds. */
+  readonly tails: () => readonly {
+    readonly cluster: string;
+    readonly isTailing: boolean;
+    readonly lag: number;
+    readonly log: number | undefined;
+  }[];
+  /** Requests that wait for events, and open streams of them. */
+  readonly waiting: () => { readonly requests: number; readonly streams: number };
+  /** What this gateway delivers. */
+  readonly webhooks: () => {
+    /** How long the endpoint that waits longest has waited, in milliseconds. */
+    waited(): number;
+    /** Posts under way. */
+    posting(): number;
+    /** Posts that wait for a place among them. */
+    postsWaiting(): number;
+  };
+  /** Endpoints of all organisations by state. @throws if the database does not respond */
+  readonly webhookEndpoints: () => Promise<ReadonlyMap<string, number>>;
 }
+
+/** How long a page of metrics waits for the counts, in milliseconds: less than a scraper, or the page of all workers, waits for it. */
+const COUNTS_WITHIN = 1000;
+/** How often the loop is looked at, in milliseconds, which the monitor counts as delay. */
+const RESOLUTION = 10;
 
 /** Gauges that are read when the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
-  addDatabase(registry, options);
-  const registers = [registry];
-  const { openConnections, requestsInFlight, bodyBytes, quotas, bytesLimit, version } = options;
-  const gauges = [
-    ['scopegate_http_connections', 'Open connections.', openConnections],
+  const { pools, clusters, clocks, files, moves, quotas, tails, waiting, webhooks } = options;
+  const gauges: [name: string, help: string, labelNames: string[], read: () => Reading | Promise<Reading>][] = [
+    [
+      'scopegate_loop_delay_seconds',
+      'The longest time that the event loop was held since the last scrape.',
+      [],
+      loopDelay(),
+    ],
+    [
+      'scopegate_database_connections',
+      "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
+      ['cluster', 'state'],
+      () =>
+        pools().flatMap(({ cluster, checkedOut, available, pending }) => [
+          [{ cluster, state: 'checked_out' }, checkedOut],
+          [{ cluster, state: 'available' }, available],
+          [{ cluster, state: 'pending' }, pending],
+        ]),
+    ],
+    [
+      'scopegate_database_connections_max',
+      'Connections that the pool of each cluster may have to a server (maxPoolSize in its URI, 100 by default).',
+      ['cluster'],
+      () => pools().map(({ cluster, most }) => [{ cluster }, most]),
+    ],
+    [
+      'scopegate_cluster_clock_ahead_seconds',
+      "How far the clock of each cluster's primary is ahead of this machine's.",
+      ['cluster'],
+      () => clocks().map(({ cluster, ahead }) => [{ cluster }, ahead / 1000]),
+    ],
+    [
+      'scopegate_cluster_up',
+      'Whether each cluster responds; requests for organisations on one that does not get 503.',
+      ['cluster'],
+      () => clusters().map(({ cluster, isUp }) => [{ cluster }, isUp ? 1 : 0]),
+    ],
+    [
+      'scopegate_cluster_writable',
+      'Whether each cluster responds and can be written to, tried every 10 s.',
+      ['cluster'],
+      () => clusters().map(({ cluster, isWritable }) => [{ cluster }, isWritable ? 1 : 0]),
+    ],
+    [
+      'scopegate_moves',
+      'Moves of organisations to other clusters that have not ended: moving, or stopped because their process has ended. Writes of these organisations are refused. Counted at most once a minute.',
+      ['state'],
+      () => Object.entries(moves()).map(([state, count]) => [{ state }, count]),
+    ],
+    [
+      'scopegate_cluster_files',
+      'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
+      ['cluster', 'state'],
+      () =>
+        files().flatMap(({ cluster, reserved, capacity }) => [
+          [{ cluster, state: 'reserved' }, reserved],
+          [{ cluster, state: 'capacity' }, capacity],
+        ]),
+    ],
+    ['scopegate_http_connections', 'Open connections.', [], options.openConnections],
     [
       'scopegate_http_requests_in_hand',
       'Requests in progress, including those that wait for the database.',
-      requestsInFlight,
+      [],
+      options.requestsInFlight,
     ],
     [
       'scopegate_http_body_bytes',
       'Memory used by request bodies, and by answers until they are read; the limit is MAX_BODY_MEMORY.',
-      bodyBytes,
+      [],
+      options.bodyBytes,
     ],
     [
       'scopegate_organisation_bytes_max',
       'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',
+      [],
       () => quotas().largest,
     ],
     [
       'scopegate_organisations_full',
       'Organisations that wrote here and have MAX_ORGANISATION_BYTES or more, so that their writes are refused.',
+      [],
       () => quotas().full,
     ],
-  ] as const;
-  for (const [name, help, read] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
+    ['scopegate_organisation_bytes_limit', 'MAX_ORGANISATION_BYTES; absent without.', [], () => options.bytesLimit],
+    [
+      'scopegate_build_info',
+      'Always 1; the labels say what runs.',
+      ['version', 'node'],
+      () => [[{ version: options.version, node: process.version }, 1]],
+    ],
+    [
+      'scopegate_events_lag_seconds',
+      'How far the events that this gateway records are behind the log of their cluster; absent if another gateway records them.',
+      ['cluster'],
+      () => ofTails(({ lag }) => lag),
+    ],
+    [
+      'scopegate_events_log_seconds',
+      'How far that log goes back; absent if the database user may not read it.',
+      ['cluster'],
+      () => ofTails(({ log }) => log),
+    ],
+    ['scopegate_events_waiting_requests', 'Requests that wait for events.', [], () => waiting().requests],
+    ['scopegate_event_streams', 'Open streams of events.', [], () => waiting().streams],
+    [
+      'scopegate_webhook_endpoints',
+      'Webhook endpoints of all organisations by state, counted at most once a minute.',
+      ['state'],
+      endpoints,
+    ],
+    [
+      'scopegate_webhook_waiting_seconds',
+      'How long the webhook endpoint with work that waits longest has waited for a gateway to take it.',
+      [],
+      () => webhooks().waited() / 1000,
+    ],
+    ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', [], () => webhooks().posting()],
+    [
+      'scopegate_webhook_posts_waiting',
+      'Webhooks that wait until fewer are being sent: by the gateway, by their organisation, or to receivers that fail or are slow.',
+      [],
+      () => webhooks().postsWaiting(),
+    ],
+  ];
+  for (const one of gauges) gauge(registry, ...one);
+  histogram(
+    registry,
+    {
+      name: 'scopegate_database_command_duration_seconds',
+      help: 'Time that commands to each cluster took, without the wait for a connection.',
+      labelName: 'cluster',
+    },
+    COMMAND_BUCKETS,
+    () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
+  );
+
+  /** Seconds of each cluster that this gateway tails. */
+  function ofTails(read: (tail: ReturnType<typeof tails>[number]) => number | undefined): Reading {
+    return tails().flatMap((tail) => {
+      const value = tail.isTailing ? read(tail) : undefined;
+      return value === undefined ? [] : [[{ cluster: tail.cluster }, value / 1000] as const];
     });
   }
-  const limit = new Gauge({
-    name: 'scopegate_organisation_bytes_limit',
-    help: 'MAX_ORGANISATION_BYTES; absent without.',
-    labelNames: [],
-    registers,
-  });
-  if (bytesLimit === undefined) limit.remove();
-  else limit.set(bytesLimit);
-  const labelNames = ['version', 'node'] as const;
-  const build = new Gauge({
-    name: 'scopegate_build_info',
-    help: 'Always 1; the labels say what runs.',
-    labelNames,
-    registers,
-  });
-  build.set({ version, node: process.version }, 1);
+
+  let counts: ReadonlyMap<string, number> = new Map();
+  async function endpoints(): Promise<Reading> {
+    // the last counts stay while the database is away or slow, when the other metrics matter most
+    counts = await within(COUNTS_WITHIN, options.webhookEndpoints()).catch(() => counts);
+    return [...counts].map(([state, count]) => [{ state }, count]);
+  }
 }
 
-/** What is known of each cluster. */
-function addDatabase(registry: Registry, { pools, clusters, clocks, files, moves }: GaugeOptions): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'scopegate_database_connections',
-    help: "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
-    labelNames: ['cluster', 'state'] as const,
-    registers,
-    collect() {
-      for (const { cluster, checkedOut, available, pending } of pools()) {
-        this.set({ cluster, state: 'checked_out' }, checkedOut);
-        this.set({ cluster, state: 'available' }, available);
-        this.set({ cluster, state: 'pending' }, pending);
-      }
-    },
-  });
-  new Gauge({
-    name: 'scopegate_database_connections_max',
-    help: 'Connections that the pool of each cluster may have to a server (maxPoolSize in its URI, 100 by default).',
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, most } of pools()) this.set({ cluster }, most);
-    },
-  });
-  histogramOf(registry, {
-    name: 'scopegate_database_command_duration_seconds',
-    help: 'Time that commands to each cluster took, without the wait for a connection.',
-    labelName: 'cluster',
-    bounds: COMMAND_BUCKETS,
-    read: () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
-  });
-  new Gauge({
-    name: 'scopegate_cluster_clock_ahead_seconds',
-    help: "How far the clock of each cluster's primary is ahead of this machine's.",
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, ahead } of clocks()) this.set({ cluster }, ahead / 1000);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_cluster_up',
-    help: 'Whether each cluster responds; requests for organisations on one that does not get 503.',
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_cluster_writable',
-    help: 'Whether each cluster responds and can be written to, tried every 10 s.',
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, isWritable } of clusters()) this.set({ cluster }, isWritable ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_moves',
-    help: 'Moves of organisations to other clusters that have not ended: moving, or stopped because their process has ended. Writes of these organisations are refused. Counted at most once a minute.',
-    labelNames: ['state'] as const,
-    registers,
-    collect() {
-      for (const [state, count] of Object.entries(moves())) this.set({ state }, count);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_cluster_files',
-    help: 'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
-    labelNames: ['cluster', 'state'] as const,
-    registers,
-    collect() {
-      for (const { cluster, reserved, capacity } of files()) {
-        this.set({ cluster, state: 'reserved' }, reserved);
-        this.set({ cluster, state: 'capacity' }, capacity);
-      }
-    },
-  });
+/** How long anything held the event loop, which is how late every other caller was answered. */
+function loopDelay(): () => number {
+  const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
+  delays.enable();
+  return () => {
+    const longest = delays.max;
+    delays.reset();
+    return Math.max(0, longest / 1e9 - RESOLUTION / 1000);
+  };
 }

@@ -1,12 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../admission/rateLimit';
+import { type ApiKey, type KeyState, keyState } from '../auth/apiKey';
 import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
-import { addEvents, type EventMetricsOptions } from './events';
 import { addGauges, type GaugeOptions } from './gauges';
-import { addWebhooks, type WebhookMetricsOptions } from './webhooks';
-import { FOUND_KEYS, type FoundKey, operationLabel } from './labels';
-import { addLoopDelay } from './loop';
 import { tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
@@ -24,6 +21,12 @@ export type ShedReason = (typeof SHED_REASONS)[number];
 const LIMITERS = ['key', 'organisation', 'user', 'address', 'introspection'] as const;
 /** HTTP statuses of requests that are not read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];
+/** How an attempt to send a webhook ends: given up after the last one. */
+const OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
+
+/** What a request's key was found to be, active being `live`; `malformed` includes a missing one. */
+type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
+const FOUND_KEYS = ['live', 'revoked', 'expired', 'unknown', 'malformed'] as const satisfies readonly FoundKey[];
 
 export interface FinishedRequest {
   readonly face: Face;
@@ -34,7 +37,7 @@ export interface FinishedRequest {
   readonly seconds: number;
 }
 
-export interface MetricsOptions extends EventMetricsOptions, GaugeOptions, WebhookMetricsOptions {
+export interface MetricsOptions extends GaugeOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
   /** Number of this worker; the metrics are then those of all workers. */
@@ -50,20 +53,18 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
+  const count = tally.bind(undefined, registry);
   const label = operationLabel(options.operations);
   const all = options.worker === undefined ? () => registry.metrics() : metricsOfAllWorkers(registry, options.worker);
   let rendering: Promise<string> | undefined;
   collectDefaultMetrics({ register: registry });
-  addLoopDelay(registry);
   addGauges(registry, options);
-  addEvents(registry, options);
-  const webhookSent = addWebhooks(registry, options);
 
-  const requests = tally(registry, {
-    name: 'scopegate_http_requests_total',
-    help: 'Finished requests by operation, face and HTTP status (499: the caller disconnected first).',
-    labelNames: ['operation', 'face', 'status'],
-  });
+  const requests = count(
+    'scopegate_http_requests_total',
+    'Finished requests by operation, face and HTTP status (499: the caller disconnected first).',
+    ['operation', 'face', 'status'],
+  );
   const durations = new Histogram({
     name: 'scopegate_http_request_duration_seconds',
     help: "Time from a request's headers to the end of its response.",
@@ -71,68 +72,10 @@ export function createMetrics(options: MetricsOptions) {
     buckets: BUCKETS,
     registers,
   });
-  const shed = tally(
-    registry,
-    {
-      name: 'scopegate_http_requests_shed_total',
-      help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies and answers (bodies).',
-      labelNames: ['reason'],
-    },
-    SHED_REASONS,
-  );
-  const dropped = new Counter({
-    name: 'scopegate_http_connections_dropped_total',
-    help: 'Connections closed because MAX_CONNECTIONS were open, or too many from their address.',
-    registers,
-  });
-  const evicted = new Counter({
-    name: 'scopegate_http_connections_evicted_total',
-    help: 'Idle connections closed for new ones because four fifths of MAX_CONNECTIONS were open, or too many from their address.',
-    registers,
-  });
-  const refused = tally(
-    registry,
-    {
-      name: 'scopegate_http_connections_refused_total',
-      help: 'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
-      labelNames: ['status'],
-    },
-    REFUSED_STATUSES,
-  );
-  const unauthenticated = tally(
-    registry,
-    {
-      name: 'scopegate_http_requests_unauthenticated_total',
-      help: 'Requests answered with 401 by reason, which callers are not told (session: not signed in to the settings page).',
-      labelNames: ['reason'],
-    },
-    [...REFUSAL_REASONS, 'session'],
-  );
-  const unavailable = tally(
-    registry,
-    {
-      name: 'scopegate_http_requests_unavailable_total',
-      help: 'Requests answered with 503 by reason: the database does not respond (away) or took too long (slow), too much was in progress (shed), the organisation was moving or being erased, and others.',
-      labelNames: ['reason'],
-    },
-    UNAVAILABLE_REASONS,
-  );
-  const keys = tally(
-    registry,
-    {
-      name: 'scopegate_key_lookups_total',
-      help: 'Keys in requests by state (malformed includes missing).',
-      labelNames: ['state'],
-    },
-    FOUND_KEYS,
-  );
-  const decisions = tally(
-    registry,
-    {
-      name: 'scopegate_limiter_decisions_total',
-      help: 'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
-      labelNames: ['limiter', 'decision'],
-    },
+  const decisions = count(
+    'scopegate_limiter_decisions_total',
+    'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
+    ['limiter', 'decision'],
     LIMITERS.flatMap((one) => [`${one} allowed`, `${one} refused`]),
   );
   const store = new Gauge({
@@ -141,12 +84,11 @@ export function createMetrics(options: MetricsOptions) {
     labelNames: ['state'] as const,
     registers,
   });
-
-  const written = tally(registry, {
-    name: 'scopegate_written_answers_total',
-    help: "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
-    labelNames: ['from', 'reason'],
-  });
+  const written = count(
+    'scopegate_written_answers_total',
+    "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
+    ['from', 'reason'],
+  );
   const recorded = new Counter({
     name: 'scopegate_events_recorded_total',
     help: 'Events stored by cluster, including those that another gateway had stored already.',
@@ -159,7 +101,6 @@ export function createMetrics(options: MetricsOptions) {
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
     registers,
   });
-
   const notLogged = new Counter({
     name: 'scopegate_requests_not_logged_total',
     help: 'Failed requests missing from the request log of their organisation, because there were too many.',
@@ -172,18 +113,54 @@ export function createMetrics(options: MetricsOptions) {
       requests(name, face, status);
       durations.observe({ operation: name, face }, seconds);
     },
-    requestShed: shed as (reason: ShedReason) => void,
-    connectionDropped: (): void => {
-      dropped.inc();
-    },
-    connectionEvicted: (): void => {
-      evicted.inc();
-    },
+    requestShed: count(
+      'scopegate_http_requests_shed_total',
+      'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies and answers (bodies).',
+      ['reason'],
+      SHED_REASONS,
+    ) as (reason: ShedReason) => void,
+    connectionDropped: count(
+      'scopegate_http_connections_dropped_total',
+      'Connections closed because MAX_CONNECTIONS were open, or too many from their address.',
+      [],
+    ),
+    connectionEvicted: count(
+      'scopegate_http_connections_evicted_total',
+      'Idle connections closed for new ones because four fifths of MAX_CONNECTIONS were open, or too many from their address.',
+      [],
+    ),
     /** A connection was closed because its request was malformed, too large or too slow. */
-    connectionRefused: refused as (status: number) => void,
-    requestRefused: unauthenticated as (reason: RefusalReason | 'session') => void,
-    requestUnavailable: unavailable as (reason: UnavailableReason) => void,
-    keyFound: keys as (state: FoundKey) => void,
+    connectionRefused: count(
+      'scopegate_http_connections_refused_total',
+      'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
+      ['status'],
+      REFUSED_STATUSES,
+    ) as (status: number) => void,
+    requestRefused: count(
+      'scopegate_http_requests_unauthenticated_total',
+      'Requests answered with 401 by reason, which callers are not told (session: not signed in to the settings page).',
+      ['reason'],
+      [...REFUSAL_REASONS, 'session'],
+    ) as (reason: RefusalReason | 'session') => void,
+    requestUnavailable: count(
+      'scopegate_http_requests_unavailable_total',
+      'Requests answered with 503 by reason: the database does not respond (away) or took too long (slow), too much was in progress (shed), the organisation was moving or being erased, and others.',
+      ['reason'],
+      UNAVAILABLE_REASONS,
+    ) as (reason: UnavailableReason) => void,
+    keyFound: count(
+      'scopegate_key_lookups_total',
+      'Keys in requests by state (malformed includes missing).',
+      ['state'],
+      FOUND_KEYS,
+    ) as (state: FoundKey) => void,
+    /** An attempt to send a webhook has ended. */
+    webhookSent: count(
+      'scopegate_webhook_deliveries_total',
+      'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
+      ['outcome'],
+      OUTCOMES,
+    ) as (outcome: (typeof OUTCOMES)[number]) => void,
     /** Wraps a limiter to count its decisions. */
     counted: (limiter: (typeof LIMITERS)[number], inner: RateLimiter): RateLimiter => ({
       async consume(id, points = 1) {
@@ -200,8 +177,6 @@ export function createMetrics(options: MetricsOptions) {
     eventsRecorded: (cluster: string, events: number): void => {
       recorded.inc({ cluster }, events);
     },
-    /** An attempt to send a webhook has ended. */
-    webhookSent,
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);
     },
@@ -215,5 +190,27 @@ export function createMetrics(options: MetricsOptions) {
     contentType: registry.contentType,
     /** All metrics in the Prometheus text format; concurrent calls share one result. */
     render: (): Promise<string> => (rendering ??= all().finally(() => (rendering = undefined))),
+  };
+}
+
+/** The label of a key as it was found: null if there is none, undefined if it is malformed. */
+export function keyLabel(found: ApiKey | null | undefined, now: number): FoundKey {
+  if (!found) return found === null ? 'unknown' : 'malformed';
+  const state = keyState(found, new Date(now));
+  return state === 'active' ? 'live' : state;
+}
+
+/**
+ * The operation label of a request, from a bounded set: the name of its only root field, `introspection`, `multiple`
+ * for several, `other` for a field or fragment not in the schema, `none` if it failed before that was known.
+ */
+export function operationLabel(operations: readonly string[]): (fields: string | undefined) => string {
+  const known = new Set(operations);
+  return (fields) => {
+    if (fields === undefined || fields === '') return 'none';
+    if (known.has(fields)) return fields;
+    const names = fields.split(' ');
+    if (names.every((name) => name.startsWith('__'))) return 'introspection';
+    return names.length > 1 ? 'multiple' : 'other';
   };
 }

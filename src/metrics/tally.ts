@@ -1,4 +1,4 @@
-import { Counter, type CounterConfiguration, type Metric, type Registry } from 'prom-client';
+import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
 import type { Durations } from '../database/pools';
 
 /** Adds one, for label values in order. */
@@ -10,15 +10,16 @@ export type Count = (...labels: readonly (string | number)[]) => void;
  */
 export function tally(
   registry: Registry,
-  spec: Required<Pick<CounterConfiguration<string>, 'name' | 'help' | 'labelNames'>>,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
   known: readonly string[] = [],
 ): Count {
   const counts = new Map(known.map((values) => [values, 0]));
   new Counter({
-    ...spec,
-    registers: [registry],
+    ...{ name, help, labelNames, registers: [registry] },
     collect() {
-      for (const [values, count] of counts) this.labels(...values.split(' ')).inc(count);
+      for (const [values, count] of counts) this.labels(...values.split(' ').slice(0, labelNames.length)).inc(count);
       counts.clear();
     },
   });
@@ -28,17 +29,39 @@ export function tally(
   };
 }
 
-interface HistogramSpec {
-  readonly name: string;
-  readonly help: string;
-  readonly labelName: string;
-  /** Upper bounds of the buckets, the infinite one aside. */
-  readonly bounds: readonly number[];
-  readonly read: () => readonly (Durations & { readonly label: string })[];
+/** The value of a gauge without labels, or of each of its series; it has none for undefined. */
+export type Reading = number | undefined | readonly (readonly [labels: Record<string, string>, value: number])[];
+
+/** A gauge that is read when the metrics are. */
+export function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Reading | Promise<Reading>,
+): void {
+  new Gauge({
+    ...{ name, help, labelNames, registers: [registry] },
+    async collect() {
+      const reading = await read();
+      this.reset();
+      if (reading === undefined) this.remove();
+      else if (typeof reading === 'number') this.set(reading);
+      else for (const [labels, value] of reading) this.set(labels, value);
+    },
+  });
 }
 
-/** A histogram that is counted elsewhere, for events that are even more frequent than requests; read when the metrics are. */
-export function histogramOf(registry: Registry, { name, help, labelName, bounds, read }: HistogramSpec): void {
+/**
+ * A histogram that is counted elsewhere, for events that are even more frequent than requests; read when the metrics are. `bounds` are the
+ * upper ones of its buckets, the infinite one aside.
+ */
+export function histogram(
+  registry: Registry,
+  { name, help, labelName }: { readonly name: string; readonly help: string; readonly labelName: string },
+  bounds: readonly number[],
+  read: () => readonly (Durations & { readonly label: string })[],
+): void {
   const get = () => {
     const values = read().flatMap(({ label, counts, seconds }) => {
       const labels = { [labelName]: label };

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { mongo } from 'mongoose';
 import type { Authenticate, Refusal } from '../auth/authenticate';
 import { requireAccess } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
@@ -9,84 +8,11 @@ import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from '../database/organisationData';
 import { AppError, type Check, type Findings } from '../errors';
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
+import type { EventSource, Hold, WaitingCaller } from '../events/callers';
 import type { Integrations } from '../organisations/integrations';
 import type { OwnWebhooks } from '../organisations/webhooks';
 import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
-
-/** An event as stored (src/events), in the database of its organisation. */
-export interface EventRow {
-  /** Its position. */
-  readonly _id: string;
-  readonly type: string;
-  readonly at: Date;
-  readonly object: { readonly type: string; readonly id: string } | null;
-  readonly changes: readonly string[];
-  readonly status: string | null;
-  /** What was added to the object, or changed in it. */
-  readonly related?: { readonly type: string; readonly id: string };
-  /** Between which times history was lost. */
-  readonly gap?: { readonly from: Date; readonly to: Date };
-}
-
-/** Stored events after a position. */
-export interface EventPage {
-  readonly rows: readonly EventRow[];
-  readonly hasMore: boolean;
-  /** The position to go on after. */
-  readonly next: string;
-}
-
-/** Reads stored events after a position, once all up to a time of their cluster can be read. */
-export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
-
-/** Stored events as they come. Throws the reason if it ends before the caller has left. */
-export interface EventStream extends AsyncIterable<EventRow> {
-  /** Aborts when it ends, also while an event is being sent. */
-  readonly ended: AbortSignal;
-}
-
-/** Which events a caller is told. */
-export interface WantedEvents {
-  /** Undefined for all types. */
-  readonly types: ReadonlySet<string> | undefined;
-  readonly objectId: string | undefined;
-}
-
-/** What a request needs to know of the events of its organisation (src/events). */
-export interface EventSource {
-  /**
-   * The time of the organisation's cluster up to which all events are stored; undefined at first.
-   * @throws AppError unavailable if none are recorded
-   */
-  recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
-  /** The time of the organisation's cluster (ms) up to which all events are stored; undefined while none are being recorded. */
-  recordingAt(): Promise<number | undefined>;
-  /**
-   * Looks again whenever there is an event that is wanted, until `look` resolves with true, the time (ms) is over, the gateway drains,
-   * or the caller has left.
-   * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
-   */
-  wait(longest: number, wanted: WantedEvents, look: () => Promise<boolean>): Promise<void>;
-  /**
-   * Follows events after a position: those that `read` finds, and then each as it is stored.
-   * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
-   */
-  follow(wanted: WantedEvents, after: string, read: ReadEvents): EventStream;
-}
-
-/** A caller that may wait for events. */
-export interface WaitingCaller {
-  readonly principal: KeyPrincipal;
-  /** Network address. */
-  readonly address: string;
-  /** Authenticates it again. @throws AppError if it may no longer call */
-  readonly recheck: () => Promise<Organisation>;
-  /** Takes points. @throws AppError rate_limited if there are not enough */
-  readonly charge: (points: number) => Promise<void>;
-  /** Runs the wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
-  readonly hold: NonNullable<IncomingRequest['hold']>;
-}
 
 /** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
 export interface RequestContext {
@@ -142,8 +68,7 @@ export interface IncomingRequest {
   readonly onRefused?: (refusal: Refusal) => void;
   /** Runs an operation in a span of its own, if the request is traced. */
   readonly trace?: Trace | undefined;
-  /** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
-  readonly hold?: <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+  readonly hold?: Hold;
   /** Counts the bytes of the answer, of which there are so many so far. @throws AppError unavailable if that is too many */
   readonly keep?: (bytes: number) => void;
 }

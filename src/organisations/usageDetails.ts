@@ -11,7 +11,7 @@ export interface CountedRequest {
   /** The outcome: a 429, another error, or neither. */
   readonly outcome: 'ok' | 'error' | 'rate_limited';
   readonly isMcp?: boolean;
-  /** Label of the operation (src/metrics/labels.ts). */
+  /** Label of the operation (src/metrics). */
   readonly operation: string;
   /** Error code. */
   readonly code?: string | undefined;

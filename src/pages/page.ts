@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { isNear } from '../http/near';
+import { isNear } from '../http/forwarded';
 import { type Html, html, type LayoutOptions } from './html';
 import helmet from 'helmet';
 

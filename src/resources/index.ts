@@ -5,6 +5,7 @@ import type { RecordKind } from '../stored/records';
 import type { Resource } from '../stored/resource';
 import { customers } from './customers/customers';
 import { customerResolvers } from './customers/upsert';
+import { eventResolvers } from './events';
 import { meResolvers } from './me';
 import { orders } from './orders/orders';
 import { orderResolvers } from './orders/productSales';
@@ -25,6 +26,7 @@ const RESOLVERS: readonly object[] = [
   orderResolvers,
   requestResolvers,
   meResolvers,
+  eventResolvers,
 ];
 
 /** The collections of every organisation's database. */

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
-import { attempts } from '../admission/attempts';
 import { fingerprint } from '../auth/keys';
-import type { RateLimiter } from '../admission/rateLimit';
+import { attempts, type RateLimiter } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { Exchange } from '../http/exchange';
 import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';

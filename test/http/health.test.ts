@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -80,74 +78,5 @@ describe('while the database is down', () => {
     }
     expect(JSON.parse(rest.text)).toMatchObject({ code: 'unavailable', status: 503 });
     expect(JSON.parse(graphql.text).errors[0].extensions).toMatchObject({ code: 'unavailable', status: 503 });
-  }
-});
-
-describe('a draining gateway', () => {
-  test('finishes an accepted request, is not ready, and rejects new connections', async () => {
-    const draining = await startGateway();
-    const { key } = await makeKey(draining, await makeOrganisation(draining));
-    const caller = client(draining, key);
-    const body = JSON.stringify({ text: 'Sent slowly' });
-    const slow = await open(draining.url);
-    const probe = await open(draining.url);
-    slow.write(requestHead('POST /api/v1/requests', key, body.length) + body.slice(0, 5));
-    probe.write('GET /readyz HTTP/1.1\r\n');
-    // once a later request is answered, both have started to arrive
-    expect((await caller.get('/me')).status).toBe(200);
-
-    const stopped = draining.stop();
-    probe.write('Host: test\r\n\r\n');
-    const ready = await whole(probe);
-    expect(ready).toMatch(/^HTTP\/1\.1 503 /);
-    expect(ready).toContain('"draining"');
-    await eventually(() => isRefused(draining.url));
-    slow.write(body.slice(5));
-    const answer = await whole(slow);
-    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
-    expect(answer).toMatch(/^connection: close\r$/im);
-    await stopped;
-    expect((await client(gateway, key).get('/requests')).body.data).toHaveLength(1);
-  });
-
-  test('exits immediately if no request is in progress, even with idle connections', async () => {
-    const draining = await startGateway();
-    const idle = await open(draining.url);
-    const closed = once(idle, 'close');
-    expect((await client(draining).get('/openapi.json')).status).toBe(200);
-    await draining.stop();
-    await closed;
-  });
-
-  function isRefused(url: string): Promise<boolean> {
-    return raw(url, '/livez', {}).then(
-      () => false,
-      (error: unknown) => (error as NodeJS.ErrnoException).code === 'ECONNREFUSED',
-    );
-  }
-
-  async function open(url: string): Promise<Socket> {
-    const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    return socket;
-  }
-
-  function requestHead(line: string, key: string, length: number): string {
-    return [
-      `${line} HTTP/1.1`,
-      'Host: test',
-      `Authorization: Bearer ${key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${String(length)}`,
-      '\r\n',
-    ].join('\r\n');
-  }
-
-  /** Everything received until the other side closes the connection. */
-  async function whole(socket: Socket): Promise<string> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of socket) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks).toString();
   }
 });

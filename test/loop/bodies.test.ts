@@ -37,7 +37,11 @@ describe('what is read', () => {
   beforeEach(async () => {
     sockets = [];
     server = createServer({ keepAliveTimeout: 60_000 });
-    const connections = trackConnections(server, { isShared: true, onEvicted: () => undefined });
+    const connections = trackConnections(server, {
+      ...{ most: Infinity, isShared: true },
+      onEvicted: () => undefined,
+      onDropped: () => undefined,
+    });
     server.on('connection', (socket) => sockets.push(socket));
     server.on('request', (request, response) => {
       connections.requestArrived(response, () => {

@@ -34,9 +34,12 @@ describe('of the connections of a server', () => {
 
   async function start({ isShared = false, isAnswering = true } = {}): Promise<void> {
     [evicted, dropped, opened] = [0, 0, []];
-    server = createServer({ keepAliveTimeout: 60_000 }).on('drop', () => (dropped += 1));
-    server.maxConnections = MOST;
-    connections = trackConnections(server, { isShared, onEvicted: () => (evicted += 1) });
+    server = createServer({ keepAliveTimeout: 60_000 });
+    connections = trackConnections(server, {
+      ...{ most: MOST, isShared },
+      onEvicted: () => (evicted += 1),
+      onDropped: () => (dropped += 1),
+    });
     server.on('request', (_request, response) => {
       connections.requestArrived(response, () => {
         if (isAnswering) response.end('answer');

@@ -36,7 +36,7 @@ describe('with ADMIN_PORT', () => {
 });
 
 test('METRICS=off applies to ADMIN_PORT', async () => {
-  const gateway = await operate({ ADMIN_PORT: '0', METRICS: 'off' });
+  await using gateway = await operate({ ADMIN_PORT: '0', METRICS: 'off' });
   expect(await raw(gateway.adminUrl!, '/metrics', {})).toMatchObject({ status: 404 });
   await gateway.stop();
 });
@@ -92,32 +92,28 @@ describe('serve', () => {
 
 test('metrics report the version, the pool limit, and how long database commands took', async () => {
   const gateway = await operate({ ADMIN_PORT: '0' });
-  try {
-    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
-    const scrape = async (): Promise<string> => (await raw(gateway.adminUrl!, '/metrics', {})).text;
-    const valueOf = (text: string, name: string): number =>
-      Number(
-        text
-          .split('\n')
-          .find((line) => line.startsWith(`${name} `))
-          ?.split(' ')[1],
-      );
-    const count = 'scopegate_database_command_duration_seconds_count{cluster="default"}';
-    const sum = 'scopegate_database_command_duration_seconds_sum{cluster="default"}';
-    const before = await scrape();
-    for (let call = 0; call < 5; call += 1)
-      await raw(gateway.url, '/api/v1/products', { headers: { authorization: `Bearer ${key}` } });
-    const after = await scrape();
-    // at least the key and the products of each request
-    expect(valueOf(after, count) - valueOf(before, count)).toBeGreaterThanOrEqual(10);
-    expect(valueOf(after, sum)).toBeGreaterThan(valueOf(before, sum));
-    const all = 'scopegate_database_command_duration_seconds_bucket{le="+Inf",cluster="default"}';
-    expect(valueOf(after, all)).toBe(valueOf(after, count));
-    expect(valueOf(after, 'scopegate_database_connections_max{cluster="default"}')).toBe(100);
-    expect(after).toMatch(/^scopegate_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
-    await raw(gateway.url, '/api/v1/products', {});
-    expect(await scrape()).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1\n');
-  } finally {
-    await gateway.stop();
-  }
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  const scrape = async (): Promise<string> => (await raw(gateway.adminUrl!, '/metrics', {})).text;
+  const valueOf = (text: string, name: string): number =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${name} `))
+        ?.split(' ')[1],
+    );
+  const count = 'scopegate_database_command_duration_seconds_count{cluster="default"}';
+  const sum = 'scopegate_database_command_duration_seconds_sum{cluster="default"}';
+  const before = await scrape();
+  for (let call = 0; call < 5; call += 1)
+    await raw(gateway.url, '/api/v1/products', { headers: { authorization: `Bearer ${key}` } });
+  const after = await scrape();
+  // at least the key and the products of each request
+  expect(valueOf(after, count) - valueOf(before, count)).toBeGreaterThanOrEqual(10);
+  expect(valueOf(after, sum)).toBeGreaterThan(valueOf(before, sum));
+  const all = 'scopegate_database_command_duration_seconds_bucket{le="+Inf",cluster="default"}';
+  expect(valueOf(after, all)).toBe(valueOf(after, count));
+  expect(valueOf(after, 'scopegate_database_connections_max{cluster="default"}')).toBe(100);
+  expect(after).toMatch(/^scopegate_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
+  await raw(gateway.url, '/api/v1/products', {});
+  expect(await scrape()).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1\n');
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
+import { pino } from 'pino';
 import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
@@ -46,7 +47,7 @@ function tailsWith(more: Partial<TailsOptions> = {}): Tails {
   const { databases, control } = gateway;
   const tails = createTails({
     ...{ databases, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
-    ...{ onRefused: nothing, onNoLog: nothing, onError: nothing, onLost: nothing, ...more },
+    ...{ logger: pino({ enabled: false }), ...more },
   });
   running.push(tails);
   return tails;

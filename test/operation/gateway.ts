@@ -5,7 +5,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../src/s
 import { servedBy, type TestGateway } from '../support/gateway';
 
 /** A gateway for tests of draining and time limits. */
-export interface OperatedGateway extends TestGateway {
+export interface OperatedGateway extends TestGateway, AsyncDisposable {
   readonly adminUrl: string | undefined;
   readonly drain: RunningServer['drain'];
 }
@@ -29,16 +29,18 @@ export async function operate(
   const write = (line: string): void => void logs.push(JSON.parse(line) as Record<string, unknown>);
   const server = await startServer({ config, ...store, logger: pino({ base: null }, { write }), timeouts });
   const drain = (): Promise<void> => server.drain();
+  const stop = async (): Promise<void> => {
+    await drain();
+    await store.close();
+  };
   return {
     ...store,
     url: server.url,
     adminUrl: server.adminUrl,
     drain,
     logs,
-    stop: async () => {
-      await drain();
-      await store.close();
-    },
+    stop,
+    [Symbol.asyncDispose]: stop,
   };
 }
 

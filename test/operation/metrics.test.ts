@@ -36,23 +36,19 @@ test('the longest time that the event loop was held is measured', async () => {
 });
 
 test('counters with known labels are there from the start, at 0, so that their first increase is seen', async () => {
-  const own = await operate();
-  try {
-    const found = await samples(own);
-    for (const name of [
-      'scopegate_http_requests_shed_total{reason="bodies"}',
-      'scopegate_http_requests_unavailable_total{reason="moving"}',
-      'scopegate_http_requests_unauthenticated_total{reason="wrong_secret"}',
-      'scopegate_http_connections_refused_total{status="408"}',
-      'scopegate_key_lookups_total{state="revoked"}',
-      'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
-      'scopegate_webhook_deliveries_total{outcome="given_up"}',
-      'scopegate_events_recorded_total{cluster="default"}',
-    ])
-      expect([name, found.get(name)]).toEqual([name, 0]);
-  } finally {
-    await own.stop();
-  }
+  await using own = await operate();
+  const found = await samples(own);
+  for (const name of [
+    'scopegate_http_requests_shed_total{reason="bodies"}',
+    'scopegate_http_requests_unavailable_total{reason="moving"}',
+    'scopegate_http_requests_unauthenticated_total{reason="wrong_secret"}',
+    'scopegate_http_connections_refused_total{status="408"}',
+    'scopegate_key_lookups_total{state="revoked"}',
+    'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
+    'scopegate_webhook_deliveries_total{outcome="given_up"}',
+    'scopegate_events_recorded_total{cluster="default"}',
+  ])
+    expect([name, found.get(name)]).toEqual([name, 0]);
 });
 
 test('moves of organisations are counted by state, and stopped ones apart', async () => {
@@ -73,13 +69,9 @@ test('moves of organisations are counted by state, and stopped ones apart', asyn
 });
 
 test('the limit of bytes is told if there is one', async () => {
-  const own = await operate({ MAX_ORGANISATION_BYTES: '2000000' });
-  try {
-    expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
-    expect((await samples(gateway)).has('scopegate_organisation_bytes_limit')).toBe(false);
-  } finally {
-    await own.stop();
-  }
+  await using own = await operate({ MAX_ORGANISATION_BYTES: '2000000' });
+  expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
+  expect((await samples(gateway)).has('scopegate_organisation_bytes_limit')).toBe(false);
 });
 
 describe('requests', () => {
@@ -133,38 +125,30 @@ describe('requests', () => {
 });
 
 test('key lookups are counted by result', async () => {
-  const own = await operate();
-  try {
-    const organisation = await makeOrganisation(own);
-    const [live, revoked, ended] = [
-      await makeKey(own, organisation),
-      await makeKey(own, organisation),
-      await makeKey(own, organisation, { expiresAt: new Date(Date.now() - 1000) }),
-    ];
-    await own.control.apiKeys.revoke(revoked.id);
-    const elsewhere = 'svc_live_0000000000000000000000_0000000000000000000000000000000000000000000000000';
-    for (const key of [live.key, revoked.key, ended.key, elsewhere, undefined]) await client(own, key).get('/me');
-    const found = await samples(own);
-    const states = ['live', 'revoked', 'expired', 'malformed'];
-    expect(states.map((state) => found.get(`scopegate_key_lookups_total{state="${state}"}`))).toEqual([1, 1, 1, 2]);
-    expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="allowed"}')).toBe(1);
-    expect(found.get('scopegate_limiter_decisions_total{limiter="address",decision="allowed"}')).toBe(4);
-  } finally {
-    await own.stop();
-  }
+  await using own = await operate();
+  const organisation = await makeOrganisation(own);
+  const [live, revoked, ended] = [
+    await makeKey(own, organisation),
+    await makeKey(own, organisation),
+    await makeKey(own, organisation, { expiresAt: new Date(Date.now() - 1000) }),
+  ];
+  await own.control.apiKeys.revoke(revoked.id);
+  const elsewhere = 'svc_live_0000000000000000000000_0000000000000000000000000000000000000000000000000';
+  for (const key of [live.key, revoked.key, ended.key, elsewhere, undefined]) await client(own, key).get('/me');
+  const found = await samples(own);
+  const states = ['live', 'revoked', 'expired', 'malformed'];
+  expect(states.map((state) => found.get(`scopegate_key_lookups_total{state="${state}"}`))).toEqual([1, 1, 1, 2]);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="allowed"}')).toBe(1);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="address",decision="allowed"}')).toBe(4);
 });
 
 test("rate limit refusals are counted, and the limiter's store is reported", async () => {
-  const own = await operate({ RATE_LIMIT_PER_MINUTE: '2' });
-  try {
-    const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
-    for (let call = 0; call < 3; call += 1) await caller.get('/me');
-    const found = await samples(own);
-    expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="refused"}')).toBe(1);
-    expect(found.get('scopegate_limiter_store{state="memory"}')).toBe(1);
-  } finally {
-    await own.stop();
-  }
+  await using own = await operate({ RATE_LIMIT_PER_MINUTE: '2' });
+  const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+  for (let call = 0; call < 3; call += 1) await caller.get('/me');
+  const found = await samples(own);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="refused"}')).toBe(1);
+  expect(found.get('scopegate_limiter_store{state="memory"}')).toBe(1);
 });
 
 describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
@@ -208,24 +192,16 @@ test('database connections and process metrics are reported', async () => {
 test('maxPoolSize in the URI of a cluster is the size of its pool', async () => {
   const uri = new URL(process.env.TEST_MONGODB_URI!);
   uri.searchParams.set('maxPoolSize', '7');
-  const own = await operate({ MONGODB_URI: uri.href });
-  try {
-    const name = 'scopegate_database_connections_max{cluster="default"}';
-    expect([(await samples(own)).get(name), (await samples(gateway)).get(name)]).toEqual([7, 100]);
-  } finally {
-    await own.stop();
-  }
+  await using own = await operate({ MONGODB_URI: uri.href });
+  const name = 'scopegate_database_connections_max{cluster="default"}';
+  expect([(await samples(own)).get(name), (await samples(gateway)).get(name)]).toEqual([7, 100]);
 });
 
 test('two gateways in one process count separately', async () => {
-  const other = await operate();
-  try {
-    await client(other).get('/orders');
-    await counted(other, requests('orders', 'rest', 401), 1);
-    expect((await samples(gateway)).has(requests('orders', 'rest', 401))).toBe(false);
-  } finally {
-    await other.stop();
-  }
+  await using other = await operate();
+  await client(other).get('/orders');
+  await counted(other, requests('orders', 'rest', 401), 1);
+  expect((await samples(gateway)).has(requests('orders', 'rest', 401))).toBe(false);
 });
 
 describe('access to metrics', () => {
@@ -239,12 +215,8 @@ describe('access to metrics', () => {
     ['public', 200],
     ['off', 404],
   ])('with METRICS=%s gets %i from anywhere', async (METRICS, status) => {
-    const own = await operate({ METRICS });
-    try {
-      expect((await raw(own.url, '/metrics', { headers: { 'x-forwarded-for': '8.8.8.8' } })).status).toBe(status);
-    } finally {
-      await own.stop();
-    }
+    await using own = await operate({ METRICS });
+    expect((await raw(own.url, '/metrics', { headers: { 'x-forwarded-for': '8.8.8.8' } })).status).toBe(status);
   });
 
   test('is allowed only by GET and HEAD', async () => {

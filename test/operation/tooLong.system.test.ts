@@ -3,17 +3,13 @@ import { operate } from './gateway';
 import { head, openWire } from './wire';
 
 test('a request that takes too long gets 503 with Retry-After before its connection times out', async () => {
-  const gateway = await operate({}, { answer: 1500, stalled: 5000 });
-  try {
-    const organisation = await makeOrganisation(gateway);
-    const { key } = await makeKey(gateway, organisation);
-    // no read begins
-    Object.assign(gateway.databases.organisationData(organisation), { reads: () => new Promise(() => undefined) });
-    const wire = await openWire(gateway.url);
-    const path = '/api/v1/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
-    wire.send(`${head(`GET ${path}`, `Authorization: Bearer ${key}`, 'Connection: close')}\r\n`);
-    expect(await wire.whole()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n[^]*"code":"unavailable"/);
-  } finally {
-    await gateway.stop();
-  }
+  await using gateway = await operate({}, { answer: 1500, stalled: 5000 });
+  const organisation = await makeOrganisation(gateway);
+  const { key } = await makeKey(gateway, organisation);
+  // no read begins
+  Object.assign(gateway.databases.organisationData(organisation), { reads: () => new Promise(() => undefined) });
+  const wire = await openWire(gateway.url);
+  const path = '/api/v1/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
+  wire.send(`${head(`GET ${path}`, `Authorization: Bearer ${key}`, 'Connection: close')}\r\n`);
+  expect(await wire.whole()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n[^]*"code":"unavailable"/);
 });

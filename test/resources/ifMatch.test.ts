@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { concatAST, parse } from 'graphql';
-import { feedResolvers } from '../../src/events/feed';
-import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { changeObject, type ChangeArguments } from '../../src/stored/change';
 import { deriveResolvers } from '../../src/stored/derived';
@@ -63,15 +61,7 @@ function schemas(): Schemas {
   const own = { Mutation: { change_quote: change, touch_quote: change } };
   return buildSchemas(
     extended,
-    mergeResolvers(
-      deriveResolvers(extended, collections),
-      resolvers,
-      feedResolvers,
-      subscriptionResolvers,
-      settingsResolvers,
-      webhookResolvers,
-      own,
-    ),
+    mergeResolvers(deriveResolvers(extended, collections), resolvers, settingsResolvers, webhookResolvers, own),
     collections,
   );
 }

@@ -1,6 +1,4 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
-import { feedResolvers } from '../../src/events/feed';
-import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { mergeResolvers, type Resolvers } from '../../src/operations/run';
@@ -15,7 +13,7 @@ import { webhookResolvers } from '../../src/webhooks/resolvers';
 export const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
+const ALL = mergeResolvers(resolvers, settingsResolvers, webhookResolvers);
 
 /** The errors the server rejects it with; `own` are further resolvers. */
 export function gapsOf(

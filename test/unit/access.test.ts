@@ -3,8 +3,7 @@ import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from 
 import { createAuthenticator } from '../../src/auth/authenticate';
 import { generateKey } from '../../src/auth/keys';
 import { PLANS } from '../../src/auth/plans';
-import { failedAuthentications } from '../../src/admission/attempts';
-import { createRateLimiter, secondsUntilReset } from '../../src/admission/rateLimit';
+import { createRateLimiter, failedAuthentications, secondsUntilReset } from '../../src/admission/rateLimit';
 import { isScope } from '../../src/auth/scopes';
 import type { ApiKey } from '../../src/auth/apiKey';
 

@@ -9,6 +9,7 @@ import {
   rangesOrAnywhere,
   scopes,
   uuid,
+  workers,
 } from '../../src/cli/common/values';
 import { operationShown } from '../../src/cli/logs';
 
@@ -103,4 +104,8 @@ test.each([
   ],
 ])('the operation %j is shown as %s', (operation, shown) => {
   expect(operationShown(operation)).toBe(shown);
+});
+
+test.each(['0', '65', 'many', '-1', '1.5', ''])('%j is not a number of workers', (text) => {
+  expect(() => workers(text)).toThrow('Expected auto or a number from 1 to 64.');
 });

@@ -118,6 +118,14 @@ describe('REDIS_URL', () => {
   );
 });
 
+test.each(['collector:4318', 'http://collector:4318/v1/traces', 'grpc://collector'])(
+  'OTEL_EXPORTER_OTLP_ENDPOINT rejects %s',
+  (OTEL_EXPORTER_OTLP_ENDPOINT) => {
+    const message = 'OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, without /v1/traces';
+    expect(faultsOf({ OTEL_EXPORTER_OTLP_ENDPOINT })).toContain(message);
+  },
+);
+
 describe('CORS_ORIGINS', () => {
   test('accepts origins and *, with white space and extra commas', () => {
     const text = ' https://app.example , http://localhost:3000,,*, ';

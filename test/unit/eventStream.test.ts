@@ -1,8 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { EventPage, EventRow, WaitingCaller } from '../../src/operations/context';
-import { createReads } from '../../src/events/reads';
+import { pino } from 'pino';
+import type { WaitingCaller } from '../../src/events/callers';
+import type { EventRow } from '../../src/events/collection';
+import type { EventPage } from '../../src/events/page';
 import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
-import { createWaiting } from '../../src/events/waiting';
+import { createReads, createWaiting } from '../../src/events/waiting';
 
 /* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
 
@@ -147,62 +149,45 @@ test("an organisation's streams run 4 reads at a time, and a gateway's 8", async
   expect(reading.get('c')).toBe(6);
 });
 
-test('a gateway has at most 1,000 streams, and drops those whose callers leave', () => {
-  const leaving: AbortController[] = [];
-  const waiting = createWaiting({
-    streams: () => new Promise(() => undefined),
-    onError: () => undefined,
-    payEvery: 1000,
-  });
-  const follow = (n: number): void => {
+/** Waiting requests and streams of a gateway; `follow` opens a stream of a key of an organisation. */
+function openWaiting(payEvery: number) {
+  const streams = () => new Promise<never>(() => undefined);
+  const waiting = createWaiting({ streams, logger: pino({ enabled: false }), payEvery });
+  const follow = (key: string, id: string) => {
     const gone = new AbortController();
-    leaving.push(gone);
-    const organisation = { id: String(Math.floor(n / 100)), cluster: 'default' };
+    const organisation = { id, cluster: 'default' };
     const caller = {
       address: '203.0.113.1',
-      principal: { kind: 'key', key: { id: String(Math.floor(n / 10)) }, organisation },
+      principal: { kind: 'key', key: { id: key }, organisation },
       recheck: () => Promise.resolve(organisation),
       charge: () => Promise.resolve(),
       hold: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal),
     } as unknown as WaitingCaller;
-    waiting.followOf(caller)({ types: undefined, objectId: undefined }, '0', () => new Promise(() => undefined));
+    const { ended } = waiting.follow(caller, { types: undefined, objectId: undefined }, '0', streams);
+    return { ended, gone };
   };
-  for (let n = 0; n < 1000; n += 1) follow(n);
+  return { waiting, follow };
+}
+
+test('a gateway has at most 1,000 streams, and drops those whose callers leave', () => {
+  const { waiting, follow } = openWaiting(1000);
+  const one = (n: number) => follow(String(Math.floor(n / 10)), String(Math.floor(n / 100)));
+  const streams = Array.from({ length: 1000 }, (_none, n) => one(n));
   expect(waiting.counts()).toEqual({ requests: 0, streams: 1000 });
-  expect(() => {
-    follow(1000);
-  }).toThrow(expect.objectContaining({ code: 'unavailable' }));
-  for (const gone of leaving) gone.abort();
+  expect(() => one(1000)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  for (const { gone } of streams) gone.abort();
   expect(waiting.counts().streams).toBe(0);
   waiting.stop();
 });
 
 test('a stream opened long after the last one of its key stays open', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-  const organisation = { id: 'one', cluster: 'default' };
-  const waiting = createWaiting({
-    streams: () => new Promise(() => undefined),
-    onError: () => undefined,
-    payEvery: 60_000,
-  });
-  const follow = () => {
-    const gone = new AbortController();
-    const caller = {
-      address: '203.0.113.1',
-      principal: { kind: 'key', key: { id: 'k' }, organisation },
-      recheck: () => Promise.resolve(organisation),
-      charge: () => Promise.resolve(),
-      hold: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal),
-    } as unknown as WaitingCaller;
-    const wanted = { types: undefined, objectId: undefined };
-    const { ended } = waiting.followOf(caller)(wanted, '0', () => new Promise(() => undefined));
-    return { ended, gone };
-  };
-  const first = follow();
+  const { waiting, follow } = openWaiting(60_000);
+  const first = follow('k', 'one');
   await jest.advanceTimersByTimeAsync(5000);
   first.gone.abort();
   await jest.advanceTimersByTimeAsync(40_000);
-  const second = follow();
+  const second = follow('k', 'one');
   await jest.advanceTimersByTimeAsync(10_000);
   expect(second.ended.aborted).toBe(false);
   waiting.stop();

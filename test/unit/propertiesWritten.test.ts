@@ -6,8 +6,6 @@ import type { RequestContext } from '../../src/operations/context';
 import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
 import { UnsupportedValue } from '../../src/database/bson';
 import { onlyRoot } from '../../src/graphql/fastRead';
-import { feedResolvers } from '../../src/events/feed';
-import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { pageShape, shapeOf } from '../../src/fastReads/shapes';
 import { restOperations } from '../../src/rest/routes';
@@ -40,7 +38,7 @@ let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const schemas = buildSchemas(
   loadDocument(),
-  mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers, {
+  mergeResolvers(resolvers, settingsResolvers, webhookResolvers, {
     Query: given,
   }),
   collections,

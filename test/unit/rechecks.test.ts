@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { WaitingCaller } from '../../src/operations/context';
+import type { WaitingCaller } from '../../src/events/callers';
 import { AppError } from '../../src/errors';
 import { type Checked, createRechecks } from '../../src/events/rechecks';
 

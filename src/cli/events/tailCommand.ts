@@ -1,9 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventSource, WantedEvents } from '../../operations/context';
 import { isUnavailable } from '../../database/faults';
 import type { OrganisationData } from '../../database/organisationData';
 import { AppError } from '../../errors';
-import { BEGINNING, cursorOf, positionBefore, readRecorded, shownEvent, startOf } from '../../events/page';
+import {
+  BEGINNING,
+  cursorOf,
+  positionBefore,
+  readRecorded,
+  type Recording,
+  shownEvent,
+  startOf,
+  type WantedEvents,
+} from '../../events/page';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { EVENT_TYPES } from '../../events/types';
 import { messageOf, usageFailure } from '../common/failure';
@@ -103,7 +111,7 @@ function placeOf(store: Store, org: string) {
 /** How far events are recorded, and then what keeps them from being recorded. */
 function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
   let trouble: string | undefined;
-  const source: Pick<EventSource, 'recordedUntil'> = {
+  const source: Recording = {
     async recordedUntil() {
       const row = await readTail(tailRows(await databases.streams(cluster), databases.control.name));
       if (!row) trouble = 'no gateway has recorded events yet; start one with scopegate serve';

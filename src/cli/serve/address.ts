@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Config } from '../../config';
 import { CommandFailure } from '../common/failure';
 
@@ -8,13 +8,13 @@ type Address = Pick<Config, 'HOST' | 'PORT'>;
 /** How many ports to try. */
 const PORTS_TRIED = 100;
 
-/** PORT, or the next free one; PORT if none is free. */
+/** PORT, or the next free one, or any for 0; PORT if none is free. */
 export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
   for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
     const server = createServer().listen(port, HOST);
     try {
       await once(server, 'listening');
-      return port;
+      return (server.address() as AddressInfo).port;
     } catch (error) {
       // any other error is reported by the real listen
       if (codeOf(error) !== 'EADDRINUSE') return port;

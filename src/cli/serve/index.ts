@@ -46,7 +46,7 @@ export function addServe(program: ExplainedCommand): void {
         return { onListening };
       };
       if (count > 1) {
-        const { serveWithWorkers } = await import('./serveWithWorkers.js');
+        const { serveWithWorkers } = await import('./workers.js');
         await serveWithWorkers(config, count, { logger, prepare, onListening });
         return;
       }

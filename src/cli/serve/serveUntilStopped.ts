@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config';
-import type { Logger } from 'pino';
 import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mask';
 import { type RunningServer, type ServerOptions, startServer } from '../../server';
@@ -21,16 +20,9 @@ export interface Prepared {
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
-export interface ServeOptions {
-  readonly logger: Logger;
+export interface ServeOptions extends Pick<ServerOptions, 'logger' | 'worker' | 'workers' | 'turnOfAcceptor'> {
   /** Whether to use the next free port from PORT. */
   readonly anyPort?: boolean;
-  /** Number of this worker of `serve --workers`. */
-  readonly worker?: string | undefined;
-  /** How many there are. */
-  readonly workers?: number;
-  /** Where its connections come from; a port of this process unless given. */
-  readonly openPort?: ServerOptions['openPort'];
 }
 
 /**
@@ -40,8 +32,9 @@ export interface ServeOptions {
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { logger, anyPort = false, worker, workers, openPort }: ServeOptions,
+  { anyPort = false, ...options }: ServeOptions,
 ): Promise<void> {
+  const { logger, worker } = options;
   const signal = interruption(worker !== undefined);
   const onToggle = (): void => {
     toggleDebug(logger, config.LOG_LEVEL);
@@ -63,13 +56,9 @@ export async function serveUntilStopped(
     await reachClusters(store);
     const { onListening, ...shown } = await prepare(store, signal);
     signal.throwIfAborted();
-    const PORT = anyPort ? await nextFreePort(config) : config.PORT;
+    const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
     if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-    const server = await listen(
-      store,
-      { ...config, PORT },
-      { ...shown, worker, workers, openPort, logger, ...(tracing && { tracing }) },
-    );
+    const server = await listen(store, { ...config, PORT }, { ...options, ...shown, ...(tracing && { tracing }) });
     opened.push(() => server.drain());
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
     await releaseStartMemory();
@@ -114,7 +103,7 @@ export async function reachClusters({ databases }: Store): Promise<void> {
 async function listen(
   { databases, control }: Store,
   config: Config,
-  options: Pick<ServerOptions, 'demoKey' | 'logger' | 'tracing' | 'worker' | 'workers' | 'openPort'>,
+  options: Omit<ServerOptions, 'config' | keyof Store>,
 ): Promise<RunningServer> {
   const { logger } = options;
   await databases.gateways.start({

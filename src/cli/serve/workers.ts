@@ -1,14 +1,26 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
 import { shareLimits } from '../../admission/sharedLimits';
+import type { Config } from '../../config';
 import { shareMetrics } from '../../metrics/workers';
 import { within } from '../../within';
-import { CommandFailure } from '../common/failure';
-import { aborted } from '../common/signals';
-import type { Prepared } from './serveUntilStopped';
-import { sharePorts } from './sharedPorts';
+import { ask, onAsked } from '../../workerChannel';
+import { CommandFailure, isAbort, messageOf } from '../common/failure';
+import { openStore, type Store } from '../common/open';
+import { aborted, interruption } from '../common/signals';
+import { note, speakThrough } from '../common/terminal';
+import { nextFreePort } from './address';
+import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 
-/* `serve --workers`: this process shares limits and metrics between workers, which listen on one port and serve. */
+/*
+ * `serve --workers`: the first process accepts connections and hands them to the workers, as node:cluster does, shares limits and metrics
+ * between them, and replaces those that die (docs/decisions/workers.md).
+ */
+
+/** The question of a worker that waits for a turn of this process' event loop, each of which accepts a connection. */
+const TURN = 'turn';
+/** Longest wait for one, in milliseconds: less than the last connections have to be accepted. */
+const TURN_WITHIN = 1000;
 
 /** Pause before a dead worker is replaced, in milliseconds, doubled each time one dies soon after its start. */
 const FIRST_PAUSE = 100;
@@ -19,7 +31,7 @@ const STARTED_WELL = 30_000;
 const DRAINED_WITHIN = 28_000;
 
 /** What a worker tells when it listens, and why it does not serve. */
-export type Told = Listening | { readonly scopegate: 'failed'; readonly message: string };
+type Told = Listening | { readonly scopegate: 'failed'; readonly message: string };
 
 interface Listening {
   readonly scopegate: 'listening';
@@ -27,7 +39,47 @@ interface Listening {
   readonly adminUrl: string | undefined;
 }
 
-export interface WorkersOptions {
+interface WithWorkers extends Prepared {
+  readonly logger: Logger;
+  readonly prepare: (store: Store) => Promise<Prepared>;
+}
+
+/** Serves with several processes until SIGTERM, SIGHUP or SIGINT; the same command runs in each of them. */
+export async function serveWithWorkers(
+  config: Config,
+  count: number,
+  { logger, prepare, onListening }: WithWorkers,
+): Promise<void> {
+  if (cluster.worker) {
+    await work(shareOf(config, count), String(cluster.worker.id), count, { logger, prepare });
+    return;
+  }
+  const signal = interruption();
+  try {
+    // also keeps the embedded database running
+    const store = await openStore(config, note, signal);
+    try {
+      await reachClusters(store);
+      await prepare(store);
+      const environment = { MONGODB_URI: store.server.uri, MONGODB_URI_FILE: '', ...(await freePorts(config)) };
+      await runWorkers({ count, environment, logger }, signal, onListening);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // stopped while starting, which is not an error
+    if (!signal.aborted || !isAbort(error)) throw error;
+  }
+}
+
+/** Ports to use in place of 0, so that a worker listens where others did that have died. */
+async function freePorts({ HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT }: Config): Promise<Record<string, string>> {
+  const free = async (host: string): Promise<string> => String(await nextFreePort({ HOST: host, PORT: 0 }));
+  const [port, adminPort] = await Promise.all([PORT === 0 && free(HOST), ADMIN_PORT === 0 && free(ADMIN_HOST)]);
+  return { ...(port && { PORT: port }), ...(adminPort && { ADMIN_PORT: adminPort }) };
+}
+
+interface WorkersOptions {
   readonly count: number;
   /** Variables for the workers: the URI of the database that this process started or found. */
   readonly environment: Readonly<Record<string, string>>;
@@ -39,14 +91,14 @@ export interface WorkersOptions {
  * when all are listening.
  * @throws the signal's reason; CommandFailure if a worker ends before it listens for the first time
  */
-export async function runWorkers(
+async function runWorkers(
   { count, environment, logger }: WorkersOptions,
   signal: AbortSignal,
   onListening: Prepared['onListening'],
 ): Promise<void> {
   shareLimits();
   shareMetrics();
-  sharePorts();
+  onAsked(TURN, () => null);
   const workers = new Set<Worker>();
   const interrupted = aborted(signal).then(() => {
     signal.throwIfAborted();
@@ -60,6 +112,7 @@ export async function runWorkers(
     const worker = cluster.fork(environment);
     const startedAt = performance.now();
     workers.add(worker);
+    closeWhatIsOnItsWay(worker);
     // a message to a worker that is ending fails
     worker.on('error', (error) => {
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
@@ -102,6 +155,23 @@ export async function runWorkers(
   }
 }
 
+/**
+ * Closes the connections that are on their way to a worker when it dies, one a port at most. node:cluster keeps them open, and their
+ * callers waiting; those that were taken are closed already.
+ */
+function closeWhatIsOnItsWay(worker: Worker): void {
+  const sent = new Map<unknown, { close?: () => void }>();
+  const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean;
+  worker.process.send = (message: { readonly key?: string }, ...others: unknown[]): boolean => {
+    const [handle] = others;
+    if (handle) sent.set(message.key, handle);
+    return send(message, ...others);
+  };
+  worker.once('exit', () => {
+    for (const handle of sent.values()) handle.close?.();
+  });
+}
+
 /** Resolves when a worker listens. @throws CommandFailure if it ends before */
 function listening(worker: Worker): Promise<Listening> {
   return new Promise((resolve, reject) => {
@@ -134,4 +204,48 @@ async function drain(worker: Worker, logger: Logger): Promise<void> {
     );
     worker.process.kill('SIGKILL');
   }
+}
+
+/** Serves as one of the workers. */
+async function work(
+  config: Config,
+  worker: string,
+  workers: number,
+  { logger, prepare }: Pick<WithWorkers, 'logger' | 'prepare'>,
+): Promise<void> {
+  // the first process has said everything else
+  speakThrough((level, line) => {
+    if (level === 'error') logger.error(line);
+  });
+  const tell = (message: Told): Promise<Error | null> =>
+    new Promise((resolve) => {
+      process.send?.(message, undefined, undefined, resolve);
+    });
+  try {
+    const onListening = (url: string, adminUrl: string | undefined): void => {
+      void tell({ scopegate: 'listening', url, adminUrl });
+    };
+    // each has to know the number of its pepper, or it would hash no key anew
+    const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
+    // one that it does not tell of counts as quiet
+    const turnOfAcceptor = (): Promise<unknown> => ask(TURN, undefined, TURN_WITHIN).catch(() => undefined);
+    await serveUntilStopped(config, prepareOne, { logger, worker, workers, turnOfAcceptor });
+  } catch (error) {
+    // the first process says it, unless it is gone
+    if ((await tell({ scopegate: 'failed', message: messageOf(error) })) === null) speakThrough(() => undefined);
+    throw error;
+  } finally {
+    // the channel to the first process would keep this one alive
+    process.disconnect();
+  }
+}
+
+/** One worker's share of what is set for the whole gateway. */
+function shareOf(config: Config, count: number): Config {
+  return {
+    ...config,
+    MAX_CONNECTIONS: Math.ceil(config.MAX_CONNECTIONS / count),
+    MAX_BODY_MEMORY: Math.ceil(config.MAX_BODY_MEMORY / count),
+    INSTANCES: config.INSTANCES && config.INSTANCES * count,
+  };
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection, mongo } from 'mongoose';
+import type { Logger } from 'pino';
 import type { Databases } from '../../database/connect';
 import { isDuplicateKey, isUnavailable } from '../../database/faults';
 import { createGate } from '../../database/gate';
@@ -7,6 +8,7 @@ import { collectionNames } from '../../database/making';
 import { nativeCollection } from '../../database/native';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
 import { AppError } from '../../errors';
+import { describeError } from '../../log';
 import { MINUTE } from '../../units';
 import type { Feed } from '../../organisations/organisations';
 import { type EventRow, events } from '../collection';
@@ -35,8 +37,7 @@ export interface RecorderOptions {
   readonly onWritten: (cluster: string, events: number) => void;
   /** Called with organisations whose events were stored, before the tail goes on. */
   readonly onStored: (organisations: readonly string[]) => Promise<void>;
-  /** Called if an organisation's database refuses its events. */
-  readonly onRefused: (cluster: string, organisation: string, error: unknown) => void;
+  readonly logger: Logger;
 }
 
 /** Organisations whose events are stored at the same time. */
@@ -50,7 +51,7 @@ const MOST_AFTER_GAP = 10_000;
 /** How much earlier than the loss a change may be dated, in milliseconds: a write gets its time before it is committed. */
 const DATED_BEFORE = 2 * MINUTE;
 
-export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onRefused }: RecorderOptions) {
+export function recorderOf({ cluster, databases, feeds, onWritten, onStored, logger }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
   const gate = createGate(AT_ONCE);
 
@@ -63,7 +64,8 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
   async function refused(id: string, from: Date, error: unknown): Promise<void> {
     if (isUnavailable(error) && !(error instanceof AppError)) throw error;
     // its database is closed for a move, or takes no events: the others must not wait for it
-    onRefused(cluster, id, error);
+    const failure = { cluster, organisation_id: id, error: describeError(error) };
+    logger.warn(failure, 'events of an organisation could not be stored; it will be told of a gap');
     await feeds.oweGap(id, from);
   }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
+import type { Logger } from 'pino';
 import {
   type ChangeCursor,
   clusterTimeOf,
@@ -9,6 +10,7 @@ import {
   type Token,
   whyNoLog,
 } from '../../database/changeCursor';
+import { describeError } from '../../log';
 import { timeDigits } from '../position';
 import { type Change, momentOf, stagesFor, TAILS } from './changes';
 import { type Lease, leaseOf, type Progress, tailRows } from './lease';
@@ -41,16 +43,12 @@ export interface TailOptions {
   /** The cluster's time, in milliseconds since 1970. */
   readonly now: () => number;
   readonly recorder: Recorder;
-  /** Called with the reason, once, if the cluster's log cannot be read. */
-  readonly onNoLog: (cluster: string, reason: string) => void;
-  readonly onError: (cluster: string, error: unknown) => void;
-  /** Called if the log no longer has what was not read yet. */
-  readonly onLost: (cluster: string, from: Date) => void;
+  readonly logger: Logger;
 }
 
 /** Follows the log of one cluster while this gateway has the lease, and stores what it says as events. */
 export function createTail(options: TailOptions) {
-  const { cluster, control, holder, now, recorder } = options;
+  const { cluster, control, holder, now, recorder, logger } = options;
   const stages = stagesFor(control);
   const ending = new AbortController();
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
@@ -70,7 +68,7 @@ export function createTail(options: TailOptions) {
         const row = await lease.take();
         if (row) await follow(client, lease, row);
       } catch (error) {
-        if (!isEnding()) options.onError(cluster, error);
+        if (!isEnding()) logger.warn({ cluster, error: describeError(error) }, 'recording events failed; will retry');
       } finally {
         isTailing = false;
       }
@@ -85,7 +83,8 @@ export function createTail(options: TailOptions) {
     } catch (error) {
       const reason = whyNoLog(error);
       if (reason === undefined) throw error;
-      if (!toldNoLog) options.onNoLog(cluster, reason);
+      if (!toldNoLog)
+        logger.warn({ cluster, reason }, 'events are not recorded: the log of the database cannot be read');
       toldNoLog = true;
       await lease.fail(reason);
       return;
@@ -177,7 +176,10 @@ export function createTail(options: TailOptions) {
     const operationTime = await clusterTimeOf(client);
     const cursor = await openChanges<Change>(client, stages);
     const lostFrom = token && new Date(at ? at.t * 1000 : now());
-    if (lostFrom) options.onLost(cluster, lostFrom);
+    if (lostFrom) {
+      const lost = { cluster, from: lostFrom };
+      logger.error(lost, 'the log of the database no longer has all changes; organisations are told');
+    }
     return {
       cursor,
       progress: { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) },

@@ -1,14 +1,19 @@
 import type { Scope } from '../auth/scopes';
-import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../operations/context';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT } from '../database/pagination';
 import { AppError } from '../errors';
-import { cursorOf, readRecorded, shownEvent, startOf } from './page';
-import { EVENT_TYPES } from './types';
+import type { EventSource } from '../events/callers';
+import type { EventRow } from '../events/collection';
+import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
+import { EVENT_TYPES } from '../events/types';
+import type { RequestContext } from '../operations/context';
 
-/* The feed of an organisation's events (contract, section 12). */
+/* An organisation's events: the feed (contract, section 12), and the subscription to it (docs/decisions/subscription.md). */
 
-export interface FeedArguments {
+/** Events that are read at once by a stream that is behind. */
+const PAGE = 100;
+
+interface FeedArguments {
   readonly types?: readonly string[] | null;
   readonly object_id?: string | null;
   readonly after?: string | null;
@@ -16,15 +21,14 @@ export interface FeedArguments {
   readonly wait?: number | null;
 }
 
-export interface EventFeed {
-  readonly data: readonly object[];
-  readonly has_more: boolean;
-  readonly next_cursor: string;
+/** An event as the resolvers of its fields take it. */
+interface ShownEvent {
+  readonly position: string;
 }
 
-export const feedResolvers = {
+export const eventResolvers = {
   Query: {
-    events: async (_: unknown, args: FeedArguments, context: RequestContext): Promise<EventFeed> => {
+    events: async (_: unknown, args: FeedArguments, context: RequestContext) => {
       const { data, source, wanted } = listenerOf(context, args);
       const limit = args.limit ?? DEFAULT_LIMIT;
       let after = await startOf(data, args.after);
@@ -45,6 +49,32 @@ export const feedResolvers = {
   Event: {
     cursor: ({ position }: ShownEvent, _: unknown, { data }: RequestContext): string => cursorOf(data, position),
   },
+  Subscription: {
+    events: {
+      subscribe: async (_: unknown, args: Pick<FeedArguments, 'types' | 'after'>, context: RequestContext) => {
+        const { data, source, wanted } = listenerOf(context, args);
+        const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
+        // refuses if none are recorded
+        await source.recordedUntil();
+        const stream = source.follow(wanted, after, (from, since) =>
+          readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),
+        );
+        let position = after;
+        return {
+          ended: stream.ended,
+          get cursor() {
+            return cursorOf(data, position);
+          },
+          async *[Symbol.asyncIterator]() {
+            for await (const row of stream) {
+              position = row._id;
+              yield { events: shown(data.organisationId, row) };
+            }
+          },
+        };
+      },
+    },
+  },
 };
 
 interface Listener {
@@ -54,7 +84,7 @@ interface Listener {
 }
 
 /** Who asks for which events. @throws AppError insufficient_scope */
-export function listenerOf({ data, principal, events: source }: RequestContext, args: FeedArguments): Listener {
+function listenerOf({ data, principal, events: source }: RequestContext, args: FeedArguments): Listener {
   // the guard admits only keys
   if (principal.kind !== 'key' || !source) throw new Error('events was called without a key');
   return { data, source, wanted: wantedBy(args, principal.scopes) };
@@ -74,11 +104,6 @@ function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<S
   return { types: asked ?? all, objectId: id?.toLowerCase() };
 }
 
-/** An event as the resolvers of its fields take it. */
-export interface ShownEvent {
-  readonly position: string;
-}
-
-export function shown(organisation: string, row: EventRow): ShownEvent & object {
+function shown(organisation: string, row: EventRow): ShownEvent & object {
   return { position: row._id, ...shownEvent(organisation, row) };
 }
