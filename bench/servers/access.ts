@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import type { RateLimiterRes } from 'rate-limiter-flexible';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { DEFAULT_KEY_PREFIX, parseKey, secretMatches } from '../../src/auth/keys';
-import type { ApiKey } from '../../src/auth/apiKey';
+import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import { type ApiKey, DEFAULT_KEY_PREFIX, parseKey, secretMatches } from '../../src/auth/keys';
 import { PEPPER } from '../keys';
 
 /* A reasonable hand-written check in front of bare driver calls: one indexed read and one HMAC per key, and a rate limiter. */

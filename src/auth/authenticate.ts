@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import { type ApiKey, keyState } from './apiKey';
+import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchingPepper, parseKey } from './keys';
 import { DEFAULT_MCP } from './mcpAccess';
 import { isInRanges } from './addresses';
-import { fingerprint, isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { STATES } from './states';

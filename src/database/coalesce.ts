@@ -1,10 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
-import { BSON, endOfKey, endOfValue, UnsupportedValue } from './bson';
+import { BSON, endOfKey, endOfValue, findRaw, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { nativeCollection, READ_WITHIN } from './native';
-import { findRaw } from './rawRows';
 
 /**
  * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost

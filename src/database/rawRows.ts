@@ -1,8 +1,8 @@
 import mongoose, { type Model, type mongo } from 'mongoose';
-import { BSON, endOfKey, endOfValue, forEachObject, UnsupportedValue } from './bson';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
 import { nativeCollection, nativeDatabase, READ_WITHIN } from './native';
+import { isUtf8 } from 'node:buffer';
 
 const { Long } = mongoose.mongo;
 
@@ -82,4 +82,140 @@ function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
   }
   if (!isThere) throw new UnsupportedValue('document');
   return { bytes, places };
+}
+
+/*
+ * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Whatever is
+ * not expected here is UnsupportedValue, whereupon the driver decodes it.
+ */
+
+/** Types of elements. */
+export const BSON = {
+  double: 1,
+  text: 2,
+  object: 3,
+  array: 4,
+  objectId: 7,
+  flag: 8,
+  time: 9,
+  null: 10,
+  int: 16,
+  timestamp: 17,
+  long: 18,
+  decimal: 19,
+} as const;
+
+/** Bytes of the values whose type says it, by type; 0xff for other types. */
+const SIZES = new Uint8Array(0x100).fill(0xff);
+for (const type of [BSON.double, BSON.time, BSON.timestamp, BSON.long]) SIZES[type] = 8;
+SIZES[BSON.objectId] = 12;
+SIZES[BSON.flag] = 1;
+SIZES[BSON.null] = 0;
+SIZES[BSON.int] = 4;
+SIZES[BSON.decimal] = 16;
+
+/** That a value is not one that can be written from its bytes. */
+export class UnsupportedValue extends Error {}
+
+/** The shortest object: its length and its end. */
+const SHORTEST = 5;
+const DOLLAR = 0x24;
+const ASCII = 0x80;
+
+export function int32(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
+}
+
+/** A 64-bit integer; beyond 2^53 it is not exact. */
+export function int64(bytes: Uint8Array, at: number): number {
+  return int32(bytes, at + 4) * 0x1_0000_0000 + (int32(bytes, at) >>> 0);
+}
+
+/** The end of the text of a key, where its zero is. */
+export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
+  let to = at;
+  while (to < end && bytes[to] !== 0) to += 1;
+  if (to >= end) throw new UnsupportedValue('document');
+  return to;
+}
+
+/** The end of an object or array, whose last byte is before it. @throws UnsupportedValue if it does not end where it says */
+export function endOfObject(bytes: Uint8Array, at: number, end: number): number {
+  const to = at + int32(bytes, at);
+  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
+  return to;
+}
+
+/** The end of a text with its zero. @throws UnsupportedValue if it does not end where it says */
+export function endOfText(bytes: Uint8Array, at: number, end: number): number {
+  const to = at + 4 + int32(bytes, at);
+  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
+  return to;
+}
+
+/** The end of a value, which is not checked within. @throws UnsupportedValue for rare types */
+export function endOfValue(bytes: Uint8Array, type: number, at: number, end: number): number {
+  if (type === BSON.text) return endOfText(bytes, at, end);
+  if (type === BSON.object || type === BSON.array) return endOfObject(bytes, at, end);
+  const size = SIZES[type] ?? 0;
+  if (size === 0xff || at + size > end) throw new UnsupportedValue('type');
+  return at + size;
+}
+
+/** The end of a value that is not written, but that the driver would have decoded. @throws UnsupportedValue if it may have thrown */
+export function skipValue(bytes: Buffer, type: number, at: number, end: number): number {
+  const to = endOfValue(bytes, type, at, end);
+  if (type === BSON.text) checkText(bytes, at + 4, to - 1);
+  else if (type === BSON.object || type === BSON.array) skipObject(bytes, at, to);
+  else if (type === BSON.flag) checkFlag(bytes, at);
+  return to;
+}
+
+export function checkFlag(bytes: Uint8Array, at: number): void {
+  if ((bytes[at] ?? 0) > 1) throw new UnsupportedValue('type');
+}
+
+/** A whole object, as {@link skipValue}. */
+export function skipObject(bytes: Buffer, start: number, end: number): void {
+  let at = start + 4;
+  for (;;) {
+    const type = bytes[at++] ?? 0;
+    if (type === 0) break;
+    refuseReference(bytes, at);
+    at = skipValue(bytes, type, endOfKey(bytes, at, end) + 1, end);
+  }
+  if (at !== end) throw new UnsupportedValue('document');
+}
+
+/** The driver makes references ({$ref, $id}) objects of their own kind. */
+export function refuseReference(bytes: Uint8Array, key: number): void {
+  if (bytes[key] === DOLLAR) throw new UnsupportedValue('document');
+}
+
+function checkText(bytes: Buffer, start: number, end: number): void {
+  for (let at = start; at < end; at += 1) {
+    if ((bytes[at] ?? 0) < ASCII) continue;
+    if (!isUtf8(bytes.subarray(at, end))) throw new UnsupportedValue('text');
+    return;
+  }
+}
+
+/** Calls with the place of each object of an array. @throws UnsupportedValue if it has anything else */
+export function forEachObject(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  each: (at: number, end: number) => void,
+): void {
+  let at = start + 4;
+  for (;;) {
+    const type = bytes[at++] ?? 0;
+    if (type === 0) break;
+    if (type !== BSON.object) throw new UnsupportedValue('type');
+    const value = endOfKey(bytes, at, end) + 1;
+    const to = endOfObject(bytes, value, end);
+    each(value, to);
+    at = to;
+  }
+  if (at !== end) throw new UnsupportedValue('document');
 }

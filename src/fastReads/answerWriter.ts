@@ -1,6 +1,5 @@
-import { UnsupportedValue } from '../database/bson';
+import { type RawRows, UnsupportedValue } from '../database/rawRows';
 import { JsonOutput } from './jsonOutput';
-import type { RawRows } from '../database/rawRows';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
 /*

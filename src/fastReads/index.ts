@@ -1,5 +1,5 @@
 import type DataLoader from 'dataloader';
-import { UnsupportedValue } from '../database/bson';
+import { UnsupportedValue } from '../database/rawRows';
 import { coalescedRawReads } from '../database/coalesce';
 import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import { type OrganisationData, POINT_READ_BATCH } from '../database/organisationData';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { DAY, MOST_ANSWER } from '../units';
-import { UnsupportedValue } from '../database/bson';
+import { UnsupportedValue } from '../database/rawRows';
 
 /** How large the buffer is at first, and how large it may stay, in bytes. */
 const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];

@@ -10,7 +10,7 @@ import {
   skipObject,
   skipValue,
   UnsupportedValue,
-} from '../database/bson';
+} from '../database/rawRows';
 import type { JsonOutput } from './jsonOutput';
 
 /** A member of an object in an answer. */

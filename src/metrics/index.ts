@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../admission/rateLimit';
-import { type ApiKey, type KeyState, keyState } from '../auth/apiKey';
+import { type ApiKey, type KeyState, keyState } from '../auth/keys';
 import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';

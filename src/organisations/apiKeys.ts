@@ -1,11 +1,10 @@
 import { type ClientSession, trusted } from 'mongoose';
-import { type ApiKey, keyState } from '../auth/apiKey';
-import { generateKey, type NewKey } from '../auth/keys';
+import { type ApiKey, generateKey, keyState, type NewKey } from '../auth/keys';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
-import { type Attempt, type Keep, type KeyCall, keyAnswers } from './keyAnswers';
+import { type Attempt, type Keep, keyAnswers, type KeyCall } from './keyAnswers';
 import {
   changesOf,
   describe,

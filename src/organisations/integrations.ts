@@ -1,5 +1,5 @@
 import { parseRange, rangeFault } from '../auth/addresses';
-import { type ApiKey, nameFault } from '../auth/apiKey';
+import { type ApiKey, nameFault } from '../auth/keys';
 import { requirePlan } from '../auth/authenticate';
 import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';

@@ -1,7 +1,6 @@
 import { trusted } from 'mongoose';
-import type { ApiKey } from '../auth/apiKey';
+import type { ApiKey, NewKey } from '../auth/keys';
 import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
-import type { NewKey } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import type { Fault } from '../errors';

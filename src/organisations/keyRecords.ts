@@ -1,7 +1,7 @@
 import { trusted } from 'mongoose';
 import { z } from 'zod';
 import { isRange } from '../auth/addresses';
-import type { ApiKey } from '../auth/apiKey';
+import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/mcpAccess';
 import { ALL_SCOPES } from '../auth/scopes';
 import { UUID } from '../units';

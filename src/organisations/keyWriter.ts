@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
-import type { ApiKey } from '../auth/apiKey';
-import { hashAnew } from '../auth/keys';
+import { type ApiKey, hashAnew } from '../auth/keys';
 import type { ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */

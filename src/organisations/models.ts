@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import type { ApiKey } from '../auth/apiKey';
+import type { ApiKey } from '../auth/keys';
 import type { Plan } from '../auth/plans';
 import type { User } from '../auth/principal';
 import type { Role } from '../auth/roles';

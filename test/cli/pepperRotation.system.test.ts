@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { parseKey } from '../../src/auth/keys';
-import type { ApiKey } from '../../src/auth/apiKey';
+import { type ApiKey, parseKey } from '../../src/auth/keys';
 import type { Organisation } from '../../src/auth/principal';
 import { WrongPepperError } from '../../src/organisations/pepper';
 import { eventually } from '../http/eventually';

@@ -1,11 +1,10 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/auth/addresses';
 import { createAuthenticator } from '../../src/auth/authenticate';
-import { generateKey } from '../../src/auth/keys';
+import { type ApiKey, generateKey } from '../../src/auth/keys';
 import { PLANS } from '../../src/auth/plans';
 import { createRateLimiter, failedAuthentications, secondsUntilReset } from '../../src/admission/rateLimit';
 import { isScope } from '../../src/auth/scopes';
-import type { ApiKey } from '../../src/auth/apiKey';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const made = generateKey('svc_live_', '');

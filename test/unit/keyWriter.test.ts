@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiKey } from '../../src/auth/apiKey';
-import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
+import type { ApiKey } from '../../src/auth/keys';
+import { keyWriter, type KeyWriterOptions } from '../../src/organisations/keyWriter';
 import { eventually } from '../http/eventually';
 
 /* Keys used at the same time are written in small batches, so that no request waits for a write of thousands. */

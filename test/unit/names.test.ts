@@ -1,5 +1,4 @@
-import { nameFault } from '../../src/auth/apiKey';
-import { generateKey } from '../../src/auth/keys';
+import { generateKey, nameFault } from '../../src/auth/keys';
 
 /* Valid names of keys, organisations and users. */
 

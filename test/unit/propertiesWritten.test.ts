@@ -4,7 +4,7 @@ import { getNamedType, type GraphQLField, type GraphQLObjectType, type Operation
 import mongoose from 'mongoose';
 import type { RequestContext } from '../../src/operations/context';
 import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
-import { UnsupportedValue } from '../../src/database/bson';
+import { UnsupportedValue } from '../../src/database/rawRows';
 import { onlyRoot } from '../../src/graphql/fastRead';
 import { collections, resolvers } from '../../src/resources';
 import { pageShape, shapeOf } from '../../src/fastReads/shapes';

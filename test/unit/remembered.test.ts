@@ -1,11 +1,10 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
-import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
 import type { RateState } from '../../src/admission/rateLimit';
 import { contextFactory, type IncomingRequest } from '../../src/operations/context';
-import type { ApiKey } from '../../src/auth/apiKey';
 
 /* Rejections may be cached, successful authentication never is. */
 

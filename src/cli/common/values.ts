@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseRange, rangeFault } from '../../auth/addresses';
-import { nameFault } from '../../auth/apiKey';
+import { nameFault } from '../../auth/keys';
 import { MCP_ACCESS, type McpAccess } from '../../auth/mcpAccess';
 import { ALL_SCOPES, isScope, type Scope } from '../../auth/scopes';
-import { type ErrorCode, ERROR_CODES } from '../../errors';
+import { ERROR_CODES, type ErrorCode } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';

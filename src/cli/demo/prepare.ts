@@ -1,7 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { keyState } from '../../auth/apiKey';
-import { parseKey, secretMatches } from '../../auth/keys';
+import { keyState, parseKey, secretMatches } from '../../auth/keys';
 import type { Organisation } from '../../auth/principal';
 import { ALL_SCOPES } from '../../auth/scopes';
 import type { Config } from '../../config';

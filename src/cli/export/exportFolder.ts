@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiKey } from '../../auth/apiKey';
+import type { ApiKey } from '../../auth/keys';
 import type { Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';
 import { toKeyRecord } from '../../organisations/keyRecords';

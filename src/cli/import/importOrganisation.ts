@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { nameFault } from '../../auth/apiKey';
+import { nameFault } from '../../auth/keys';
 import { type Plan, PLANS } from '../../auth/plans';
 import type { Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';

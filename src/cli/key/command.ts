@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../auth/apiKey';
+import type { ApiKey } from '../../auth/keys';
 import { DEFAULT_MCP, type McpAccess } from '../../auth/mcpAccess';
 import { PLANS } from '../../auth/plans';
 import type { Scope } from '../../auth/scopes';
