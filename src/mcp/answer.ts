@@ -1,5 +1,5 @@
-import { ROWS } from '../schema/gaps/mcpGaps';
 import type { Selected } from '../operations/selection';
+import { ROWS } from '../schema/sdl';
 import { isUntrusted } from './tools';
 
 /* What a tool answers with: JSON for a model, of a bounded size, with the words of strangers apart. */

@@ -8,8 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
-import { ROWS } from '../schema/gaps/mcpGaps';
-import { directiveOf } from '../schema/sdl';
+import { directiveOf, ROWS } from '../schema/sdl';
 import { referenceTo } from '../schema/storedTypes';
 import { isObject, type Params } from './protocol';
 import type { Tool } from './tools';

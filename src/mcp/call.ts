@@ -3,14 +3,13 @@ import { type Fault, invalidRequest, shorten, validationFailed } from '../errors
 import { isLargePage } from '../admission/turns';
 import type { Runner } from '../operations/runner';
 import { normaliseKeys } from '../schema/callerKeys';
-import { FIELDS, IDEMPOTENCY_KEY } from '../schema/gaps/mcpGaps';
 import { aggregates } from '../schema/declaredOperations';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, unknown, withLists } from './arguments';
 import { type Runs, runsOf } from './run';
-import { requireUse, type Tool, toolsOf } from './tools';
+import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
 
 /* Calls of tools. */
 

@@ -2,7 +2,7 @@ import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationD
 import type { RequestContext } from '../operations/context';
 import type { Runnable } from '../operations/runner';
 import { answerText } from '../operations/answerText';
-import { ROWS } from '../schema/gaps/mcpGaps';
+import { ROWS } from '../schema/sdl';
 import { everyField, rootField, type Selected } from '../operations/selection';
 import type { Tool } from './tools';
 

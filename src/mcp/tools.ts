@@ -3,12 +3,15 @@ import type { RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Runner } from '../operations/runner';
 import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
-import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/gaps/mcpGaps';
 import type { Operation } from '../schema/declaredOperations';
-import { directiveOf } from '../schema/sdl';
+import { directiveOf, ROWS } from '../schema/sdl';
 import { everyField, type Field, type Selected } from '../operations/selection';
 
 /* Operations as tools of the Model Context Protocol: what a model is told of them. */
+
+/** Arguments that tools have beside those of their operation. */
+export const FIELDS = 'fields';
+export const IDEMPOTENCY_KEY = 'idempotency_key';
 
 export interface Tool {
   readonly operation: Operation;

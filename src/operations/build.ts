@@ -1,14 +1,14 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
 import { countListedObjects, givesMember } from './answerSize';
-import { refuseGaps } from '../schema/gaps/index';
+import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import { findOperations, type Operation } from '../schema/declaredOperations';
 import { scalars } from '../schema/scalars';
 import { describeRequirements } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
-import type { CheckedResource } from '../schema/gaps/sentences';
+import type { CheckedResource } from '../schema/checks/errors';
 import { PAGE } from '../schema/sdl';
 import { storedTypes } from '../schema/storedTypes';
 
@@ -22,7 +22,7 @@ export interface Schemas {
 
 /**
  * SDL and resolvers → the schemas of both APIs, with every @access guarded.
- * @throws Error listing every gap, e.g. root fields without @access or resolver, unknown scopes, list arguments without effect. The
+ * @throws Error with a line per fault, e.g. root fields without @access or resolver, unknown scopes, list arguments without effect. The
  * server must not start.
  */
 export function buildSchemas(
@@ -30,7 +30,7 @@ export function buildSchemas(
   resolvers: Resolvers,
   resources: readonly CheckedResource[] = [],
 ): Schemas {
-  refuseGaps(document, resolvers, resources);
+  refuseErrors(document, resolvers, resources);
   return {
     graphql: describeRequirements(executable(document, resolvers, false)),
     rest: executable(deriveRestDocument(document), resolvers, true),

@@ -9,9 +9,15 @@ export interface Filter {
   /** The member of a row to compare. */
   readonly member: string;
   readonly by: FilterBy;
-  /** Whether its values are ids, which are stored in lower case. */
-  readonly isId: boolean;
+  /** The type of its values: ids are stored in lower case, and times as the database has them. */
+  readonly type: string;
 }
+
+/** The comparisons with one end of a span, and what has an order to compare. */
+export const SPANS = {
+  SINCE: { operator: '$gte', of: ['DateTime', 'Date'] },
+  BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },
+} as const satisfies Partial<Record<FilterBy, { readonly operator: string; readonly of: readonly string[] }>>;
 
 /** The member for full-text search, in every searchable collection but in no type. */
 const SEARCH_MEMBER = 'search';
@@ -34,13 +40,13 @@ export function filterOf(argument: InputValueDefinitionNode): Filter | undefined
   if (!filter) return undefined;
   const name = argument.name.value;
   const { by, member = name } = filter;
-  const isId = namedType(argument.type) === 'ID';
-  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by, isId };
+  const type = namedType(argument.type);
+  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by, type };
 }
 
 /** The filter of a list by its parent's id: that of the list's own argument, if it has one, so that both have the same cursors. */
 export function parentFilter(filters: readonly Filter[], member: string): Filter {
   const own = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
   // no argument can have this name
-  return own ?? { argument: `.${member}`, member, by: 'EQUALS', isId: true };
+  return own ?? { argument: `.${member}`, member, by: 'EQUALS', type: 'ID' };
 }

@@ -1,16 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  concatAST,
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
+  GraphQLError,
   type InputValueDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
   type ObjectTypeExtensionNode,
   parse,
+  type ParseOptions,
+  Source,
   type TypeNode,
   valueFromASTUntyped,
 } from 'graphql';
@@ -24,10 +28,23 @@ let published: DocumentNode | undefined;
 
 /** schema/*.graphql, read once. */
 export function loadDocument(): DocumentNode {
-  if (published) return published;
+  return (published ??= readDocument({ noLocation: true }));
+}
+
+/** The same, by default with the place of each node. @throws Error that names the file and line of an error of syntax */
+export function readDocument(options: ParseOptions = {}): DocumentNode {
   const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
-  const texts = files.map((file) => readFileSync(join(SCHEMA_FOLDER, file), 'utf8'));
-  return (published = parse(texts.join('\n'), { noLocation: true }));
+  return concatAST(
+    files.map((file) => {
+      const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
+      try {
+        return parse(new Source(text, `schema/${file}`), options);
+      } catch (error) {
+        const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
+        throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
+      }
+    }),
+  );
 }
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
@@ -125,6 +142,8 @@ export function isListType(type: TypeNode): boolean {
 
 /** Name of the types of pages: a page of quotes is a QuotePage. */
 export const PAGE = 'Page';
+/** The member of a page with its rows. */
+export const ROWS = 'data';
 
 /** Type name of a list's pages; undefined if the field is not a list. */
 export function pageOf({ type }: FieldDefinitionNode): string | undefined {
@@ -135,6 +154,17 @@ export function pageOf({ type }: FieldDefinitionNode): string | undefined {
 /** Type name of a list's rows; undefined if the field is not a list. */
 export function rowName(field: FieldDefinitionNode): string | undefined {
   return pageOf(field)?.slice(0, -PAGE.length);
+}
+
+/** The default of a published operation's argument, which only the SDL says. */
+export function defaultOf(operation: string, argument: string): number {
+  const { field } = rootFieldNodes(loadDocument()).find(({ field: { name } }) => name.value === operation) ?? {};
+  const constraint = directiveOf(
+    field?.arguments?.find(({ name }) => name.value === argument),
+    'constraint',
+  );
+  if (constraint?.default === undefined) throw new Error(`${operation}(${argument}:) has no default`);
+  return constraint.default;
 }
 
 /** The directives of the SDL, with their arguments (schema/base.graphql says what they mean). */
@@ -185,7 +215,9 @@ export interface Constraint {
   readonly default?: number;
 }
 
-export type FilterBy = 'EQUALS' | 'SINCE' | 'BEFORE' | 'WORDS';
+/** How filters compare: the values of FilterBy. */
+export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS'] as const;
+export type FilterBy = (typeof FILTER_KINDS)[number];
 
 /** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */
 export function directiveOf<Name extends keyof Directives>(
@@ -196,8 +228,14 @@ export function directiveOf<Name extends keyof Directives>(
   if (!directive) return undefined;
   const known = readDirectives.get(directive);
   if (known) return known as Directives[Name];
-  const given = (directive.arguments ?? []).map((one) => [one.name.value, valueFromASTUntyped(one.value)] as const);
-  const read = { ...defaultsOf(name), ...Object.fromEntries(given) };
+  const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
+  // as GraphQL reads them: null is as if it were left out, and one value is a list of it
+  const given = (directive.arguments ?? []).flatMap((one) => {
+    const value: unknown = valueFromASTUntyped(one.value);
+    if (value === null) return [];
+    return [[one.name.value, lists.has(one.name.value) && !Array.isArray(value) ? [value] : value] as const];
+  });
+  const read = { ...defaults, ...Object.fromEntries(given) };
   readDirectives.set(directive, read);
   // buildSchemas rejects missing and unknown arguments
   return read as Directives[Name];
@@ -206,21 +244,25 @@ export function directiveOf<Name extends keyof Directives>(
 /** Kept, since checks at the start ask for each of them many times. */
 const readDirectives = new WeakMap<ConstDirectiveNode, object>();
 
-let defaults: ReadonlyMap<string, object> | undefined;
+interface Definition {
+  readonly defaults: object;
+  /** The arguments that are lists. */
+  readonly lists: ReadonlySet<string>;
+}
 
-/** The default arguments of a directive. */
-function defaultsOf(directive: string): object | undefined {
-  defaults ??= new Map(
+let definitions: ReadonlyMap<string, Definition> | undefined;
+
+/** The directives that the SDL defines. */
+function readDefinitions(): ReadonlyMap<string, Definition> {
+  return (definitions ??= new Map(
     loadDocument()
       .definitions.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION)
-      .map(({ name, arguments: args = [] }) => [
-        name.value,
-        Object.fromEntries(
-          args.flatMap((one) =>
-            one.defaultValue ? [[one.name.value, valueFromASTUntyped(one.defaultValue)] as const] : [],
-          ),
-        ),
-      ]),
-  );
-  return defaults.get(directive);
+      .map(({ name, arguments: args = [] }) => {
+        const defaults = args.flatMap((one) =>
+          one.defaultValue ? [[one.name.value, valueFromASTUntyped(one.defaultValue)] as const] : [],
+        );
+        const lists = args.filter(({ type }) => isListType(type)).map((one) => one.name.value);
+        return [name.value, { defaults: Object.fromEntries(defaults), lists: new Set(lists) }];
+      }),
+  ));
 }

@@ -70,12 +70,14 @@ function findStoredTypes(document: DocumentNode): Types {
     return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
   }
 
-  function membersOf(type: string): StoredMember[] {
+  function membersOf(type: string, around: readonly string[] = []): StoredMember[] {
+    const path = [...around, type];
     return fieldsOf(document, type)
       .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
       .map((field) => {
         const named = namedType(field.type);
-        const members = membersOf(named);
+        if (path.includes(named)) throw new Error(endless(`${type}.${field.name.value}`, named, path));
+        const members = membersOf(named, path);
         return {
           name: field.name.value,
           // enum values are strings
@@ -108,6 +110,10 @@ function findStoredTypes(document: DocumentNode): Types {
       ];
     }),
   );
+}
+
+function endless(place: string, type: string, [stored = '']: readonly string[]): string {
+  return `${place} leads back to ${type}, but is stored in each ${stored}, without end: remove it, or let it refer to a type with @stored`;
 }
 
 /** The fields of the rows that a page or totals hold; undefined if the type has none. */

@@ -5,7 +5,7 @@ import { fastListOf, fastObjectOf } from '../fastReads';
 import { ETAG, tagOf } from '../schema/entityTags';
 import type { Resolver, Resolvers } from '../operations/run';
 import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../schema/sdl';
-import { type Relation, totalledAmounts } from '../schema/storedTypes';
+import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { listPage, listPageText, readOne } from './collection';
 import { listOfParent } from './parentList';
@@ -48,7 +48,9 @@ function ofRoot(
   if (total) {
     const collection = byType.get(total.of);
     if (!collection) return undefined;
-    const spec = { collection, at: total.at, amounts: totalledAmounts(document, field, collection.stored) };
+    const { stored } = collection;
+    const amounts = totalledAmounts(document, field, stored);
+    const spec = { collection, at: total.at, isDay: typeOf(stored, total.at) === 'Date', amounts };
     return (_, given, { data }) => totals(data, spec, given as TotalsArguments);
   }
   const listed = byType.get(rowName(field) ?? '');

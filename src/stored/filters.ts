@@ -1,7 +1,7 @@
 import { trusted } from 'mongoose';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
 import { searchConditions } from './search';
-import type { Filter } from '../schema/filters';
+import { type Filter, SPANS } from '../schema/filters';
 import { comparable, isCompared } from '../schema/callerKeys';
 
 /*
@@ -29,9 +29,9 @@ export function filtersInForce(args: Readonly<Record<string, unknown>>, filters:
 }
 
 /** Normalises a value as it is stored: ids in lower case, keys in NFC. */
-function asKept<T extends string | number | boolean>({ member, isId }: Filter, value: T): T | string {
+function asKept<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
-  if (isId) return value.toLowerCase();
+  if (type === 'ID') return value.toLowerCase();
   return isCompared(member) ? comparable(value) : value;
 }
 
@@ -43,8 +43,8 @@ function isList(value: Given): value is readonly string[] {
 export function toConditions(given: FiltersInForce, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
   // both ends of a period in one condition, since with two a server may scan the index from one end only
-  const spans = new Map<string, Record<string, Date>>();
-  for (const { argument, member, by } of filters) {
+  const spans = new Map<string, object>();
+  for (const { argument, member, by, type } of filters) {
     const value = given[argument];
     if (value === undefined) continue;
     if (by === 'WORDS') {
@@ -55,8 +55,9 @@ export function toConditions(given: FiltersInForce, filters: readonly Filter[]):
       const values = isList(value) ? value : [value];
       conditions.push({ [member]: values.length === 1 ? values[0] : trusted({ $in: values }) });
     } else {
-      const span = { ...spans.get(member), [by === 'SINCE' ? '$gte' : '$lt']: new Date(String(value)) };
-      spans.set(member, span);
+      // days are stored as texts
+      const end = type === 'DateTime' ? new Date(String(value)) : value;
+      spans.set(member, { ...spans.get(member), [SPANS[by].operator]: end });
     }
   }
   return [...conditions, ...[...spans].map(([member, span]) => ({ [member]: trusted(span) }))];

@@ -3,7 +3,6 @@ import { ROWS_OF_PIECE } from '../database/courtesy';
 import { nativeCollection, READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { invalidRequest } from '../errors';
-import type { TOTALS_GROUPS } from '../schema/gaps/totalsGaps';
 import { hasBrokenNumber, requireNumbers } from './brokenNumbers';
 import type { Resource } from './resource';
 
@@ -16,6 +15,8 @@ export interface Span {
   readonly to?: string | null;
 }
 
+/** The values of TotalsGroup. */
+export const TOTALS_GROUPS = ['STATUS', 'MONTH', 'CUSTOMER', 'CURRENCY'] as const;
 type Group = (typeof TOTALS_GROUPS)[number];
 
 export interface TotalsArguments extends Span {
@@ -26,6 +27,8 @@ export interface TotalsSpec {
   readonly collection: Resource;
   /** The member with the time at which a row counts; the first of an index. */
   readonly at: string;
+  /** Whether that member is a day, which is stored as a text. */
+  readonly isDay: boolean;
   /** The members to sum. */
   readonly amounts: readonly string[];
 }
@@ -44,25 +47,39 @@ const MOST_ROWS = 1000;
 export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
   const by = new Set(args.group_by);
   const keys: Row = {
-    ...(by.has('MONTH') && { month: { $dateToString: { date: `$${spec.at}`, format: '%Y-%m' } } }),
+    ...(by.has('MONTH') && { month: monthOf(spec) }),
     ...(by.has('STATUS') && { status: '$status' }),
     ...(by.has('CUSTOMER') && { customer_id: '$customer_id' }),
     currency: '$currency',
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
   return aggregate(data, spec.collection, [
-    within(spec.at, args),
+    spec.isDay ? withinDays(spec.at, args) : within(spec.at, args),
     { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
     { $sort: Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const])) },
   ]);
 }
 
+function monthOf({ at, isDay }: TotalsSpec): object {
+  return isDay ? { $substrCP: [`$${at}`, 0, 7] } : { $dateToString: { date: `$${at}`, format: '%Y-%m' } };
+}
+
+/** The same of a period of days. @throws AppError invalid_request */
+function withinDays(at: string, { from, to }: Span): PipelineStage.Match {
+  requireOrder(from, to);
+  return { $match: { [at]: trusted({ $gte: from ?? '0001-01-01', ...(to ? { $lt: to } : { $lte: '9999-12-31' }) }) } };
+}
+
+function requireOrder(from: string | Date | null | undefined, to: string | Date | null | undefined): void {
+  if (from && to && to < from) {
+    throw invalidRequest([{ parameter: 'to', code: 'range', detail: 'must not be before from' }]);
+  }
+}
+
 /** The $match stage of a period, which uses the index of `at` even if the period is open. @throws AppError invalid_request */
 export function within(at: string, { from, to }: Span): PipelineStage.Match {
   const [start, end] = [new Date(from ?? EARLIEST), to ? new Date(to) : undefined];
-  if (end && end < start) {
-    throw invalidRequest([{ parameter: 'to', code: 'range', detail: 'must not be before from' }]);
-  }
+  requireOrder(start, end);
   return { $match: { [at]: trusted({ $gte: start, ...(end ? { $lt: end } : { $lte: LATEST }) }) } };
 }
 

@@ -1,36 +1,47 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
-import { collections, resolvers } from '../../src/resources';
-import { refuseGaps } from '../../src/schema/gaps';
+import { publishedResolvers } from '../../src/published';
+import { collections } from '../../src/resources';
 import { mergeResolvers, type Resolvers } from '../../src/operations/run';
+import { refuseErrors } from '../../src/schema/checks';
+import type { CheckedResource } from '../../src/schema/checks/errors';
 import { loadDocument } from '../../src/schema/sdl';
-import type { CheckedResource } from '../../src/schema/gaps/sentences';
-import { settingsResolvers } from '../../src/settings/resolvers';
-import { webhookResolvers } from '../../src/webhooks/resolvers';
+import { lint } from '../../tools/schemaLint';
 
-/* The published schema with parts replaced, and the server's errors about it. */
+/* The published schema with parts replaced or added, and what the start and the linter say of it. */
 
 // without descriptions, whose words could match instead of fields
 export const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL = mergeResolvers(resolvers, settingsResolvers, webhookResolvers);
+const ALL = publishedResolvers();
 
-/** The errors the server rejects it with; `own` are further resolvers. */
-export function gapsOf(
-  document: DocumentNode,
-  resources: readonly CheckedResource[] = collections,
-  own: Resolvers = {},
-): string {
+/** A test: what is said of the SDL with `from` replaced by `to`, or with `from` added. */
+export type Case = readonly [sentence: string, from: string | RegExp, to?: string];
+
+export interface Served {
+  readonly resources?: readonly CheckedResource[];
+  /** Further resolvers. */
+  readonly own?: Resolvers;
+}
+
+/** The errors that the server refuses to start with; `none` if it starts. */
+export function errorsOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
   try {
-    refuseGaps(document, mergeResolvers(ALL, own), resources);
+    refuseErrors(document, mergeResolvers(ALL, own), resources);
     return 'none';
   } catch (error) {
     return (error as Error).message;
   }
 }
 
-/** The SDL with one part replaced, which must exist. */
-export function broken(from: string | RegExp, to: string): DocumentNode {
+/** What the linter says of a schema that starts. */
+export function lintOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
+  return lint(document, mergeResolvers(ALL, own), resources).join('\n');
+}
+
+/** The SDL with one part replaced, which must exist, or with one added. */
+export function broken([, from, to]: Case): DocumentNode {
+  if (to === undefined) return parse(`${SDL}\n${String(from)}`);
   const sdl = SDL.replace(from, to);
   if (sdl === SDL) throw new Error(`the SDL does not contain ${String(from)}`);
   return parse(sdl);

@@ -1,7 +1,6 @@
-import { toolsOf } from '../../src/mcp/tools';
+import { FIELDS, IDEMPOTENCY_KEY, toolsOf } from '../../src/mcp/tools';
 import type { Schemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
-import { FIELDS, IDEMPOTENCY_KEY } from '../../src/schema/gaps/mcpGaps';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';
 

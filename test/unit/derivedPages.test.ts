@@ -92,18 +92,18 @@ describe('a filter', () => {
   const inForce = (filter: Filter, value: unknown) => filtersInForce({ [filter.argument]: value }, [filter]);
 
   test('compares ids in lower case, whatever the name of the member', () => {
-    const filter: Filter = { argument: 'buyer', member: 'buyer', by: 'EQUALS', isId: true };
+    const filter: Filter = { argument: 'buyer', member: 'buyer', by: 'EQUALS', type: 'ID' };
     expect(inForce(filter, PARENT.toUpperCase())).toEqual({ buyer: PARENT });
     expect(inForce(filter, [PARENT.toUpperCase()])).toEqual({ buyer: [PARENT] });
   });
 
   test('compares text as it is given, even if its name is like that of an id', () => {
-    const filter: Filter = { argument: 'tax_id', member: 'tax_id', by: 'EQUALS', isId: false };
+    const filter: Filter = { argument: 'tax_id', member: 'tax_id', by: 'EQUALS', type: 'String' };
     expect(inForce(filter, 'AB12')).toEqual({ tax_id: 'AB12' });
   });
 
   test('has ids if its argument is one', () => {
-    const ids = filtersOf('orders').filter(({ isId }) => isId);
+    const ids = filtersOf('orders').filter(({ type }) => type === 'ID');
     expect(ids.map(({ member }) => member)).toEqual(['customer_id']);
   });
 });

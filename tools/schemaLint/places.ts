@@ -1,4 +1,5 @@
 import {
+  type ASTNode,
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
@@ -8,11 +9,11 @@ import {
   isTypeExtensionNode,
   Kind,
 } from 'graphql';
-import { isObjectNode, keptOf, SUBSCRIPTION } from '../sdl';
+import { isObjectNode, keptOf, SUBSCRIPTION } from '../../src/schema/sdl';
 
 /* The places of the SDL that can have directives, as sentences name them. */
 
-type Directed = Readonly<{ directives?: readonly ConstDirectiveNode[] }>;
+type Directed = ASTNode & Readonly<{ directives?: readonly ConstDirectiveNode[] }>;
 
 export interface Place<Kinds extends string = string, Node extends Directed = Directed> {
   /** `Query.orders(limit:)`, `ProductUpsert.sku`. */

@@ -1,0 +1,65 @@
+import { type ASTNode, type DocumentNode, getLocation, type GraphQLError, Kind } from 'graphql';
+import { didYouMean } from 'graphql/jsutils/didYouMean';
+import { suggestionList } from 'graphql/jsutils/suggestionList';
+import type { ResolverTable } from '../resolvers';
+import { loadDocument, readDocument } from '../sdl';
+import type { Types } from '../storedTypes';
+
+/** A resource of the server, to check the SDL against. */
+export interface CheckedResource {
+  /** Name of its collection, and of the root field that lists it. */
+  readonly name: string;
+  readonly indexes: readonly { readonly on: object; readonly options?: { readonly unique?: unknown } }[];
+}
+
+/** The SDL and what serves it. */
+export interface Checked {
+  readonly document: DocumentNode;
+  readonly types: Types;
+  readonly resolvers: ResolverTable;
+  readonly resources: ReadonlyMap<string, CheckedResource>;
+}
+
+/** A fault of the schema: a sentence that says what to write, and where in the SDL, unless it is about a table of the code. */
+export interface SchemaError {
+  readonly node?: ASTNode | undefined;
+  readonly text: string;
+}
+
+/** Where an object type is defined. */
+export function nodeOf({ definitions }: DocumentNode, type: string): ASTNode | undefined {
+  return definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
+}
+
+/** The errors of one place whose condition holds. */
+export function errorsAt(node: ASTNode | undefined, ...found: readonly unknown[]): SchemaError[] {
+  return found.filter((one) => typeof one === 'string').map((text) => ({ node, text }));
+}
+
+/** Those of graphql-js, which names no directive that is like a misspelt one. */
+export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]): SchemaError[] {
+  const directives = document.definitions.flatMap((node) =>
+    node.kind === Kind.DIRECTIVE_DEFINITION ? [`@${node.name.value}`] : [],
+  );
+  return errors.map(({ message, nodes }) => {
+    const [, unknown] = /^Unknown directive "(@\w+)"/.exec(message) ?? [];
+    const nearest = unknown === undefined ? '' : didYouMean(suggestionList(unknown, directives));
+    return { node: nodes?.[0], text: message + nearest };
+  });
+}
+
+/** The errors that `find` finds in a document, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. */
+export function linesOf(document: DocumentNode, find: (document: DocumentNode) => readonly SchemaError[]): string[] {
+  if (find(document).length === 0) return [];
+  // locations take memory, and only errors need them
+  const located = document === loadDocument() ? readDocument() : document;
+  const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
+  // the same sentence again is about the same fault
+  return [...new Map(lines.toReversed()).values()].toReversed();
+}
+
+function placeOf(node: ASTNode | undefined): string {
+  if (!node?.loc) return '';
+  const { source, start } = node.loc;
+  return `${source.name}:${String(getLocation(source, start).line)}: `;
+}

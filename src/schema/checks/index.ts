@@ -1,0 +1,265 @@
+import {
+  buildASTSchema,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  Kind,
+  print,
+  validate,
+  ValuesOfCorrectTypeRule,
+} from 'graphql';
+import { validateSDL } from 'graphql/validation/validate';
+import { ROLES } from '../../auth/roles';
+import { SCOPES } from '../../auth/scopes';
+import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import type { ResolverTable } from '../resolvers';
+import { scalars } from '../scalars';
+import {
+  allFieldNodes,
+  directiveOf,
+  enumValuesOf,
+  fieldsOf,
+  FILTER_KINDS,
+  isListType,
+  isObjectNode,
+  isRootType,
+  namedType,
+  rootFieldNodes,
+  type RootType,
+  rowName,
+  SUBSCRIPTION,
+} from '../sdl';
+import { type StoredType, storedTypes, type Types } from '../storedTypes';
+import { type Checked, type CheckedResource, errorsAt, errorsOf, linesOf, nodeOf, type SchemaError } from './errors';
+import { listErrors } from './lists';
+import { upsertErrors } from './upserts';
+
+/*
+ * What stops the start: faults of the schema that would show data to the wrong callers or lose some. The linter of the schema
+ * (tools/schemaLint) says the rest.
+ */
+
+/** Refuses a schema that would show or lose data. @throws Error with a line per fault, each with what to change where */
+export function refuseErrors(
+  document: DocumentNode,
+  resolvers: ResolverTable,
+  resources: readonly CheckedResource[],
+): void {
+  const lines = linesOf(document, (one) => schemaErrors(one, resolvers, resources));
+  if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
+}
+
+/** In stages: what a stage reads, the one before it found valid. */
+export function schemaErrors(
+  document: DocumentNode,
+  resolvers: ResolverTable,
+  defined: readonly CheckedResource[],
+): SchemaError[] {
+  const invalid = validateSDL(document);
+  if (invalid.length > 0) return errorsOf(document, invalid);
+  const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
+  // graphql-js checks no values of directives by itself, and takes those it does not know for none
+  const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
+  if (values.length > 0) return errorsOf(document, values);
+  const resources = new Map(defined.map((resource) => [resource.name, resource]));
+  const checked: Checked = { document, types: storedTypes(document), resolvers, resources };
+  return [
+    ...scalarErrors(document),
+    ...tableErrors(document),
+    ...collectionErrors(checked),
+    ...allFieldNodes(document).flatMap(({ type, field }) => fieldErrors(checked, type, field)),
+    ...amountErrors(document),
+    ...relationErrors(checked),
+    ...routeErrors(document),
+    ...scopeErrors(document),
+    ...personalErrors(checked),
+    ...listErrors(checked),
+    ...upsertErrors(checked),
+  ];
+}
+
+function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
+  return definitions.flatMap((node) =>
+    node.kind === Kind.SCALAR_TYPE_DEFINITION && !Object.hasOwn(scalars, node.name.value)
+      ? errorsAt(
+          node,
+          `the scalar ${node.name.value} is checked by nothing: add it to src/schema/scalars.ts, or remove it`,
+        )
+      : [],
+  );
+}
+
+/** What the code knows of enums: permissions that it would not ask for, and comparisons that it could not make. */
+const KNOWN = [
+  { name: 'Scope', file: 'src/auth/scopes.ts', values: Object.keys(SCOPES) },
+  { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(ROLES) },
+  { name: 'FilterBy', file: 'src/schema/sdl.ts', values: FILTER_KINDS as readonly string[] },
+];
+
+function tableErrors(document: DocumentNode): SchemaError[] {
+  return KNOWN.flatMap(({ name, file, values }) =>
+    enumValuesOf(document, name)
+      .filter((value) => !values.includes(value.name.value))
+      .flatMap((node) => errorsAt(node, `enum ${name} has ${node.name.value}, which ${file} lacks: add it there`)),
+  );
+}
+
+/** The gateway's own collections in an organisation's database; tests hold them equal to their definitions. */
+export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'events', 'webhook_deliveries'];
+
+function collectionErrors({ document, types, resources }: Checked): SchemaError[] {
+  const owners = new Map<string, string>();
+  return [...types.values()].flatMap(({ type, collection, unique }) => {
+    const other = owners.get(collection);
+    owners.set(collection, type);
+    const indexes = resources.get(collection)?.indexes;
+    const isHeld = indexes?.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
+    return errorsAt(
+      nodeOf(document, type),
+      other !== undefined && `${type} has the same collection as ${other}: use another in @stored`,
+      OWN_COLLECTIONS.includes(collection) &&
+        `${type} has the collection ${collection}, which is the gateway's own: use another in @stored`,
+      !indexes &&
+        `${type} is @stored, but no resource has the collection ${collection}: define one and add it to src/resources/index.ts`,
+      unique !== undefined &&
+        isHeld === false &&
+        `${type} has @stored(unique: "${unique}"), but no unique index: add { on: { ${unique}: 1 }, options: { unique: true } } to ${collection}`,
+    );
+  });
+}
+
+function fieldErrors(checked: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
+  const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
+  const isRoot = isRootType(type) || type === SUBSCRIPTION;
+  const role = access?.role;
+  const given = Object.keys(access ?? {});
+  const stored = isRoot ? shownType(field, checked.types) : undefined;
+  // what a resource derives, it lacks for one reason
+  const isDerived = [stored, checked.types.get(type), relatedType(checked, field)].some(
+    (one) => one && !checked.resources.has(one.collection),
+  );
+  const isResolved = checked.resolvers[type]?.[field.name.value] !== undefined || isDerived;
+  // no list of all that is stored has an end
+  if (stored && isListType(field.type))
+    return errorsAt(field, `${place} is a list of ${stored.type}: write ${stored.type}Page`);
+  return errorsAt(
+    field,
+    isRoot && !access && `${place} has no @access: add it, with the scope or the role that its callers need`,
+    given.length > 1 && `${place} has @access(${given.join(':, ')}:): give one of them`,
+    role !== undefined && directiveOf(field, 'rest') && `${place} is for users but has @rest: remove it`,
+    (isRoot || access) && !isResolved && `${place} has no resolver: add one to the resolvers of its resource`,
+    ...(stored && access ? readErrors(field, place, stored) : []),
+  );
+}
+
+/** Finds amounts of money that would be rounded, or refused when they are large. */
+function amountErrors({ definitions }: DocumentNode): SchemaError[] {
+  return definitions.flatMap((node) => {
+    if (!isObjectNode(node) && node.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION) return [];
+    return (node.fields ?? [])
+      .flatMap((field) => [field, ...('arguments' in field ? (field.arguments ?? []) : [])])
+      .filter(({ name, type }) => name.value.endsWith('_minor') && namedType(type) !== 'Minor')
+      .flatMap((one) =>
+        errorsAt(one, `${node.name.value} has ${one.name.value}: ${print(one.type)}, but it is money: write Minor`),
+      );
+  });
+}
+
+/** The stored type whose objects, pages or totals a root field returns. */
+function shownType(field: FieldDefinitionNode, types: Types): StoredType | undefined {
+  const names = [directiveOf(field, 'totals')?.of, rowName(field), namedType(field.type)];
+  return names.flatMap((name) => types.get(name ?? '') ?? [])[0];
+}
+
+/** The stored type that a field of another leads to. */
+function relatedType({ types }: Checked, field: FieldDefinitionNode): StoredType | undefined {
+  return types.get(rowName(field) ?? '') ?? types.get(namedType(field.type));
+}
+
+function readErrors(field: FieldDefinitionNode, place: string, { type, collection }: StoredType): unknown[] {
+  const { scope, ...others } = directiveOf(field, 'access') ?? {};
+  if (scope !== undefined) return [];
+  const isOpen = Object.keys(others).length === 0;
+  return [
+    isOpen && `${place} has @access without a scope, so any key could read each ${type}: name one`,
+    !isOpen &&
+      field.name.value === collection &&
+      `${place} has @access without scope, which decides who hears of changes of ${collection}: use a single scope`,
+  ];
+}
+
+function relationErrors({ types }: Checked): SchemaError[] {
+  return [...types.values()].flatMap(({ type: owner, relations }) =>
+    relations.flatMap(({ field, type, isList }) => {
+      const place = `${owner}.${field.name.value}`;
+      const isAny = Object.keys(directiveOf(field, 'access') ?? {}).length === 0;
+      return errorsAt(
+        field,
+        !isList && isListType(field.type)
+          ? `${place} is a list of ${type}: write ${type}Page, or a single object`
+          : isAny &&
+              `${place} leads to the type ${type}, which any key could read: add @access with the scope of reading it`,
+      );
+    }),
+  );
+}
+
+/** Finds routes that are one, of which only the first would be served. */
+function routeErrors(document: DocumentNode): SchemaError[] {
+  const places = new Map<string, string>();
+  return rootFieldNodes(document).flatMap(({ kind, field }) => {
+    const rest = directiveOf(field, 'rest');
+    if (!rest) return [];
+    const [place, route] = [`${kind}.${field.name.value}`, `${rest.method} ${rest.path.replaceAll(/:\w+/g, ':')}`];
+    const other = places.get(route);
+    places.set(route, place);
+    return errorsAt(field, other !== undefined && `${place} has the same route as ${other}: change its path or method`);
+  });
+}
+
+/** Finds writes that keys may make which were given to read. */
+function scopeErrors(document: DocumentNode): SchemaError[] {
+  const fields = rootFieldNodes(document);
+  const of = (root: RootType) => fields.flatMap(({ kind, field }) => (kind === root ? [field] : []));
+  const readers = new Map(of('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));
+  return of('Mutation').flatMap((field) => {
+    const scope = directiveOf(field, 'access')?.scope;
+    const read = scope === undefined ? undefined : readers.get(scope);
+    return errorsAt(
+      field,
+      read !== undefined &&
+        `Mutation.${field.name.value} has the scope ${String(scope)}, with which keys read Query.${read}: use another for writes`,
+    );
+  });
+}
+
+/** Finds personal data that erasing a customer would leave. */
+function personalErrors({ document, types }: Checked): SchemaError[] {
+  const concerned = typesOfCustomer(types).flatMap(({ stored, parts }) => [stored, ...parts]);
+  const own = new Set(concerned.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
+  const stray = allFieldNodes(document).flatMap(({ type, field }) => {
+    const place = `${type}.${field.name.value}`;
+    const isStray = directiveOf(field, 'personal') && !own.has(place);
+    return errorsAt(
+      field,
+      isStray && `${place} is @personal, but is no member of a stored type that refers to a customer: remove it`,
+    );
+  });
+  return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(document, stored)), ...stray];
+}
+
+function erasureErrors(document: DocumentNode, { type, unique, members }: StoredType): SchemaError[] {
+  return fieldsOf(document, type).flatMap((field) => {
+    const member = members.find(({ name }) => name === field.name.value);
+    if (!member || member.name === unique) return [];
+    const [place, personal] = [`${type}.${member.name}`, directiveOf(field, 'personal')];
+    return errorsAt(
+      field,
+      !personal &&
+        takesFreeText(document, field, member) &&
+        `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
+      personal?.erased === true &&
+        !canBeErased(member) &&
+        `${place} is @personal but can be neither null nor a text, so it cannot be erased: make it nullable`,
+    );
+  });
+}

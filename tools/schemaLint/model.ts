@@ -1,0 +1,105 @@
+import { type ASTNode, buildASTSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { type Checked, type CheckedResource, errorsAt, nodeOf, type SchemaError } from '../../src/schema/checks/errors';
+import type { ResolverTable } from '../../src/schema/resolvers';
+import { directiveOf, type RootType } from '../../src/schema/sdl';
+import { type Relation, storedTypes, type StoredType } from '../../src/schema/storedTypes';
+import { type BulkUpsert, upsertsOf } from '../../src/schema/upserts';
+import { type FieldPlace, type InputPlace, type Place, placesOf } from './places';
+
+/* What rules of the linter look at, and how they are run. */
+
+export interface Model extends Checked {
+  readonly schema: GraphQLSchema;
+  readonly fields: readonly FieldPlace[];
+  /** Fields of Query and Mutation. */
+  readonly roots: readonly FieldPlace[];
+  readonly routes: readonly Route[];
+  readonly inputs: readonly InputPlace[];
+  readonly upserts: readonly BulkUpsert[];
+  /** With those of the same name. */
+  readonly defined: readonly CheckedResource[];
+}
+
+/** A root field with @rest. */
+export interface Route extends FieldPlace {
+  readonly root: RootType;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+}
+
+/** What of a place is wrong: sentences that go on after its name. */
+export type Found = readonly unknown[];
+
+/** A rule, by what it visits. */
+export interface Rule {
+  /** Every directed node. */
+  readonly place?: (place: Place, model: Model) => Found;
+  /** Fields of all types. */
+  readonly field?: (field: FieldPlace, model: Model) => Found;
+  readonly root?: (field: FieldPlace, model: Model) => Found;
+  readonly route?: (route: Route, model: Model) => Found;
+  /** Arguments and fields of input types. */
+  readonly input?: (input: InputPlace, model: Model) => Found;
+  readonly stored?: (stored: StoredType, model: Model) => Found;
+  readonly relation?: (relation: Relation, owner: StoredType, model: Model) => Found;
+  readonly upsert?: (upsert: BulkUpsert, model: Model) => Found;
+  /** Whole sentences about the whole. */
+  readonly schema?: (model: Model) => readonly SchemaError[];
+}
+
+export type Rules = Readonly<Record<string, Rule>>;
+
+export function modelOf(document: DocumentNode, resolvers: ResolverTable, defined: readonly CheckedResource[]): Model {
+  const { fields, inputs } = placesOf(document);
+  const roots = fields.filter(({ kind }) => kind === 'query' || kind === 'mutation');
+  const routes = roots.flatMap((field): Route[] => {
+    const rest = directiveOf(field.node, 'rest');
+    return rest ? [{ ...field, root: field.owner as RootType, ...rest }] : [];
+  });
+  return {
+    ...{ document, resolvers, types: storedTypes(document), fields, roots, routes, inputs, defined },
+    schema: buildASTSchema(document, { assumeValidSDL: true }),
+    resources: new Map(defined.map((one) => [one.name, one])),
+    upserts: upsertsOf(document),
+  };
+}
+
+/** What the rules say of a model, each sentence with the name of its rule. */
+export function apply(rules: Rules, model: Model): SchemaError[] {
+  return Object.entries(rules).flatMap(([name, rule]) =>
+    found(rule, model).map(({ node, text }) => ({ node, text: `${text} [${name}]` })),
+  );
+}
+
+function found(rule: Rule, model: Model): SchemaError[] {
+  const visited = <P extends Pick<Place, 'name' | 'node'>>(
+    places: readonly P[],
+    visit?: (one: P, all: Model) => Found,
+  ) => (visit ? places.flatMap((place) => at(place.node, place.name, visit(place, model))) : []);
+  const { types, upserts, document } = model;
+  const stored = [...types.values()];
+  return [
+    ...visited(placesOf(document).all, rule.place),
+    ...visited(model.fields, rule.field),
+    ...visited(model.roots, rule.root),
+    ...visited(model.routes, rule.route),
+    ...visited(model.inputs, rule.input),
+    ...stored.flatMap((one) => at(nodeOf(document, one.type), one.type, rule.stored?.(one, model) ?? [])),
+    ...stored.flatMap((owner) =>
+      owner.relations.flatMap((relation) => {
+        const place = `${owner.type}.${relation.field.name.value}`;
+        return at(relation.field, place, rule.relation?.(relation, owner, model) ?? []);
+      }),
+    ),
+    ...upserts.flatMap((one) => {
+      const { name, node } = model.roots.find(({ node }) => node.name.value === one.operation) ?? {};
+      return at(node, String(name), rule.upsert?.(one, model) ?? []);
+    }),
+    ...(rule.schema?.(model) ?? []),
+  ];
+}
+
+function at(node: ASTNode | undefined, name: string, sentences: Found): SchemaError[] {
+  return errorsAt(node, ...sentences).map(({ text }) => ({ node, text: `${name} ${text}` }));
+}
