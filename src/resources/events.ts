@@ -1,12 +1,12 @@
 import type { Scope } from '../auth/scopes';
 import type { OrganisationData } from '../database/organisationData';
-import { DEFAULT_LIMIT } from '../database/pagination';
 import { AppError } from '../errors';
 import type { EventSource } from '../events/callers';
 import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
 import { EVENT_TYPES } from '../events/types';
 import type { RequestContext } from '../operations/context';
+import { defaultOf } from '../schema/sdl';
 
 /* An organisation's events: the feed (contract, section 12), and the subscription to it (docs/decisions/subscription.md). */
 
@@ -25,6 +25,8 @@ interface FeedArguments {
 interface ShownEvent {
   readonly position: string;
 }
+
+const DEFAULT_LIMIT = defaultOf('events', 'limit');
 
 export const eventResolvers = {
   Query: {

@@ -1,9 +1,11 @@
 import { trusted } from 'mongoose';
 import type { RequestContext } from '../../operations/context';
 import type { OrganisationData } from '../../database/organisationData';
-import { DEFAULT_LIMIT } from '../../database/pagination';
+import { defaultOf } from '../../schema/sdl';
 import { aggregate, decimal, exact, ifWithin, type Rows, type Span, within } from '../../stored/totals';
 import { orders } from './orders';
+
+const DEFAULT_LIMIT = defaultOf('product_sales', 'limit');
 
 interface ProductSalesArguments extends Span {
   /** Products per currency. */
