@@ -14,6 +14,7 @@ import type { TestGateway } from '../support/gateway';
 import { databaseName } from '../../src/database/organisationData';
 import type { Answer, Json } from '../support/client';
 import { CALLS, argumentsOf, operations } from '../support/operations';
+import { RESOURCES } from '../support/resources';
 
 /*
  * Every kind of key, times every operation, times every position where a caller can name an object, times the owner of that
@@ -83,7 +84,7 @@ test("the victim's own key can read all of its secrets, so the matrix would dete
   for (const { operation, face } of CALLS) {
     seen += (await face.call(victim.caller, operation, argumentsOf(operation, victim.ids))).text;
   }
-  for (const list of ['products', 'customers', 'quotes', 'orders', 'requests'] as const) {
+  for (const { list } of RESOURCES) {
     for (const { id } of victim.records[list]) seen += (await victim.caller.get(`/${list}/${id}`)).text;
   }
   for (const { id } of victim.records.requests) {

@@ -2,9 +2,17 @@ import type { ImportRecord } from '../../src/stored/records';
 import type { Json } from '../support/client';
 import { ask, askAll, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
 import { callerOf, makeStored } from '../support/factories';
-import { allBut, argumentsOf, byTime, equal, oneOf, pairsOf, since, timeIn, written } from '../support/filters';
+import { allBut, argumentsOf, equal, filterBy, filtersOf, oneOf, pairsOf, valueIn, written } from '../support/filters';
 import { late, served } from '../support/gateway';
-import { expectedRows, type Filter, type Records, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
+import {
+  expectedRows,
+  type Filter,
+  type ListName,
+  type Records,
+  RESOURCES,
+  sortsOf,
+  variedNorthwind,
+} from '../support/resources';
 
 /** Fewer quotes and orders, to save time; still several pages and every status. */
 const records = thinned(variedNorthwind());
@@ -30,46 +38,31 @@ function thinned({ quotes, orders, ...others }: Records): Records {
 }
 
 const customerId = String(records.quotes[0]!.customer_id);
+const updatedSince = (list: ListName, bound = valueIn(records[list], 'updated_at', 0.2)): Filter =>
+  filterBy(
+    argumentsOf(list).find(({ name }) => name === 'updated_since')!,
+    bound,
+  );
+const updated = valueIn(records.products, 'updated_at');
 
-const byCustomer = equal('customer_id', customerId);
-const updated = timeIn(records.products, 'updated_at');
-
+/** Values that rows do not have, or that are written in another way; those of rows are tried for every argument. */
 const FILTERS: Partial<Record<string, readonly Filter[]>> = {
   products: [
     oneOf('sku', 'nw-017'),
     oneOf('sku', 'NW-001', 'NW-017', 'NW-017', 'NW-999'),
     oneOf('sku', "'; $where: 1"),
     written(oneOf('sku', 'CAF\u00c9'), { sku: ['CAFE\u0301'] }),
-    equal('category', 'Beverages'),
     equal('category', 'Bev'),
-    equal('active', true),
-    equal('active', false),
-    written(since('updated_at', updated), { updated_since: updated.replace('.000Z', '-00:00') }),
+    written(updatedSince('products', updated), { updated_since: updated.replace('.000Z', '-00:00') }),
   ],
-  customers: [
-    equal('external_ref', 'ALFKI'),
-    equal('external_ref', 'alfki'),
-    equal('email', 'buyer10@example.com'),
-    equal('email', 'BUYER10@example.com'),
-  ],
+  customers: [equal('external_ref', 'alfki'), equal('email', 'BUYER10@example.com')],
   quotes: [
-    equal('number', records.quotes[1]!.number),
     equal('number', String(records.quotes[1]!.number).toLowerCase()),
-    oneOf('status', 'withdrawn'),
     oneOf('status', 'sent', 'sent', 'draft'),
-    byCustomer,
-    written(byCustomer, { customer_id: customerId.toUpperCase() }),
+    written(equal('customer_id', customerId), { customer_id: customerId.toUpperCase() }),
     equal('customer_id', '8b0587c3-0000-4000-8000-000000000000'),
-    ...byTime(records.quotes, 'created_at'),
   ],
-  orders: [
-    equal('number', records.orders[1]!.number),
-    oneOf('status', 'in_production'),
-    oneOf('status', 'placed', 'dispatched', 'cancelled'),
-    byCustomer,
-    ...byTime(records.orders, 'placed_at'),
-  ],
-  requests: [oneOf('status', 'open'), equal('customer_id', records.requests[1]!.customer_id)],
+  orders: [oneOf('status', 'placed', 'dispatched', 'cancelled')],
 };
 
 /** One API after the other, the first of them by the number. */
@@ -81,7 +74,7 @@ describe.each(RESOURCES.map((resource, turn) => ({ ...resource, turn })))(
   ({ turn, ...resource }) => {
     const { list } = resource;
     const rows = records[list];
-    const filters = [...(FILTERS[list] ?? []), ...byTime(rows, 'updated_at')];
+    const filters = [...filtersOf(list, rows), ...(FILTERS[list] ?? [])];
 
     async function hasRows(
       face: Face,
@@ -108,7 +101,7 @@ describe.each(RESOURCES.map((resource, turn) => ({ ...resource, turn })))(
     test.each(sortsOf(resource).filter((sort) => !sort.startsWith('-')))(
       'is sorted by %s in both directions, ties by id, with and without a filter',
       async (member) => {
-        const filter = since('updated_at', timeIn(rows, 'updated_at', 0.2));
+        const filter = updatedSince(list);
         for (const [at, sort] of [member, `-${member}`].entries()) {
           await hasRows(taking(turn + at), { args: {}, keeps: () => true }, { sort, limit: 40 });
           await hasRows(taking(turn + at + 1), filter, { sort, limit: 40 });
@@ -160,6 +153,8 @@ describe.each(RESOURCES.map((resource, turn) => ({ ...resource, turn })))(
   },
 );
 
+const OF_GRAPHQL = ['DateTime', 'Date', 'Minor', 'Int', 'Float'];
+
 describe('lists in both APIs', () => {
   test.each(RESOURCES)(
     'of $list reject an empty value of every argument, instead of listing everything',
@@ -171,8 +166,8 @@ describe('lists in both APIs', () => {
           if (type === 'Boolean') continue;
           const value = isList && face === GRAPHQL ? [] : isList ? [''] : '';
           const { status, code, errors } = await refusal(face, caller, list, { [name]: value });
-          // GraphQL itself rejects an invalid date, with its own message
-          const parameter = type === 'DateTime' && face === GRAPHQL ? undefined : name;
+          // GraphQL itself rejects an invalid date or amount, with its own message
+          const parameter = OF_GRAPHQL.includes(type) && face === GRAPHQL ? undefined : name;
           const found = { name, status, code, parameter: errors?.[0].parameter };
           expect(found).toEqual({ name, status: 400, code: 'invalid_request', parameter });
         }
@@ -191,7 +186,7 @@ describe('lists in both APIs', () => {
   });
 
   test('compare dates with fractions of a millisecond correctly, although rows have none', async () => {
-    const bound = timeIn(records.quotes, 'created_at');
+    const bound = valueIn(records.quotes, 'created_at');
     const finer = bound.replace('Z', '0001Z');
     const count = (keeps: Filter['keeps']): number => records.quotes.filter(keeps).length;
     for (const face of FACES) {

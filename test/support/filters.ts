@@ -16,29 +16,23 @@ export function oneOf(name: string, ...values: readonly string[]): Filter {
   return { args: { [name]: values }, keeps: (row) => values.includes(row[name]) };
 }
 
-/** The exact time of a row, to test the bound itself. */
-export function timeIn(rows: Rows, member: string, share = 0.5): string {
-  const values = rows.map((row) => String(row[member])).sort();
+/** What each comparison means, said apart from the code that makes conditions of it. */
+const MEANINGS: Readonly<Record<string, (value: Value, bound: Value) => boolean>> = {
+  EQUALS: (value, bound) => value === bound,
+  SINCE: (value, bound) => value >= bound,
+  BEFORE: (value, bound) => value < bound,
+};
+
+type Value = string;
+
+/** A value of a row, to test the bound itself. */
+export function valueIn(rows: Rows, member: string, share = 0.5): Value {
+  const values = rows.flatMap((row) => ((row[member] ?? null) === null ? [] : [row[member] as Value])).sort(compare);
   return values[Math.floor(values.length * share)]!;
 }
 
-export function since(member: string, bound: string): Filter {
-  return { args: { [member.replace('_at', '_since')]: bound }, keeps: (row) => row[member] >= bound };
-}
-
-export function before(member: string, bound: string): Filter {
-  return { args: { [member.replace('_at', '_before')]: bound }, keeps: (row) => row[member] < bound };
-}
-
-/** Filters by a time: from it on, before it, the middle half of the rows, and a period that ends before it begins. */
-export function byTime(rows: Rows, member: string): Filter[] {
-  const [from, middle, to] = [0.25, 0.5, 0.75].map((share) => timeIn(rows, member, share)) as [string, string, string];
-  return [
-    since(member, middle),
-    before(member, middle),
-    both(since(member, from), before(member, to)),
-    both(since(member, to), before(member, from)),
-  ];
+function compare(one: Value, other: Value): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** A filter whose argument is written differently. */
@@ -52,6 +46,8 @@ export function both(one: Filter, other: Filter): Filter {
 
 export interface Argument {
   readonly name: string;
+  readonly member: string;
+  readonly by: string;
   readonly type: string;
   readonly isList: boolean;
 }
@@ -59,20 +55,42 @@ export interface Argument {
 /** The arguments of a list that compare a member, but for the search. */
 export function argumentsOf(list: string): Argument[] {
   const { field } = rootFieldNodes(loadDocument()).find(({ field: { name } }) => name.value === list)!;
-  return field
-    .arguments!.filter((argument) => directiveOf(argument, 'filter') && argument.name.value !== 'q')
-    .map(({ name, type }) => ({ name: name.value, type: namedType(type), isList: print(type).startsWith('[') }));
+  return field.arguments!.flatMap((argument) => {
+    const { member = argument.name.value, by = 'WORDS' } = directiveOf(argument, 'filter') ?? {};
+    const { name, type } = argument;
+    return by === 'WORDS'
+      ? []
+      : [{ name: name.value, member, by, type: namedType(type), isList: print(type).startsWith('[') }];
+  });
 }
 
-/** Filters by one argument with different values from the rows; their meaning is that of the argument's name. */
-export function filtersBy(rows: Rows, { name, type, isList }: Argument): Filter[] {
-  const at = name.replace(/_(since|before)$/, '_at');
-  if (type === 'DateTime') {
-    const by = name.endsWith('_since') ? since : before;
-    return [0.5, 0.2, 0.8].map((share) => by(at, timeIn(rows, at, share)));
-  }
-  const values = [...new Set(rows.map((row) => row[name] ?? undefined))].filter((value) => value !== undefined);
-  return values.map((value) => (isList ? oneOf(name, value as string) : equal(name, value)));
+/** The filter by one argument with a value. */
+export function filterBy({ name, member, by, isList }: Argument, value: Value): Filter {
+  const means = MEANINGS[by];
+  if (!means) throw new Error(`test/support/filters.ts does not say what @filter(by: ${by}) means`);
+  const keeps: Filter['keeps'] = (row) => (row[member] ?? null) !== null && means(row[member], value);
+  return { args: { [name]: isList ? [value] : value }, keeps };
+}
+
+/** Filters by one argument with different values from the rows. */
+export function filtersBy(rows: Rows, argument: Argument): Filter[] {
+  const values =
+    argument.by === 'EQUALS'
+      ? new Set(rows.map((row) => (row[argument.member] ?? null) as Value | null))
+      : [0.5, 0.2, 0.8].map((share) => valueIn(rows, argument.member, share));
+  return [...values].flatMap((value) => (value === null ? [] : [filterBy(argument, value)]));
+}
+
+/** Filters by each argument of a list, and by both ends of a span: one inside the rows, and one that ends before it begins. */
+export function filtersOf(list: string, rows: Rows): Filter[] {
+  const all = argumentsOf(list);
+  const spans = all.flatMap((from) => {
+    const to = all.find(({ member, by }) => from.by === 'SINCE' && by === 'BEFORE' && member === from.member);
+    if (!to) return [];
+    const [low, high] = [0.25, 0.75].map((share) => valueIn(rows, from.member, share)) as [Value, Value];
+    return [both(filterBy(from, low), filterBy(to, high)), both(filterBy(from, high), filterBy(to, low))];
+  });
+  return [...all.flatMap((argument) => filtersBy(rows, argument).slice(0, 3)), ...spans];
 }
 
 /** Every pair of arguments, with values such that leaving out either would give other rows, and some rows match if possible. */
