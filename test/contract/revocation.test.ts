@@ -1,21 +1,14 @@
-import type { Organisation } from '../../src/auth/principal';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 
 /** The promise is about every trial; TEST_FULL makes many, to meet what few do not. */
 const TRIALS = process.env.TEST_FULL ? 100 : 5;
 const me = operations.find(({ name }) => name === 'me')!;
 
-let gateways: readonly [TestGateway, TestGateway];
-let organisation: Organisation;
-
-beforeAll(async () => {
-  gateways = [await startGateway(), await startGateway()];
-  organisation = await makeOrganisation(gateways[0]);
-});
-afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+const gateways = [served(), served()] as const;
+const organisation = late(() => makeOrganisation(gateways[0]));
 
 /** The same status from each gateway over each API. */
 function all(status: number): number[] {

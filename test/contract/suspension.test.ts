@@ -1,27 +1,17 @@
 import type { Plan } from '../../src/auth/plans';
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client } from '../support/client';
+import { client } from '../support/client';
 import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { ALL_FACES, documentOf, operations, userArguments, userOperations } from '../support/operations';
 import { makeLink, person, sendForm, sendLink, signIn, visit } from '../settings/people';
 import { makeStocked } from './scene';
 
 const me = operations.find(({ name }) => name === 'me')!;
 
-let gateway: TestGateway;
-let other: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-let key: { id: string; key: string };
-
-beforeAll(async () => {
-  [gateway, other] = [await startGateway(), await startGateway()];
-  organisation = await makeStocked(gateway);
-  key = await makeKey(gateway, organisation);
-  caller = client(gateway, key.key);
-});
-afterAll(() => Promise.all([gateway.stop(), other.stop()]));
+const [gateway, other] = [served(), served()];
+const organisation = late(() => makeStocked(gateway));
+const key = late(() => makeKey(gateway, organisation));
+const caller = late(() => Promise.resolve(client(gateway, key.key)));
 beforeEach(() => gateway.control.organisations.resume(organisation.id));
 
 const suspend = (): Promise<unknown> => other.control.organisations.suspend(organisation.id);

@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { mongo } from 'mongoose';
+import { freePort } from '../../faults/processes';
 import { type OwnDatabase, startDatabase } from '../operation/database';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, startCommandServer } from '../support/commandServer';
@@ -39,12 +38,13 @@ beforeAll(async () => {
   await writeFile(join(folder, 'data', 'eu.pid'), `${String(eu!.pid)}\n`);
   await symlink(dirname(PROGRAM), join(folder, 'dist'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
-  const ports = await freePorts(4);
+  const ports: [string, string][] = [];
+  for (const port of ['4001', '4002', '9401', '9402']) ports.push([port, String(await freePort())]);
   addresses = [
     ['mongodb://127.0.0.1:27017/?replicaSet=rs0', main!.uri],
     ['mongodb://127.0.0.1:27018/?replicaSet=eu', eu!.uri],
     ['127.0.0.1:27017', new URL(main!.uri).host],
-    ...(['4001', '4002', '9401', '9402'].map((port, at) => [port, ports[at]!]) satisfies [string, string][]),
+    ...ports,
   ];
   commands = await startCommandServer();
   programs = await writePrograms(commands);
@@ -123,12 +123,4 @@ function patternOf(shown: string): RegExp {
   const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
   const lines = shown.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${quoted(line)}\\n`));
   return new RegExp(`^${lines.join('')}$`);
-}
-
-async function freePorts(count: number): Promise<string[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => String((server.address() as { port: number }).port));
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

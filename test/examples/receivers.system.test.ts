@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import mongoose, { type mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import type { EventRow } from '../../src/events/collection';
@@ -9,7 +9,7 @@ import { followed, type Followed } from '../cli/following';
 import { eventually } from '../http/eventually';
 import { type Client, client, type Json, readAll } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, served } from '../support/gateway';
 import { type Copy, RECEIVERS } from './receivers';
 import { PATIENCE, portOf, type Receiver, receiving, SECRET } from './receiving';
 
@@ -17,19 +17,10 @@ import { PATIENCE, portOf, type Receiver, receiving, SECRET } from './receiving'
 
 const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_receivers_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
 
-let gateway: TestGateway;
-let bare: mongo.MongoClient;
-
-beforeAll(async () => {
-  gateway = await startGateway(ENVIRONMENT);
-  // as the application that owns quotes and orders
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await bare.db(ENVIRONMENT.CONTROL_DATABASE).dropDatabase();
-  await bare.close();
-});
+const gateway = served(ENVIRONMENT);
+afterAll(() => bare.db(ENVIRONMENT.CONTROL_DATABASE).dropDatabase());
+// as the application that owns quotes and orders
+const bare = driver();
 
 describe.each(RECEIVERS)('the receiver in $name', (example) => {
   const { start, copyFile } = receiving(example);

@@ -2,23 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { raw, type RawAnswer } from '../http/raw';
 import type { Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 const ME = '{ me { key { id } } }';
 const OPEN = 'mutation { open_request(text: "By GET") { id } }';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const PREFLIGHTED = { 'apollo-require-preflight': 'true' };
 
-let gateway: TestGateway;
+const gateway = served();
 /** Anyone may introspect its schema. */
-let open: TestGateway;
+const open = served({ INTROSPECTION: 'public' });
 let authorization: string;
 
 beforeAll(async () => {
-  [gateway, open] = await Promise.all([startGateway(), startGateway({ INTROSPECTION: 'public' })]);
   authorization = `Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
 });
-afterAll(() => Promise.all([gateway.stop(), open.stop()]));
 
 function post(body: unknown, headers: Record<string, string> = JSON_TYPE): Promise<RawAnswer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -7,7 +7,7 @@ import { tailRows } from '../../src/events/tail/lease';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, startGateway, type TestGateway } from '../support/gateway';
 import { type OwnDatabase, startDatabase } from './database';
 import { feedReader } from './feed';
 
@@ -17,23 +17,19 @@ const CONTROL_DATABASE = `scopegate_events_move_${randomUUID().slice(0, 8)}`;
 let eu: OwnDatabase;
 let gateway: TestGateway;
 let cli: CommandLine;
-let here: mongo.MongoClient;
+const here = driver();
 let there: mongo.MongoClient;
 
 beforeAll(async () => {
   eu = await startDatabase();
   const environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' };
-  [here, there] = await Promise.all(
-    [process.env.TEST_MONGODB_URI!, eu.uri].map((uri) =>
-      mongoose.mongo.MongoClient.connect(uri, { writeConcern: { w: 'majority' } }),
-    ) as [Promise<mongo.MongoClient>, Promise<mongo.MongoClient>],
-  );
+  there = await mongoose.mongo.MongoClient.connect(eu.uri, { writeConcern: { w: 'majority' } });
   gateway = await startGateway(environment);
   cli = commandLine(environment);
 });
 afterAll(async () => {
   await gateway.stop();
-  await Promise.all([here.close(), there.close()]);
+  await there.close();
   await eu.stop();
 });
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { freePort } from '../../faults/processes';
 import { RECEIVER } from '../../src/pages/webhooks';
 import { endpointSecret, secretText, signedHeaders } from '../../src/webhooks/signing';
 import { eventually } from '../http/eventually';
-import { freePort } from '../support/freePort';
 
 /* The receiver that the page /webhooks shows. */
 

@@ -7,7 +7,7 @@ import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, askAll, askPages, FACES, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served, servedBy } from '../support/gateway';
 
 /*
  * The guide's promise: a reader that keeps the largest updated_at and lists with updated_since misses nothing
@@ -15,18 +15,14 @@ import { startGateway, type TestGateway } from '../support/gateway';
  */
 
 const BEGINNING = '1970-01-01T00:00:00Z';
-let gateway: TestGateway;
+const gateway = servedBy(startWatchedGateway);
 /** Another gateway on the same database, which reads what the first one writes. */
-let other: TestGateway;
+const other = served();
 let organisation: Organisation;
 let key: string;
 let writer: Client;
 let reader: Client;
 
-beforeAll(async () => {
-  [gateway, other] = await Promise.all([startWatchedGateway(), startGateway()]);
-});
-afterAll(() => Promise.all([gateway.stop(), other.stop()]));
 beforeEach(async () => {
   organisation = await makeOrganisation(gateway);
   ({ key } = await makeKey(gateway, organisation));

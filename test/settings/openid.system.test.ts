@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { freePort } from '../../faults/processes';
 import type { Organisation } from '../../src/auth/principal';
 import { firstLine } from '../cli/commandLine';
 import { makeOrganisation } from '../support/factories';
-import { freePort } from '../support/freePort';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { person, visit } from './people';
 
