@@ -15,6 +15,7 @@ import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/
 import type { LargePart } from '../admission/turns';
 import { noteUnavailable } from '../http/unavailable';
 import { createApollo } from './apollo';
+import type { GraphqlContext } from './context';
 import { createDocumentStore } from './documentStore';
 import { createIntrospectionAnswers } from './introspectionAnswers';
 import { pointsOfNew, SHORT, turnOfLoop } from './newDocuments';
@@ -107,66 +108,85 @@ export async function createGraphqlFace({
     send(exchange, 200, 'text/plain; charset=utf-8', (sdl ??= keySdl(schema, operations)));
   }
 
+  /** What Apollo is called with, and learns of the operation. */
+  function callOf(exchange: Exchange, caller: RequestContext | undefined, isKey: boolean): Call {
+    const { request, response, requestId, log } = exchange;
+    const streaming = caller && isKey ? streamingOf(request) : undefined;
+    const call: Call = {
+      context: Object.assign(caller ?? ({} as RequestContext), {
+        ...{ requestId, caller, streaming, lastEventId: streaming && lastEventIdOf(request) },
+        onOperation: (fields: readonly string[], isWrite: boolean): void => {
+          call.isWrite = isWrite;
+          log.operation = fields.join(' ').slice(0, 200);
+          setSunsetHeaders(
+            response,
+            fields.flatMap((name) => sunsets.get(name) ?? []),
+          );
+        },
+        onErrors: (code: string): void => {
+          log.code = code;
+        },
+        onUnavailable: (known: AppError, error: unknown): void => {
+          noteUnavailable(exchange, known, error);
+        },
+        takeTurn: (part: LargePart): Promise<void> => exchange.turns.take(exchange, part),
+      }),
+      accept: streaming ? acceptForJson(request) : acceptOf(request),
+      isWrite: false,
+    };
+    return call;
+  }
+
+  /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
+  async function respond(exchange: Exchange, { context, isWrite }: Call, answer: HTTPGraphQLResponse): Promise<void> {
+    const { streaming, caller } = context;
+    // bytes are of data, and have the id already
+    const whole = (text: string | Buffer): string | Buffer => {
+      const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
+      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !isWrite);
+      return edited;
+    };
+    if (caller && streaming?.subscribed) {
+      eventStreams.send(exchange, streaming.subscribed, () => caller.data.giveWay());
+    } else if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
+      eventStreams.sendResult(exchange, whole(answer.body.string));
+    } else {
+      exchange.response.setHeader('X-Content-Type-Options', 'nosniff');
+      // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
+      answer.headers.set('cache-control', 'no-store');
+      await writeApollo(exchange.response, answer, whole);
+    }
+  }
+
   return {
     async handle(exchange, open = openCaller) {
-      const { request, response, requestId } = exchange;
       if (exchange.path === SCHEMA_PATH) {
         await sendSchema(exchange);
         return;
       }
-      if (request.method !== 'POST' && request.method !== 'GET') {
-        throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', {
-          allow: ['GET', 'POST'],
-        });
-      }
+      const isPost = hasBody(exchange.request);
       const caller = await open(exchange);
-      const body = request.method === 'POST' ? await readBody(exchange) : undefined;
+      const body = isPost ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
-      let isOfWrite = false;
-      const onOperation = (fields: readonly string[], isWrite: boolean): void => {
-        isOfWrite = isWrite;
-        exchange.log.operation = fields.join(' ').slice(0, 200);
-        setSunsetHeaders(
-          response,
-          fields.flatMap((name) => sunsets.get(name) ?? []),
-        );
-      };
-      const onUnavailable = (known: AppError, error: unknown): void => {
-        noteUnavailable(exchange, known, error);
-      };
-      const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
-      const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
-      const lastEventId = streaming && lastEventIdOf(request);
-      const onErrors = (code: string): void => {
-        exchange.log.code = code;
-      };
-      const additions = { requestId, caller, onOperation, onErrors, onUnavailable, takeTurn, streaming, lastEventId };
-      const context = Object.assign(caller ?? ({} as RequestContext), additions);
-      const accept = streaming ? acceptForJson(request) : acceptOf(request);
+      const call = callOf(exchange, caller, open === openCaller);
       const run = (): Promise<HTTPGraphQLResponse> =>
-        runApollo(apollo, request, body, () => Promise.resolve(context), accept);
-      const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
-      // bytes are of data, and have the id already
-      const whole = (text: string | Buffer): string | Buffer => {
-        const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
-        exchange.bodies.keep(exchange, Buffer.byteLength(edited), !isOfWrite);
-        return edited;
-      };
-      if (caller && streaming?.subscribed) {
-        eventStreams.send(exchange, streaming.subscribed, () => caller.data.giveWay());
-        return;
-      }
-      if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
-        eventStreams.sendResult(exchange, whole(answer.body.string));
-        return;
-      }
-      response.setHeader('X-Content-Type-Options', 'nosniff');
-      // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
-      answer.headers.set('cache-control', 'no-store');
-      await writeApollo(response, answer, whole);
+        runApollo(apollo, exchange.request, body, () => Promise.resolve(call.context), call.accept);
+      await respond(exchange, call, await (caller ? run() : introspectionAnswers(exchange, body, run)));
     },
     stop: () => apollo.stop(),
   };
+}
+
+interface Call {
+  readonly context: GraphqlContext;
+  readonly accept: string | undefined;
+  isWrite: boolean;
+}
+
+/** Whether the request has a body. @throws AppError method_not_allowed */
+function hasBody({ method }: IncomingMessage): boolean {
+  if (method === 'POST' || method === 'GET') return method === 'POST';
+  throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', { allow: ['GET', 'POST'] });
 }
 
 /** What a request that accepts streams can be sent; undefined for all others. */
