@@ -29,15 +29,7 @@ import { toAppError } from '../mask';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
-import {
-  countFields,
-  countRootFields,
-  isIntrospection,
-  QUERY_LIMITS,
-  queryLimitsRule,
-  reservedAliasesRule,
-  rootFieldsOf,
-} from './queryLimits';
+import { countFields, QUERY_LIMITS, queryLimitsRule, reservedAliasesRule } from './queryLimits';
 import { subscribe } from './streams/subscribe';
 import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
 
@@ -112,7 +104,6 @@ export function createApollo({
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      rejections(documents),
       requestRules(logger, documents, createCostOf(schema)),
     ],
   });
@@ -142,8 +133,16 @@ async function asText(result: ExecutionResult, { caller }: GraphqlContext): Prom
   }
 }
 
-/** Remembers why documents were rejected, and answers the same ones with that. */
-function rejections(documents: Documents): ApolloServerPlugin<GraphqlContext> {
+/** The refusal of a request of which nothing ran, since a bulk call costs more points than were left once its elements were known. */
+function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
+  const [first] = errors;
+  const known = first && findAppError(first);
+  if (known?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
+  return known;
+}
+
+/** Checks once the operation is known: Idempotency-Key, caller, cost and turn; keeps why documents are rejected, and answers them with that. */
+function requestRules(logger: Logger, documents: Documents, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () => {
       let isRejected = false;
@@ -163,29 +162,6 @@ function rejections(documents: Documents): ApolloServerPlugin<GraphqlContext> {
               : null,
           );
         },
-        willSendResponse: ({ queryHash, response: { body } }) => {
-          if (isRejected && body.kind === 'single' && body.singleResult.errors)
-            documents.reject(queryHash, body.singleResult.errors);
-          return Promise.resolve();
-        },
-      });
-    },
-  };
-}
-
-/** The refusal of a request of which nothing ran, since a bulk call costs more points than were left once its elements were known. */
-function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
-  const [first] = errors;
-  const known = first && findAppError(first);
-  if (known?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
-  return known;
-}
-
-/** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */
-function requestRules(logger: Logger, documents: Documents, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
-  return {
-    requestDidStart: () =>
-      Promise.resolve({
         didResolveOperation: async ({ document, operation, request, contextValue }) => {
           if (documents.rejectionOf(document)) return;
           const { caller, onOperation, takeTurn, streaming } = contextValue;
@@ -194,16 +170,14 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
           const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
           if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
           if (streaming) streaming.isSubscription = isSubscription;
-          onOperation(
-            rootFieldsOf(document, operation).map(({ name }) => name.value),
-            operation.operation === OperationTypeNode.MUTATION,
-          );
-          refuseSharedKey(operation, document, caller);
+          const { fields, rootFields, points, turn } = costOf(document, operation);
+          const isWrite = operation.operation === OperationTypeNode.MUTATION;
+          onOperation(fields, isWrite);
+          if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
           if (!caller) {
-            if (isIntrospection(document, operation)) return;
+            if (!isWrite && !isSubscription && fields.every((name) => name.startsWith('__'))) return;
             throw withHttpStatus(unauthenticated());
           }
-          const { points, turn } = costOf(document, operation);
           try {
             // all points before any of it runs; the first was taken before the request was read
             const more = points(request.variables ?? {}) - 1;
@@ -214,8 +188,10 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
             throw known ? withHttpStatus(known) : error;
           }
         },
-        // errors beside data that are text already; others get the request id as text
-        willSendResponse: ({ response: { body }, contextValue: { requestId, onErrors } }) => {
+        willSendResponse: ({ queryHash, response: { body }, contextValue: { requestId, onErrors } }) => {
+          if (isRejected && body.kind === 'single' && body.singleResult.errors)
+            documents.reject(queryHash, body.singleResult.errors);
+          // errors beside data that are text already; others get the request id as text
           const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
           if (errors?.[0] && (data as unknown) instanceof WrittenData) {
             for (const error of errors)
@@ -234,7 +210,8 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
           }
           return Promise.resolve();
         },
-      }),
+      });
+    },
   };
 }
 
@@ -247,15 +224,9 @@ function unfit(message: string, status = 400): GraphQLError {
 }
 
 /** An Idempotency-Key is for one write: with several in a request it would be unclear which answer to replay. */
-function refuseSharedKey(
-  operation: OperationDefinitionNode,
-  document: DocumentNode,
-  caller: RequestContext | undefined,
-): void {
-  const isWrite = operation.operation === OperationTypeNode.MUTATION;
-  if (!isWrite || caller?.idempotencyKey === undefined || countRootFields(document, operation) === 1) return;
+function sharedKey(): AppError {
   const detail = 'requires exactly one mutation field in the request';
-  throw withHttpStatus(invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]));
+  return invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]);
 }
 
 /** Logs Apollo's own messages at debug level; anything important is logged with its request. */

@@ -18,7 +18,7 @@ import { AppError } from '../errors';
 import { constraintOf } from '../schema/jsonSchema';
 import type { LargePart } from '../admission/turns';
 import { aggregates } from '../schema/declaredOperations';
-import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
+import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';
 
 /*
  * The worst-case number of rows of an operation (contract, section 6; docs/decisions/query-cost.md): each list returns its
@@ -37,6 +37,10 @@ const MOST_NAMED = 3;
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface Cost {
+  /** Names of the root fields, including those in fragments. */
+  readonly fields: readonly string[];
+  /** How many there are, where each spread of a fragment counts. */
+  readonly rootFields: number;
   /**
    * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, and several
    * lists are large pages. Undefined for all others.
@@ -121,6 +125,8 @@ function readCost(
   const rootFields = countRootFields(document, operation);
   const parts = partsOf(document, operation, schema, counted);
   return {
+    fields: rootFieldsOf(document, operation).map(({ name }) => name.value),
+    rootFields,
     turn: turnOf(parts),
     points(variables) {
       if (parts.length === 0) return rootFields;

@@ -188,12 +188,6 @@ export function rootFieldsOf(document: DocumentNode, { selectionSet }: Operation
   return fieldsIn([selectionSet], (name) => fragments.get(name));
 }
 
-/** Whether an operation only introspects the schema. */
-export function isIntrospection(document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  const isQuery = operation.operation === OperationTypeNode.QUERY;
-  return isQuery && rootFieldsOf(document, operation).every(({ name }) => name.value.startsWith('__'));
-}
-
 export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(definitions.map((node) => [node.name.value, node]));
