@@ -1,6 +1,17 @@
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describeWith, findProgram } from '../support/programs';
 import { run } from '../examples/run';
-import { commandLine, type CommandLine, commandOf, makeOrganisation, NORTHWIND } from './commandLine';
+import {
+  commandLine,
+  type CommandLine,
+  commandOf,
+  makeKey,
+  makeOrganisation,
+  newFolder,
+  NORTHWIND,
+} from './commandLine';
+import { closeSites, openSite } from './site';
 
 /** util-linux's `script` runs a command in a terminal. */
 const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
@@ -31,6 +42,30 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('in a terminal', () => {
     const exported = await onTerminal(['export', '--org', id, '--force', `/tmp/${cli.controlDatabase}`]);
     expect(exported).toMatch(/customers .*100% \| 91 records/);
     expect(await onTerminal(['doctor', '--fix'])).toMatch(/indexes .*100% \| 1 organisations/);
+  });
+
+  test('invalid lines of records and of keys are shown after the progress of their file', async () => {
+    const [{ id }, folder] = [await makeOrganisation(cli), await newFolder()];
+    await makeKey(cli, id);
+    await cli.json('export', '--org', id, folder, '--keys', '--force');
+    for (const file of ['products.ndjson', 'keys.ndjson']) await appendFile(join(folder, file), 'no json\n');
+    const said = await onTerminal(['import', '--org', id, folder, '--keys']).catch(String);
+    expect(said).toMatch(/products .*100%[^]*products\.ndjson:1:[^]*keys .*100%[^]*keys\.ndjson:3:/);
+  });
+
+  test('events listen shows what a receiver answers in colours', async () => {
+    const [gateway, receiver] = [await openSite(), await openSite()];
+    const event = { id: 'one', type: 'order.created', object: null };
+    const pages = [[], [event]].map((data, at) => ({ data, has_more: false, next_cursor: String(at) }));
+    gateway.answer = (_request, response) => {
+      const page = pages.shift();
+      response.writeHead(page ? 200 : 401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(page ?? { code: 'unauthenticated', title: 'The end' }));
+    };
+    const args = ['events', 'listen', '--url', new URL(gateway.url).origin, '--forward', receiver.url, '--key', 'x'];
+    const said = await onTerminal(args).catch(String);
+    await closeSites();
+    expect(said).toMatch(/order\.created {2}- {2}\u001b\[32m204\u001b\[39m {2}/);
   });
 
   test('NO_COLOR removes the colours and nothing else', async () => {
