@@ -2,7 +2,7 @@ import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
 import { ALL_SCOPES } from '../auth/scopes';
 import { html, type Html } from '../pages/html';
 import { scopeDescriptions } from '../schema/scopes';
-import { copyable, dialog, faultPlace, secretDialog } from './parts';
+import { copyable, dialog, faultPlace, field, secretDialog } from './parts';
 
 /* The dialogs in which keys are created, changed, rotated and revoked. */
 
@@ -16,20 +16,12 @@ const MCP_CHOICES: Readonly<Record<McpAccess, string>> = {
   write: 'may read and write, within its scopes',
 };
 
-function nameField(dialogName: string): Html {
-  return html`<div class="field">
-    <label for="${dialogName}-name">Name</label>
-    <input
-      id="${dialogName}-name"
-      name="name"
-      required
-      maxlength="200"
-      autocomplete="off"
-      aria-describedby="${dialogName}-name-fault"
-    />
-    ${faultPlace(dialogName, 'name')}
-  </div>`;
-}
+const nameField = (of: string): Html => field(of, 'name', 'Name', html`required maxlength="200"`);
+const rangesField = (of: string): Html =>
+  field(of, 'ranges', 'Allowed addresses (optional)', html`spellcheck="false"`, {
+    hint: 'Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.',
+    argument: 'allowed_ranges',
+  });
 
 /** When a key may expire; `first` is another choice, before the others and in place of the usual one. */
 const expiries = (first?: Html): Html =>
@@ -76,23 +68,6 @@ function mcpField(): Html {
       )}
     </select></label
   >`;
-}
-
-function rangesField(dialogName: string): Html {
-  return html`<div class="field">
-    <label for="${dialogName}-ranges">Allowed addresses (optional)</label>
-    <input
-      id="${dialogName}-ranges"
-      name="ranges"
-      autocomplete="off"
-      spellcheck="false"
-      aria-describedby="${dialogName}-ranges-hint ${dialogName}-allowed_ranges-fault"
-    />
-    ${faultPlace(dialogName, 'allowed_ranges')}
-    <p class="hint" id="${dialogName}-ranges-hint">
-      Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.
-    </p>
-  </div>`;
 }
 
 function makeDialog(): Html {

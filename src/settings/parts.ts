@@ -56,6 +56,28 @@ export function faultPlace(dialogName: string, argument: string): Html {
   return html`<p class="fault" id="${dialogName}-${argument}-fault" data-fault="${argument}" hidden></p>`;
 }
 
+/** A text input of a dialog; `attributes` are more of its own. The fault is that of `argument`. */
+export function field(
+  of: string,
+  name: string,
+  label: string,
+  attributes: Html,
+  { hint, argument = name }: { readonly hint?: string; readonly argument?: string } = {},
+): Html {
+  const hintId = `${of}-${name}-hint`;
+  return html`<div class="field">
+    <label for="${of}-${name}">${label}</label>
+    <input
+      id="${of}-${name}"
+      name="${name}"
+      autocomplete="off"
+      ${attributes}
+      aria-describedby="${hint === undefined ? '' : `${hintId} `}${of}-${argument}-fault"
+    />
+    ${faultPlace(of, argument)} ${hint === undefined ? undefined : html`<p class="hint" id="${hintId}">${hint}</p>`}
+  </div>`;
+}
+
 /** A dialog with a secret that is shown once, which only its button closes. */
 export function secretDialog(name: string, title: string, body: Html): Html {
   return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title" closedby="none" data-kept>

@@ -1,5 +1,5 @@
 import { html, type Html } from '../pages/html';
-import { columns, copyable, dialog, secretDialog } from './parts';
+import { columns, copyable, dialog, field, secretDialog } from './parts';
 
 /* Webhooks on the settings page: their list, the page of an endpoint, and the dialogs to change them. */
 
@@ -88,21 +88,15 @@ export function webhookDialogs(mayMake: boolean, part: WebhookPart): Html {
 }
 
 function endpointDialog({ types }: WebhookPart): Html {
-  const body = html`<div class="field">
-      <label for="webhook-url">URL</label>
-      <input
-        id="webhook-url"
-        name="url"
-        inputmode="url"
-        autocomplete="off"
-        spellcheck="false"
-        maxlength="2000"
-        placeholder="https://…"
-        aria-describedby="webhook-url-hint webhook-url-fault"
-      />
-      <p class="fault" id="webhook-url-fault" data-fault="url" hidden></p>
-      <p class="hint" id="webhook-url-hint">An https URL that anybody on the internet could reach.</p>
-    </div>
+  const body = html`${field(
+      'webhook',
+      'url',
+      'URL',
+      html`inputmode="url" spellcheck="false" maxlength="2000" placeholder="https://…"`,
+      {
+        hint: 'An https URL that anybody on the internet could reach.',
+      },
+    )}
     <fieldset class="scopes types" aria-describedby="webhook-types-fault">
       <legend>Events</legend>
       <label><input type="radio" name="which" value="all" checked /> All, also of types that are added later</label>

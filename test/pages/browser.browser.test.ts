@@ -20,15 +20,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   test.each(VIEWS)(
     '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
     async ({ path, drawn, ...view }) => {
-      const { faults, foreign } = await scene.visit(
-        path,
-        async (page) => {
-          await page.waitForSelector(drawn, { state: 'attached' });
-          expect(await violations(page)).toEqual([]);
-          expect(await overflow(page)).toBeLessThanOrEqual(0);
-        },
-        view,
-      );
+      const { faults, foreign } = await scene.visit({ path: path, ...view }, async (page) => {
+        await page.waitForSelector(drawn, { state: 'attached' });
+        expect(await violations(page)).toEqual([]);
+        expect(await overflow(page)).toBeLessThanOrEqual(0);
+      });
       expect(foreign).toEqual([]);
       expect(faults.filter((fault) => path !== '/nowhere' || !fault.includes('404'))).toEqual([]);
     },
@@ -79,16 +75,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   });
 
   test("the landing page has a command to copy, with the browser's URL", async () => {
-    const options = { permissions: ['clipboard-read', 'clipboard-write'] };
-    await scene.visit(
-      '/',
-      async (page) => {
-        const command = page.locator('.command', { hasText: '/api/v1/quotes' });
-        await command.getByRole('button').press('Enter');
-        await command.getByText('Copied').waitFor();
-        expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${scene.gateway.url}/api/v1/quotes`);
-      },
-      options,
-    );
+    await scene.visit('/', async (page) => {
+      const command = page.locator('.command', { hasText: '/api/v1/quotes' });
+      await command.getByRole('button').press('Enter');
+      await command.getByText('Copied').waitFor();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${scene.gateway.url}/api/v1/quotes`);
+    });
   });
 });

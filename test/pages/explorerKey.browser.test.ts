@@ -87,40 +87,35 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
   }, 60_000);
 
   test('shows the status and duration of the last answer, and copies the request as curl without the key', async () => {
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    await scene.visit(
-      '/graphiql',
-      async (page) => {
-        await ready(page);
-        await enterKey(page, scene.key);
-        await write(query(page), "query Found($q: String) { products(q: $q) { data { name } } } # it's $HOME");
-        await button(page, 'Variables').click();
-        await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
-        await button(page, 'Headers').click();
-        await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
-        // the docs were requested, but not by the visitor
-        expect(await page.getByLabel('Last answer').textContent()).toBe('');
-        await run(page);
-        await page
-          .getByLabel('Last answer')
-          .getByText(/^HTTP 200 in \d+ ms$/)
-          .waitFor();
-        await button(page, 'Copy as curl').click();
-        await button(page, 'Copied').waitFor();
-        const command = await page.evaluate<string>('navigator.clipboard.readText()');
-        expect(command).not.toContain('svc_');
-        const printed = await output(['bash', '-s'], `${command} -i`, { SCOPEGATE_KEY: scene.key });
-        expect(printed).toMatch(/x-request-id: curl-1/i);
-        expect(printed).toContain('{"data":{"products":{"data":[{"name":"Chai"}]}}}');
-        await write(query(page), '{ nothing_like_this }');
-        await run(page);
-        await page
-          .getByLabel('Last answer')
-          .getByText(/^HTTP 400 in/)
-          .waitFor();
-      },
-      { permissions },
-    );
+    await scene.visit('/graphiql', async (page) => {
+      await ready(page);
+      await enterKey(page, scene.key);
+      await write(query(page), "query Found($q: String) { products(q: $q) { data { name } } } # it's $HOME");
+      await button(page, 'Variables').click();
+      await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
+      await button(page, 'Headers').click();
+      await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
+      // the docs were requested, but not by the visitor
+      expect(await page.getByLabel('Last answer').textContent()).toBe('');
+      await run(page);
+      await page
+        .getByLabel('Last answer')
+        .getByText(/^HTTP 200 in \d+ ms$/)
+        .waitFor();
+      await button(page, 'Copy as curl').click();
+      await button(page, 'Copied').waitFor();
+      const command = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(command).not.toContain('svc_');
+      const printed = await output(['bash', '-s'], `${command} -i`, { SCOPEGATE_KEY: scene.key });
+      expect(printed).toMatch(/x-request-id: curl-1/i);
+      expect(printed).toContain('{"data":{"products":{"data":[{"name":"Chai"}]}}}');
+      await write(query(page), '{ nothing_like_this }');
+      await run(page);
+      await page
+        .getByLabel('Last answer')
+        .getByText(/^HTTP 400 in/)
+        .waitFor();
+    });
   }, 60_000);
 });
 

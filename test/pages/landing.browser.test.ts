@@ -24,30 +24,24 @@ const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) =>
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the landing page', () => {
   const scene = pagesScene();
-  const permissions = ['clipboard-read', 'clipboard-write'];
 
   test.each(WIDTHS)(
     'has no copy button over a command at %i px',
     async (width) => {
-      await scene.visit(
-        '/',
-        async (page) => {
-          await page.waitForSelector('.command button:not([hidden])');
-          const cut =
-            await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
-            pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
-            return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
-          }).length`);
-          expect(cut).toBe(0);
-          // as long as a demo's key, or longer
-          await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
-          code.append(' '.concat('x'.repeat(200)));
-          code.prepend('y'.repeat(200), '\\n');
-        }`);
-          expect(await page.evaluate(COVERED)).toEqual([]);
-        },
-        { width, permissions },
-      );
+      await scene.visit({ path: '/', width }, async (page) => {
+        await page.waitForSelector('.command button:not([hidden])');
+        const cut = await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
+          pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
+          return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
+        }).length`);
+        expect(cut).toBe(0);
+        // as long as a demo's key, or longer
+        await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
+        code.append(' '.concat('x'.repeat(200)));
+        code.prepend('y'.repeat(200), '\\n');
+      }`);
+        expect(await page.evaluate(COVERED)).toEqual([]);
+      });
     },
     60_000,
   );

@@ -21,7 +21,6 @@ const RUN: Readonly<Record<string, readonly [string, ...string[]]>> = {
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   const scene = pagesScene();
-  const permissions = ['clipboard-read', 'clipboard-write'];
 
   /** What the Copy button copies for each language. */
   async function copied(page: Page, operation: Locator): Promise<Record<string, string>> {
@@ -49,80 +48,72 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   }
 
   test("run as copied, with the key from the environment and the visitor's input", async () => {
-    await scene.visit(
-      '/api/v1/docs#/products/upsert_products',
-      async (page) => {
-        await enterKey(page, scene.key);
-        const write = page.locator('#operations-products-upsert_products');
-        await write
-          .getByRole('region', { name: /^Sample of/ })
-          .getByText('NW-001')
-          .waitFor();
-        // every character that could end a quotation
-        const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
-        const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
-        await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
-        await runAll(await copied(page, write), 'SAMPLE-1');
+    await scene.visit('/api/v1/docs#/products/upsert_products', async (page) => {
+      await enterKey(page, scene.key);
+      const write = page.locator('#operations-products-upsert_products');
+      await write
+        .getByRole('region', { name: /^Sample of/ })
+        .getByText('NW-001')
+        .waitFor();
+      // every character that could end a quotation
+      const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
+      const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
+      await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
+      await runAll(await copied(page, write), 'SAMPLE-1');
 
-        await page.locator('a[href="#/products/list_products"]').click();
-        const read = page.locator('#operations-products-list_products');
-        expect((await copied(page, read)).curl).not.toContain('?');
-        await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
-        await read.getByRole('region').getByText('chai').waitFor();
-        await runAll(await copied(page, read), 'has_more');
-        // Swagger UI's own command would contain the key
-        await read.locator('.execute').click();
-        await read.locator('.live-responses-table').waitFor();
-        expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
-      },
-      { permissions },
-    );
+      await page.locator('a[href="#/products/list_products"]').click();
+      const read = page.locator('#operations-products-list_products');
+      expect((await copied(page, read)).curl).not.toContain('?');
+      await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
+      await read.getByRole('region').getByText('chai').waitFor();
+      await runAll(await copied(page, read), 'has_more');
+      // Swagger UI's own command would contain the key
+      await read.locator('.execute').click();
+      await read.locator('.live-responses-table').waitFor();
+      expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
+    });
   }, 180_000);
 
   test('samples of writes are valid as copied, and running one twice stores it once', async () => {
     const runs = async (text: string): Promise<Json> =>
       JSON.parse(await output(RUN.curl!, text.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key }));
-    await scene.visit(
-      '/api/v1/docs',
-      async (page) => {
-        await enterKey(page, scene.key);
-        const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
-          await page.locator(`a[href="#/${tag}/${id}"]`).click();
-          const operation = page.locator(`#operations-${tag}-${id}`);
-          await operation.locator('.samples').waitFor();
-          return copied(page, operation);
-        };
-        for (const [tag, id] of [
-          ['products', 'upsert_products'],
-          ['customers', 'upsert_customers'],
-        ] as const) {
-          for (const [language, text] of Object.entries(await samples(tag, id))) {
-            const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
-            expect({ id, language, printed }).toEqual({ id, language, printed: expect.stringMatching(/failed\W+0/) });
-          }
+    await scene.visit('/api/v1/docs', async (page) => {
+      await enterKey(page, scene.key);
+      const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
+        await page.locator(`a[href="#/${tag}/${id}"]`).click();
+        const operation = page.locator(`#operations-${tag}-${id}`);
+        await operation.locator('.samples').waitFor();
+        return copied(page, operation);
+      };
+      for (const [tag, id] of [
+        ['products', 'upsert_products'],
+        ['customers', 'upsert_customers'],
+      ] as const) {
+        for (const [language, text] of Object.entries(await samples(tag, id))) {
+          const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
+          expect({ id, language, printed }).toEqual({ id, language, printed: expect.stringMatching(/failed\W+0/) });
         }
-        const open = await samples('requests', 'open_request');
-        for (const text of Object.values(open)) expect(text).toContain('Idempotency-Key');
-        const own = open.curl!.replace(/"customer_id": ".*",/, '');
-        const [first, again] = [await runs(own), await runs(own)];
-        expect(first).toMatchObject({ status: 'open', id: again.id });
-        // copied again, it is a new request
-        expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
-        // Execute sends a new one each time
-        const write = page.locator('#operations-requests-open_request');
-        await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
-        const keys: (string | undefined)[] = [];
-        for (const _click of [1, 2]) {
-          const sent = page.waitForRequest((request) => request.method() === 'POST');
-          await write.locator('.execute').click();
-          keys.push((await sent).headers()['idempotency-key']);
-          await write.locator('.loading-container').waitFor({ state: 'detached' });
-        }
-        expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
-        expect(keys[0]).not.toBe(keys[1]);
-      },
-      { permissions },
-    );
+      }
+      const open = await samples('requests', 'open_request');
+      for (const text of Object.values(open)) expect(text).toContain('Idempotency-Key');
+      const own = open.curl!.replace(/"customer_id": ".*",/, '');
+      const [first, again] = [await runs(own), await runs(own)];
+      expect(first).toMatchObject({ status: 'open', id: again.id });
+      // copied again, it is a new request
+      expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
+      // Execute sends a new one each time
+      const write = page.locator('#operations-requests-open_request');
+      await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
+      const keys: (string | undefined)[] = [];
+      for (const _click of [1, 2]) {
+        const sent = page.waitForRequest((request) => request.method() === 'POST');
+        await write.locator('.execute').click();
+        keys.push((await sent).headers()['idempotency-key']);
+        await write.locator('.loading-container').waitFor({ state: 'detached' });
+      }
+      expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+      expect(keys[0]).not.toBe(keys[1]);
+    });
   }, 120_000);
 
   test('a key entered once works in the reference and the explorer of this tab, until it is forgotten', async () => {
@@ -197,20 +188,16 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     async (path) => {
       // without the policy, which would also prevent it
       const options = { bypassCSP: true };
-      await scene.visit(
-        '/errors',
-        async (page) => {
-          await page.route('**/*.js', (route) => route.abort());
-          await page.goto(scene.gateway.url + path);
-          await page.getByText('Loading').waitFor();
-          await keyForm(page).getByLabel('API key').fill('svc_live_secret');
-          await page.keyboard.press('Enter');
-          await keyForm(page).getByRole('button', { name: 'Use key' }).click();
-          expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
-          expect(page.url()).toBe(scene.gateway.url + path);
-        },
-        options,
-      );
+      await scene.visit({ path: '/errors', ...options }, async (page) => {
+        await page.route('**/*.js', (route) => route.abort());
+        await page.goto(scene.gateway.url + path);
+        await page.getByText('Loading').waitFor();
+        await keyForm(page).getByLabel('API key').fill('svc_live_secret');
+        await page.keyboard.press('Enter');
+        await keyForm(page).getByRole('button', { name: 'Use key' }).click();
+        expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
+        expect(page.url()).toBe(scene.gateway.url + path);
+      });
     },
     60_000,
   );

@@ -13,9 +13,12 @@ export interface PagesScene {
   readonly organisation: Organisation;
   readonly key: string;
   /** Opens a page, runs `work`, and returns what went wrong in the browser. */
-  visit(path: string, work: (page: Page) => Promise<void>, options?: Parameters<typeof visitor>[2]): Promise<Outcome>;
+  visit(where: string | Where, work: (page: Page) => Promise<void>): Promise<Outcome>;
   close(): Promise<void>;
 }
+
+/** A page, and how it is looked at. */
+type Where = { readonly path: string } & Parameters<typeof visitor>[2];
 
 interface Outcome {
   /** Console errors and exceptions. */
@@ -41,8 +44,12 @@ export async function openScene(environment: Record<string, string> = {}): Promi
   const browser: Browser = await openBrowser();
   return {
     ...{ gateway, organisation, key },
-    async visit(path, work, options = {}) {
-      const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
+    async visit(where, work) {
+      const { path, ...options } = typeof where === 'string' ? { path: where } : where;
+      const { page, faults, foreign, close } = await visitor(browser, [gateway.url], {
+        permissions: ['clipboard-read', 'clipboard-write'],
+        ...options,
+      });
       page.setDefaultTimeout(30_000);
       try {
         await page.goto(gateway.url + path);

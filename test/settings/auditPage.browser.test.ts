@@ -23,37 +23,33 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     const { id } = await makeKey(scene.gateway, of, { name: 'Till', expiresAt: inDays(30) });
     await makeKey(scene.gateway, of, { name: 'Web shop' });
     await scene.gateway.control.apiKeys.update(id, { expiresAt: null, allowedRanges: ['10.0.0.0/8'], mcp: 'off' });
-    await visit(
-      of,
-      async (page) => {
-        const rows = page.locator('#events tr');
-        const [action, key] = [page.locator('#event-action'), page.locator('#event-key')];
-        const whats = (): Promise<string[]> => rows.locator('td:nth-child(2)').allTextContents();
-        const until = (expected: readonly string[]) =>
-          eventually(async () => JSON.stringify(await whats()) === JSON.stringify(expected), PATIENCE);
-        await action.selectOption('Key created');
-        await until(['Key created', 'Key created']);
-        await key.selectOption(id);
-        await until(['Key created']);
-        await action.selectOption('everything');
-        await until(['Key changed', 'Key created']);
-        expect(new URL(page.url()).search).toBe(`?event_key=${id}`);
-        const changed = (await rows.first().textContent())!;
-        expect(changed).toMatch(/name: Till · .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
-        expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
-        await action.selectOption('key.updated');
-        await until(['Key changed']);
-        await page.reload();
-        await until(['Key changed']);
-        expect([await action.inputValue(), await key.inputValue()]).toEqual(['key.updated', id]);
-        await expectAccessible(page);
-        await action.selectOption('key.revoked');
-        await page.getByText('No matching events.').waitFor();
-        await key.selectOption('any or none');
-        expect(new URL(page.url()).search).toBe('?event=key.revoked');
-      },
-      { width: 390, theme: 'dark' },
-    );
+    await visit({ of, width: 390, theme: 'dark' }, async (page) => {
+      const rows = page.locator('#events tr');
+      const [action, key] = [page.locator('#event-action'), page.locator('#event-key')];
+      const whats = (): Promise<string[]> => rows.locator('td:nth-child(2)').allTextContents();
+      const until = (expected: readonly string[]) =>
+        eventually(async () => JSON.stringify(await whats()) === JSON.stringify(expected), PATIENCE);
+      await action.selectOption('Key created');
+      await until(['Key created', 'Key created']);
+      await key.selectOption(id);
+      await until(['Key created']);
+      await action.selectOption('everything');
+      await until(['Key changed', 'Key created']);
+      expect(new URL(page.url()).search).toBe(`?event_key=${id}`);
+      const changed = (await rows.first().textContent())!;
+      expect(changed).toMatch(/name: Till · .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
+      expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
+      await action.selectOption('key.updated');
+      await until(['Key changed']);
+      await page.reload();
+      await until(['Key changed']);
+      expect([await action.inputValue(), await key.inputValue()]).toEqual(['key.updated', id]);
+      await expectAccessible(page);
+      await action.selectOption('key.revoked');
+      await page.getByText('No matching events.').waitFor();
+      await key.selectOption('any or none');
+      expect(new URL(page.url()).search).toBe('?event=key.revoked');
+    });
   });
 
   test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
@@ -105,35 +101,31 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
         ...{ actor: { who: 'user:1', name: actor, from: 'here' }, at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)) },
       })),
     );
-    await visit(
-      of,
-      async (page) => {
-        const { name: file, rows } = await downloaded(page, () => csv(page).press('Enter'));
-        expect(file).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
-        const { data } = await (
-          await signInPerson(scene.gateway, of, 'member', 'Max')
-        ).call('audit_events', { limit: 100 });
-        // without Max's sign-in
-        const events = data.slice(2);
-        expect(rows.map(([id]) => id)).toEqual(events.map(({ id }: Json) => id));
-        expect(rows.map((row) => row[7])).toEqual(events.map(({ details }: Json) => details));
-        expect(JSON.parse(rows.find(([, , action]) => action === 'key.created')![7]!)).toMatchObject({ name });
-        const signedInAs = rows.find(([, , action]) => action === 'user.signed_in')!;
-        expect(signedInAs.slice(3, 7)).toEqual(['user:link:=cmd()', "'=cmd()", '127.0.0.1', '']);
-        await said(page)
-          .getByText(`Saved ${String(rows.length)} events as ${file}.`)
-          .waitFor();
-        expect(rows.filter(([, , action]) => action === 'webhook.deleted').map((row) => row[4])).toEqual(
-          names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
-        );
-        await page.locator('#event-action').selectOption('key.created');
-        expect((await downloaded(page, () => csv(page).click())).rows).toHaveLength(1);
-        await page.locator('#event-action').selectOption('key.revoked');
-        await csv(page).click();
-        await said(page).getByText('There are no such events.').waitFor();
-      },
-      { name: '=cmd()' },
-    );
+    await visit({ of, name: '=cmd()' }, async (page) => {
+      const { name: file, rows } = await downloaded(page, () => csv(page).press('Enter'));
+      expect(file).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
+      const { data } = await (
+        await signInPerson(scene.gateway, of, 'member', 'Max')
+      ).call('audit_events', { limit: 100 });
+      // without Max's sign-in
+      const events = data.slice(2);
+      expect(rows.map(([id]) => id)).toEqual(events.map(({ id }: Json) => id));
+      expect(rows.map((row) => row[7])).toEqual(events.map(({ details }: Json) => details));
+      expect(JSON.parse(rows.find(([, , action]) => action === 'key.created')![7]!)).toMatchObject({ name });
+      const signedInAs = rows.find(([, , action]) => action === 'user.signed_in')!;
+      expect(signedInAs.slice(3, 7)).toEqual(['user:link:=cmd()', "'=cmd()", '127.0.0.1', '']);
+      await said(page)
+        .getByText(`Saved ${String(rows.length)} events as ${file}.`)
+        .waitFor();
+      expect(rows.filter(([, , action]) => action === 'webhook.deleted').map((row) => row[4])).toEqual(
+        names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
+      );
+      await page.locator('#event-action').selectOption('key.created');
+      expect((await downloaded(page, () => csv(page).click())).rows).toHaveLength(1);
+      await page.locator('#event-action').selectOption('key.revoked');
+      await csv(page).click();
+      await said(page).getByText('There are no such events.').waitFor();
+    });
   });
 
   describe('of 250 events', () => {
@@ -166,35 +158,31 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     const idsOf = ({ rows }: { rows: string[][] }) => rows.map(([id]) => id);
 
     test('a lost answer, the rate limit and an ended session lose nothing that was read', async () => {
-      await visit(
-        of,
-        async (page) => {
-          const limited = { errors: [{ message: 'Too many', extensions: { code: 'rate_limited' } }] };
-          await reading(page, {
-            2: (route) => route.abort(),
-            3: (route) => route.fulfill({ json: limited }),
-            5: async (route) => {
-              await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
-              await route.fallback();
-            },
-          });
-          await csv(page).click();
-          await said(page).getByText('Could not reach the gateway. 100 events were read.').waitFor();
-          await expectAccessible(page);
-          const goOn = page.getByRole('button', { name: 'Go on' });
-          await goOn.press('Enter');
-          expect(await page.evaluate('document.activeElement.id')).toBe('csv');
-          await said(page).getByText('the limit of requests per minute is reached').waitFor();
-          await said(page).getByText('You have been signed out.').waitFor({ timeout: PATIENCE });
-          expect(await said(page).textContent()).toContain('200 events were read.');
-          const other = await page.context().newPage();
-          await signInThere(other, scene.gateway, await makeLink(scene.gateway, of));
-          await other.close();
-          expect(idsOf(await downloaded(page, () => goOn.click()))).toEqual(expected);
-          await said(page).getByText('Saved 250 events').waitFor();
-        },
-        { tolerates: /ERR_FAILED|40[13]/ },
-      );
+      await visit({ of, tolerates: /ERR_FAILED|40[13]/ }, async (page) => {
+        const limited = { errors: [{ message: 'Too many', extensions: { code: 'rate_limited' } }] };
+        await reading(page, {
+          2: (route) => route.abort(),
+          3: (route) => route.fulfill({ json: limited }),
+          5: async (route) => {
+            await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
+            await route.fallback();
+          },
+        });
+        await csv(page).click();
+        await said(page).getByText('Could not reach the gateway. 100 events were read.').waitFor();
+        await expectAccessible(page);
+        const goOn = page.getByRole('button', { name: 'Go on' });
+        await goOn.press('Enter');
+        expect(await page.evaluate('document.activeElement.id')).toBe('csv');
+        await said(page).getByText('the limit of requests per minute is reached').waitFor();
+        await said(page).getByText('You have been signed out.').waitFor({ timeout: PATIENCE });
+        expect(await said(page).textContent()).toContain('200 events were read.');
+        const other = await page.context().newPage();
+        await signInThere(other, scene.gateway, await makeLink(scene.gateway, of));
+        await other.close();
+        expect(idsOf(await downloaded(page, () => goOn.click()))).toEqual(expected);
+        await said(page).getByText('Saved 250 events').waitFor();
+      });
     }, 90_000);
 
     test('loading can be stopped, and has a limit', async () => {

@@ -180,66 +180,62 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
   test('a rotated key links to the new one and back, ends with its overlap, and can be revoked', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
-    await visit(
-      of,
-      async (page) => {
-        await openKey(page, 'nightly');
-        expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
-        // the answer is lost, and the dialog cancelled
-        let isLost = true;
-        await intercept(page, /rotate_api_key/, async (route: Route) => {
-          if (!isLost) return route.continue();
-          await route.fetch();
-          await route.abort('connectionreset');
-        });
-        await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-        await page.getByRole('button', { name: 'Rotate key' }).click();
-        await page.locator('#rotate-dialog').getByText('couldn’t confirm').waitFor();
-        await page.getByRole('button', { name: 'Cancel' }).click();
-        const doubt = page.locator('#notices');
-        await doubt.getByText('We couldn’t confirm that the key nightly was rotated.').waitFor();
-        isLost = false;
-        await doubt.getByRole('button', { name: 'Try again' }).click();
-        await page.waitForSelector('#made-dialog[open]');
-        await page.getByRole('button', { name: 'I have saved it' }).click();
-        await page.waitForSelector('#made-dialog', { state: 'hidden' });
-        expect(await focused(page)).toBe('nightly');
+    await visit({ of, tolerates: /Failed to load resource/ }, async (page) => {
+      await openKey(page, 'nightly');
+      expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
+      // the answer is lost, and the dialog cancelled
+      let isLost = true;
+      await intercept(page, /rotate_api_key/, async (route: Route) => {
+        if (!isLost) return route.continue();
+        await route.fetch();
+        await route.abort('connectionreset');
+      });
+      await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+      await page.getByRole('button', { name: 'Rotate key' }).click();
+      await page.locator('#rotate-dialog').getByText('couldn’t confirm').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const doubt = page.locator('#notices');
+      await doubt.getByText('We couldn’t confirm that the key nightly was rotated.').waitFor();
+      isLost = false;
+      await doubt.getByRole('button', { name: 'Try again' }).click();
+      await page.waitForSelector('#made-dialog[open]');
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      await page.waitForSelector('#made-dialog', { state: 'hidden' });
+      expect(await focused(page)).toBe('nightly');
 
-        const notice = page.locator('#key-notice');
-        await notice.getByText(/Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/).waitFor();
-        expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+ends in (23 hours|1 day)$/);
-        expect(await buttons(page)).toEqual(['Edit', 'Revoke']);
-        await page.getByRole('button', { name: 'Edit', exact: true }).click();
-        await page
-          .locator('#edit-dialog')
-          .getByText(/It was replaced, so it ends at .* UTC\./)
-          .waitFor();
-        expect(await page.locator('#edit-dialog').getByLabel('Expires').isVisible()).toBe(false);
-        await page.locator('#edit-dialog').getByLabel('Name').fill('nightly, old');
-        await page.locator('#edit-dialog').getByRole('button', { name: 'Save' }).click();
-        await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
+      const notice = page.locator('#key-notice');
+      await notice.getByText(/Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/).waitFor();
+      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+ends in (23 hours|1 day)$/);
+      expect(await buttons(page)).toEqual(['Edit', 'Revoke']);
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page
+        .locator('#edit-dialog')
+        .getByText(/It was replaced, so it ends at .* UTC\./)
+        .waitFor();
+      expect(await page.locator('#edit-dialog').getByLabel('Expires').isVisible()).toBe(false);
+      await page.locator('#edit-dialog').getByLabel('Name').fill('nightly, old');
+      await page.locator('#edit-dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
 
-        await notice.getByRole('link').click();
-        await page.waitForURL((url) => url.searchParams.get('key') !== id);
-        await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).waitFor();
-        expect(await focused(page)).toBe('nightly');
-        await page.getByText('that is in the audit log of the other one').waitFor();
-        await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).click();
-        await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
-        await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-        await page.getByRole('button', { name: 'Revoke key' }).click();
-        await page.locator('#key-state').getByText('revoked').waitFor();
-        expect(await page.locator('#key-state').innerText()).toMatch(/^revoked\s+just now$/);
-        await notice.getByText('Every request with it gets a 401.').waitFor();
-        expect(await buttons(page)).toEqual([]);
-        await eventually(async () => (await focused(page)) === 'nightly, old', PATIENCE);
-        await page.goBack();
-        await page.goBack();
-        await page.goBack();
-        await page.getByRole('heading', { name: 'API keys' }).waitFor();
-      },
-      { tolerates: /Failed to load resource/ },
-    );
+      await notice.getByRole('link').click();
+      await page.waitForURL((url) => url.searchParams.get('key') !== id);
+      await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).waitFor();
+      expect(await focused(page)).toBe('nightly');
+      await page.getByText('that is in the audit log of the other one').waitFor();
+      await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).click();
+      await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
+      await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+      await page.getByRole('button', { name: 'Revoke key' }).click();
+      await page.locator('#key-state').getByText('revoked').waitFor();
+      expect(await page.locator('#key-state').innerText()).toMatch(/^revoked\s+just now$/);
+      await notice.getByText('Every request with it gets a 401.').waitFor();
+      expect(await buttons(page)).toEqual([]);
+      await eventually(async () => (await focused(page)) === 'nightly, old', PATIENCE);
+      await page.goBack();
+      await page.goBack();
+      await page.goBack();
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+    });
   });
 
   test('a member sees all of it, without buttons to change it', async () => {
@@ -247,19 +243,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
     const { id } = await makeKey(scene.gateway, of, { name: 'theirs' });
     await someUsage(scene.gateway, id, failures(1));
     await someRequests(scene.gateway, of, id, [{}]);
-    await visit(
-      of,
-      async (page) => {
-        await page.getByText('You are a member').waitFor();
-        expect(await page.getByRole('button', { name: /New key|Actions/ }).count()).toBe(0);
-        await page.getByRole('button', { name: 'Usage of theirs' }).click();
-        await page.waitForSelector('#usage .chart rect');
-        await page.locator('#key-events tr').first().waitFor();
-        await page.locator('#key-requests tbody tr').first().waitFor();
-        expect(await page.locator('#key-page button:visible').allTextContents()).toEqual(['Refresh', 'Details']);
-        expect(await page.locator('dialog').count()).toBe(0);
-      },
-      { role: 'member' },
-    );
+    await visit({ of, role: 'member' }, async (page) => {
+      await page.getByText('You are a member').waitFor();
+      expect(await page.getByRole('button', { name: /New key|Actions/ }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Usage of theirs' }).click();
+      await page.waitForSelector('#usage .chart rect');
+      await page.locator('#key-events tr').first().waitFor();
+      await page.locator('#key-requests tbody tr').first().waitFor();
+      expect(await page.locator('#key-page button:visible').allTextContents()).toEqual(['Refresh', 'Details']);
+      expect(await page.locator('dialog').count()).toBe(0);
+    });
   });
 });

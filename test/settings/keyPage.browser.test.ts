@@ -19,44 +19,40 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   test('a rotated key is shown in the row of the new one during its overlap, where it can be revoked but not rotated', async () => {
     const of = await makeOrganisation(scene.gateway);
     const old = await makeKey(scene.gateway, of, { name: 'nightly' });
-    await visit(
-      of,
-      async (page) => {
-        const row = page.locator('#keys tr');
-        for (const ends of [/replaced, ends in (23 hours|1 day)$/, /replaced, ends in (6|7) days$/]) {
-          await choose(page, 'nightly', 'Rotate…');
-          if (ends.source.includes('days')) await page.getByLabel('Keep the old key').selectOption('168');
-          await page.getByRole('button', { name: 'Rotate key' }).click();
-          await page.locator('#made-dialog').getByText('The old key expires at').waitFor();
-          await page.getByRole('button', { name: 'I have saved it' }).click();
-          await row.getByText(ends).waitFor();
-        }
-        expect(await row.count()).toBe(1);
-        expect(await row.locator('.replaced').count()).toBe(2);
-        await page.getByRole('button', named('Actions for nightly')).click();
-        const items = page.getByRole('menuitem');
-        expect((await items.allTextContents()).map((text) => text.replace(/…\w{4}/, '…1234'))).toEqual([
-          ...['Usage', 'Rotate…', 'Revoke…'],
-          ...['Usage of replaced …1234', 'Revoke replaced …1234…', 'Usage of replaced …1234', 'Revoke replaced …1234…'],
-        ]);
-        expect(await row.getByText('by Bea').count()).toBe(1);
-        const [rotated = ''] = await page.locator('#events tr', { hasText: 'Key rotated' }).allTextContents();
-        expect(rotated).toMatch(/from: nightly svc_live_\w{6} \w{4} · to: .* · old expires at: [\d-]{10} [\d:]{8} UTC/);
-        await expectAccessible(page);
-        const [, , newest] = await scene.gateway.control.apiKeys.list(of.id);
-        await scene.gateway.control.apiKeys.revoke(newest!._id);
-        await page.reload();
-        // a key replaced by a revoked one has its own row again, and can be rotated
-        await page.getByRole('button', named('Actions for nightly')).click();
-        await items.getByText('Rotate…').waitFor();
-        expect(await row.count()).toBe(1);
-        await items.getByText('Revoke replaced').click();
-        await page.getByRole('button', { name: 'Revoke key' }).click();
-        await row.locator('.replaced').waitFor({ state: 'detached' });
-        expect(await scene.gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
-      },
-      { name: 'Bea' },
-    );
+    await visit({ of, name: 'Bea' }, async (page) => {
+      const row = page.locator('#keys tr');
+      for (const ends of [/replaced, ends in (23 hours|1 day)$/, /replaced, ends in (6|7) days$/]) {
+        await choose(page, 'nightly', 'Rotate…');
+        if (ends.source.includes('days')) await page.getByLabel('Keep the old key').selectOption('168');
+        await page.getByRole('button', { name: 'Rotate key' }).click();
+        await page.locator('#made-dialog').getByText('The old key expires at').waitFor();
+        await page.getByRole('button', { name: 'I have saved it' }).click();
+        await row.getByText(ends).waitFor();
+      }
+      expect(await row.count()).toBe(1);
+      expect(await row.locator('.replaced').count()).toBe(2);
+      await page.getByRole('button', named('Actions for nightly')).click();
+      const items = page.getByRole('menuitem');
+      expect((await items.allTextContents()).map((text) => text.replace(/…\w{4}/, '…1234'))).toEqual([
+        ...['Usage', 'Rotate…', 'Revoke…'],
+        ...['Usage of replaced …1234', 'Revoke replaced …1234…', 'Usage of replaced …1234', 'Revoke replaced …1234…'],
+      ]);
+      expect(await row.getByText('by Bea').count()).toBe(1);
+      const [rotated = ''] = await page.locator('#events tr', { hasText: 'Key rotated' }).allTextContents();
+      expect(rotated).toMatch(/from: nightly svc_live_\w{6} \w{4} · to: .* · old expires at: [\d-]{10} [\d:]{8} UTC/);
+      await expectAccessible(page);
+      const [, , newest] = await scene.gateway.control.apiKeys.list(of.id);
+      await scene.gateway.control.apiKeys.revoke(newest!._id);
+      await page.reload();
+      // a key replaced by a revoked one has its own row again, and can be rotated
+      await page.getByRole('button', named('Actions for nightly')).click();
+      await items.getByText('Rotate…').waitFor();
+      expect(await row.count()).toBe(1);
+      await items.getByText('Revoke replaced').click();
+      await page.getByRole('button', { name: 'Revoke key' }).click();
+      await row.locator('.replaced').waitFor({ state: 'detached' });
+      expect(await scene.gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
+    });
   });
 
   test('the focus stays in the list when rows change, even behind a dialog', async () => {

@@ -5,7 +5,7 @@ import { freePort } from '../../faults/processes';
 import type { Organisation } from '../../src/auth/principal';
 import { firstLine } from '../cli/commandLine';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { person, visit } from './people';
 
 const CLIENT = { client_id: 'scopegate', client_secret: 'a secret of the client and its issuer' };
@@ -223,11 +223,8 @@ test('the sign-in page offers the provider if one is configured', async () => {
 });
 
 test('while the provider is down, signing in with it gets 503, and other pages are served', async () => {
-  const away = await startGateway(environmentOf('http://127.0.0.1:9', gateway.url));
-  try {
+  await withGateway(environmentOf('http://127.0.0.1:9', gateway.url), async (away) => {
     expect((await visit(away, START)).status).toBe(503);
     expect((await visit(away, '/settings/sign-in')).status).toBe(200);
-  } finally {
-    await away.stop();
-  }
+  });
 });

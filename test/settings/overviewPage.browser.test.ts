@@ -19,35 +19,27 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   test('without keys, an admin can create the first one by keyboard, and a member is told to ask an admin', async () => {
     const of = await makeOrganisation(scene.gateway);
     const steps = (page: Page) => page.getByText('Programs call the API with a key.');
-    await visit(
-      of,
-      async (page) => {
-        await steps(page).waitFor();
-        await page.getByText('Ask an admin of the organisation').waitFor();
-        expect(await page.getByRole('button', { name: 'Create the first key' }).count()).toBe(0);
-      },
-      { role: 'member', name: 'Max' },
-    );
-    await visit(
-      of,
-      async (page) => {
-        await steps(page).waitFor();
-        expect(await page.locator('#first-steps').getByRole('link', { name: 'reference' }).getAttribute('href')).toBe(
-          '/api/v1/docs',
-        );
-        await page.getByRole('button', { name: 'Create the first key' }).waitFor();
-        await expectAccessible(page);
-        await page.getByRole('button', { name: 'Create the first key' }).press('Enter');
-        await page.locator('#make-name').fill('first');
-        await page.getByRole('radio', { name: 'Read only' }).check();
-        await page.getByRole('button', { name: 'Create key' }).press('Enter');
-        await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
-        await page.getByText('No requests in the last 24 hours.').waitFor();
-        await steps(page).waitFor({ state: 'hidden' });
-        await eventually(async () => (await focused(page)) === 'Overview', PATIENCE);
-      },
-      { width: 390, theme: 'dark' },
-    );
+    await visit({ of, role: 'member', name: 'Max' }, async (page) => {
+      await steps(page).waitFor();
+      await page.getByText('Ask an admin of the organisation').waitFor();
+      expect(await page.getByRole('button', { name: 'Create the first key' }).count()).toBe(0);
+    });
+    await visit({ of, width: 390, theme: 'dark' }, async (page) => {
+      await steps(page).waitFor();
+      expect(await page.locator('#first-steps').getByRole('link', { name: 'reference' }).getAttribute('href')).toBe(
+        '/api/v1/docs',
+      );
+      await page.getByRole('button', { name: 'Create the first key' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Create the first key' }).press('Enter');
+      await page.locator('#make-name').fill('first');
+      await page.getByRole('radio', { name: 'Read only' }).check();
+      await page.getByRole('button', { name: 'Create key' }).press('Enter');
+      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+      await page.getByText('No requests in the last 24 hours.').waitFor();
+      await steps(page).waitFor({ state: 'hidden' });
+      await eventually(async () => (await focused(page)) === 'Overview', PATIENCE);
+    });
   });
 
   test('requests of all keys are shown by period, operation and error code, and the period is kept in the URL', async () => {
@@ -64,25 +56,21 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       { ...counted, hour: new Date(), details },
       { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
-    await visit(
-      of,
-      async (page) => {
-        await page.getByRole('img', { name: /all keys in the last 24 hours: 1,200, including 30 errors/ }).waitFor();
-        await page.locator('#traffic').getByText('By operation').click();
-        await page.locator('#traffic').getByText('By error code').click();
-        await page.getByRole('rowheader', { name: 'quotes' }).waitFor();
-        const code = page.getByRole('link', { name: 'not_found' });
-        expect(await code.getAttribute('href')).toBe('/errors/not_found');
-        await page.getByRole('radio', { name: '30 days' }).check();
-        await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
-        expect(new URL(page.url()).search).toBe('?overview=last_30d');
-        await page.reload();
-        await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
-        await page.locator('#traffic').getByText('By operation').click();
-        await expectAccessible(page);
-      },
-      { theme: 'dark' },
-    );
+    await visit({ of, theme: 'dark' }, async (page) => {
+      await page.getByRole('img', { name: /all keys in the last 24 hours: 1,200, including 30 errors/ }).waitFor();
+      await page.locator('#traffic').getByText('By operation').click();
+      await page.locator('#traffic').getByText('By error code').click();
+      await page.getByRole('rowheader', { name: 'quotes' }).waitFor();
+      const code = page.getByRole('link', { name: 'not_found' });
+      expect(await code.getAttribute('href')).toBe('/errors/not_found');
+      await page.getByRole('radio', { name: '30 days' }).check();
+      await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
+      expect(new URL(page.url()).search).toBe('?overview=last_30d');
+      await page.reload();
+      await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
+      await page.locator('#traffic').getByText('By operation').click();
+      await expectAccessible(page);
+    });
   });
 
   test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {
@@ -96,35 +84,27 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     await makeKey(scene.gateway, of, { name: 'gone', expiresAt: inDays(-1) });
     await makeKey(scene.gateway, of, { name: 'endless' });
     const warning = (page: Page) => page.locator('#expiring');
-    await visit(
-      of,
-      async (page) => {
-        await warning(page).getByText('2 keys expire within 7 days').waitFor();
-        expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner', 'nightly']);
-        expect(await warning(page).getByRole('button').count()).toBe(0);
-        await warning(page).getByRole('link', { name: 'nightly' }).click();
-        await page.getByRole('heading', { name: 'nightly' }).waitFor();
-        expect(new URL(page.url()).searchParams.get('key')).toBe(soon.id);
-      },
-      { role: 'member', name: 'Max' },
-    );
-    await visit(
-      of,
-      async (page) => {
-        await warning(page).getByText('expires in 2 days').waitFor();
-        await expectAccessible(page);
-        await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
-        await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
-        await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
-        await warning(page).getByText('1 key expires within 7 days').waitFor();
-        expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner']);
-        await scene.gateway.control.apiKeys.revoke(sooner.id);
-        await page.reload();
-        await page.getByText('No requests in the last 24 hours.').waitFor();
-        await warning(page).waitFor({ state: 'hidden' });
-      },
-      { width: 390 },
-    );
+    await visit({ of, role: 'member', name: 'Max' }, async (page) => {
+      await warning(page).getByText('2 keys expire within 7 days').waitFor();
+      expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner', 'nightly']);
+      expect(await warning(page).getByRole('button').count()).toBe(0);
+      await warning(page).getByRole('link', { name: 'nightly' }).click();
+      await page.getByRole('heading', { name: 'nightly' }).waitFor();
+      expect(new URL(page.url()).searchParams.get('key')).toBe(soon.id);
+    });
+    await visit({ of, width: 390 }, async (page) => {
+      await warning(page).getByText('expires in 2 days').waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
+      await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
+      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+      await warning(page).getByText('1 key expires within 7 days').waitFor();
+      expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner']);
+      await scene.gateway.control.apiKeys.revoke(sooner.id);
+      await page.reload();
+      await page.getByText('No requests in the last 24 hours.').waitFor();
+      await warning(page).waitFor({ state: 'hidden' });
+    });
   });
 
   test('remaining times are rounded, figures state their age, and large numbers fit', async () => {
@@ -143,51 +123,41 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
         await page.evaluate<[string, string][]>(`[...document.querySelectorAll('#keys tr')].map(${cellsOf})`),
       );
     };
-    await visit(
-      of,
-      async (page) => {
-        await page.locator('#keys tr').nth(4).waitFor();
-        expect(await ages(page, 'Expires')).toEqual({
-          ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
-          end: `in ${String(Math.round((Date.parse('9999-12-31') - Date.now()) / 31_557_600_000))} years`,
-        });
-        expect((await ages(page, 'Created')).three).toBe('2 days ago');
-        await page.getByText('No requests in the last 24 hours. Figures are up to a minute old.').waitFor();
-        const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
-        for (const requests of [100_000, 999_900_000]) {
-          await scene.gateway.control.usage.add([{ ...counted, requests }]);
-          await page.reload();
-          await page.waitForSelector('#all-chart rect');
-          const outside = `[...document.querySelectorAll('#all-chart text')].filter((text) => {
-            const [inner, outer] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
-            return inner.left < outer.left || inner.right > outer.right;
-          }).map(({ textContent }) => textContent)`;
-          expect(await page.evaluate(outside)).toEqual([]);
-        }
-        expect(await page.locator('#all-chart text[text-anchor="end"]').allTextContents()).toEqual(['0', '500M', '1B']);
-        await page.getByRole('rowheader', { name: 'three' }).getByRole('link').click();
-        await page
-          .getByText('No requests with this key in the last 24 hours. Figures are up to a minute old.')
-          .waitFor();
-      },
-      { width: 390 },
-    );
+    await visit({ of, width: 390 }, async (page) => {
+      await page.locator('#keys tr').nth(4).waitFor();
+      expect(await ages(page, 'Expires')).toEqual({
+        ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
+        end: `in ${String(Math.round((Date.parse('9999-12-31') - Date.now()) / 31_557_600_000))} years`,
+      });
+      expect((await ages(page, 'Created')).three).toBe('2 days ago');
+      await page.getByText('No requests in the last 24 hours. Figures are up to a minute old.').waitFor();
+      const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
+      for (const requests of [100_000, 999_900_000]) {
+        await scene.gateway.control.usage.add([{ ...counted, requests }]);
+        await page.reload();
+        await page.waitForSelector('#all-chart rect');
+        const outside = `[...document.querySelectorAll('#all-chart text')].filter((text) => {
+          const [inner, outer] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
+          return inner.left < outer.left || inner.right > outer.right;
+        }).map(({ textContent }) => textContent)`;
+        expect(await page.evaluate(outside)).toEqual([]);
+      }
+      expect(await page.locator('#all-chart text[text-anchor="end"]').allTextContents()).toEqual(['0', '500M', '1B']);
+      await page.getByRole('rowheader', { name: 'three' }).getByRole('link').click();
+      await page.getByText('No requests with this key in the last 24 hours. Figures are up to a minute old.').waitFor();
+    });
   });
 
   test('members are listed with their last sign-in and whether they are signed in', async () => {
     const of = await makeOrganisation(scene.gateway);
     await signInPerson(scene.gateway, of, 'member', 'Max');
     await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
-    await visit(
-      of,
-      async (page) => {
-        const rows = page.locator('#members tr');
-        await rows.first().waitFor();
-        const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
-        expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
-        expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
-      },
-      { width: 390 },
-    );
+    await visit({ of, width: 390 }, async (page) => {
+      const rows = page.locator('#members tr');
+      await rows.first().waitFor();
+      const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
+      expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
+      expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
+    });
   });
 });

@@ -4,20 +4,18 @@ import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
-import { choose, expectAccessible, pageScene, type Visitor } from './visiting';
+import { choose, expectAccessible, pageScene } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without internet', () => {
   const scene = pageScene();
+  const { visit } = scene;
   let organisation: Organisation;
 
   beforeAll(async () => {
     organisation = await makeOrganisation(scene.gateway, { name: 'Northwind Traders' });
   });
-
-  const signedIn = (work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    scene.visit(view.of ?? organisation, work, view);
 
   test.each(VIEWS)('is accessible and fits, with rows, usage and every dialog ($theme, $width px)', async (view) => {
     const name = 'x'.repeat(190);
@@ -27,40 +25,37 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await scene.gateway.control.apiKeys.revoke(ended.id);
     const hour = new Date();
     await scene.gateway.control.usage.add([{ keyId: id, hour, requests: 1234, errors: 40, rate_limited: 9 }]);
-    await signedIn(
-      async (page) => {
-        await page.getByLabel('Show').selectOption('all');
-        await page.waitForSelector('#keys tr.ended');
-        await page.getByRole('button', { name: /^Actions for x/ }).click();
-        await page.getByRole('menuitem', { name: 'Usage' }).waitFor();
+    await visit({ ...view, of: own, name }, async (page) => {
+      await page.getByLabel('Show').selectOption('all');
+      await page.waitForSelector('#keys tr.ended');
+      await page.getByRole('button', { name: /^Actions for x/ }).click();
+      await page.getByRole('menuitem', { name: 'Usage' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('menuitem', { name: 'Usage' }).click();
+      await page.waitForSelector('#usage .chart rect');
+      await page.getByText('As a table').click();
+      await expectAccessible(page);
+      await page.goBack();
+      expect((await page.locator('table.keys').boundingBox())!.width).toBeLessThanOrEqual(view.width);
+      for (const [opener, dialog] of [
+        ['New key', '#make-dialog'],
+        ['Rotate…', '#rotate-dialog'],
+        ['Revoke…', '#revoke-dialog'],
+      ] as const) {
+        if (opener === 'New key') await page.getByRole('button', { name: opener }).click();
+        else await choose(page, /^Actions/, opener);
+        await page.waitForSelector(`${dialog}[open]`);
         await expectAccessible(page);
-        await page.getByRole('menuitem', { name: 'Usage' }).click();
-        await page.waitForSelector('#usage .chart rect');
-        await page.getByText('As a table').click();
-        await expectAccessible(page);
-        await page.goBack();
-        expect((await page.locator('table.keys').boundingBox())!.width).toBeLessThanOrEqual(view.width);
-        for (const [opener, dialog] of [
-          ['New key', '#make-dialog'],
-          ['Rotate…', '#rotate-dialog'],
-          ['Revoke…', '#revoke-dialog'],
-        ] as const) {
-          if (opener === 'New key') await page.getByRole('button', { name: opener }).click();
-          else await choose(page, /^Actions/, opener);
-          await page.waitForSelector(`${dialog}[open]`);
-          await expectAccessible(page);
-          const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${dialog}'))`;
-          expect(await page.evaluate(beyond)).toBe(0);
-          await page.keyboard.press('Escape');
-          await page.waitForSelector(dialog, { state: 'hidden' });
-        }
-      },
-      { ...view, of: own, name },
-    );
+        const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${dialog}'))`;
+        expect(await page.evaluate(beyond)).toBe(0);
+        await page.keyboard.press('Escape');
+        await page.waitForSelector(dialog, { state: 'hidden' });
+      }
+    });
   });
 
   test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
-    await signedIn(async (page) => {
+    await visit(organisation, async (page) => {
       await page.getByRole('button', { name: 'New key' }).focus();
       await page.keyboard.press('Enter');
       await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('web shop');
@@ -100,7 +95,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
   });
 
   test('a key shows what assistants may do, and its configuration for them works', async () => {
-    await signedIn(async (page) => {
+    await visit(organisation, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       expect(await page.locator('#make-dialog').getByLabel('Assistants, over MCP').inputValue()).toBe('read');
       await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('assistant');
@@ -129,48 +124,42 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     const { key, id } = await makeKey(scene.gateway, own, { name: 'till', scopes: ['orders:read'] });
     await client(scene.gateway, key).get('/me');
     await scene.gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
-    await signedIn(
-      async (page) => {
-        const dialog = page.locator('#revoke-dialog');
-        await choose(page, 'till', 'Revoke…');
-        // the call above is included once the minute's usage is written
-        await dialog.getByText(/1[78] requests in the last 24 hours/).waitFor();
-        expect(await dialog.textContent()).toMatch(/till.*gets a 401.*orders:read/s);
-        await dialog.getByRole('button', { name: 'Cancel' }).click();
-        expect((await client(scene.gateway, key).get('/me')).status).toBe(200);
+    await visit(own, async (page) => {
+      const dialog = page.locator('#revoke-dialog');
+      await choose(page, 'till', 'Revoke…');
+      // the call above is included once the minute's usage is written
+      await dialog.getByText(/1[78] requests in the last 24 hours/).waitFor();
+      expect(await dialog.textContent()).toMatch(/till.*gets a 401.*orders:read/s);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      expect((await client(scene.gateway, key).get('/me')).status).toBe(200);
 
-        await choose(page, 'till', 'Revoke…');
-        await page.getByRole('button', { name: 'Revoke key' }).click();
-        await page.getByText('No active keys.').waitFor();
-        expect((await client(scene.gateway, key).get('/me')).status).toBe(401);
-        await page.locator('#events').getByText('Key revoked').waitFor();
-      },
-      { of: own },
-    );
+      await choose(page, 'till', 'Revoke…');
+      await page.getByRole('button', { name: 'Revoke key' }).click();
+      await page.getByText('No active keys.').waitFor();
+      expect((await client(scene.gateway, key).get('/me')).status).toBe(401);
+      await page.locator('#events').getByText('Key revoked').waitFor();
+    });
   });
 
   test('on a plan without integrations the page says so, and keys can only be revoked', async () => {
     const own = await makeOrganisation(scene.gateway, { plan: 'starter' });
     await makeKey(scene.gateway, own, { name: 'asleep' });
-    await signedIn(
-      async (page) => {
-        await page.getByRole('button', { name: 'Actions for asleep' }).waitFor();
-        await page.getByText('plan does not include integrations').waitFor();
-        expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0);
-        await page.getByRole('button', { name: 'Actions for asleep' }).click();
-        expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
-        await page.keyboard.press('Escape');
-        await expectAccessible(page);
-        await choose(page, 'asleep', 'Revoke…');
-        await page.getByRole('button', { name: 'Revoke key' }).click();
-        await page.getByText('No active keys.').waitFor();
-      },
-      { of: own },
-    );
+    await visit(own, async (page) => {
+      await page.getByRole('button', { name: 'Actions for asleep' }).waitFor();
+      await page.getByText('plan does not include integrations').waitFor();
+      expect(await page.getByRole('button', { name: 'New key' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Actions for asleep' }).click();
+      expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
+      await page.keyboard.press('Escape');
+      await expectAccessible(page);
+      await choose(page, 'asleep', 'Revoke…');
+      await page.getByRole('button', { name: 'Revoke key' }).click();
+      await page.getByText('No active keys.').waitFor();
+    });
   });
 
   test('signing out leads to the sign-in page, on other open pages too', async () => {
-    await signedIn(async (page) => {
+    await visit(organisation, async (page) => {
       const other = await page.context().newPage();
       await other.goto(`${scene.gateway.url}/settings/integrations`);
       await other.waitForSelector('#events tr');
@@ -185,12 +174,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     const name = '<img src=x onerror=alert(1)>"\'&';
     const own = await makeOrganisation(scene.gateway, { name });
     await makeKey(scene.gateway, own, { name });
-    await signedIn(
-      async (page) => {
-        await page.getByRole('rowheader', { name }).waitFor();
-        expect(await page.locator('main img').count()).toBe(0);
-      },
-      { of: own },
-    );
+    await visit(own, async (page) => {
+      await page.getByRole('rowheader', { name }).waitFor();
+      expect(await page.locator('main img').count()).toBe(0);
+    });
   });
 });

@@ -4,7 +4,7 @@ import { controlModels } from '../../src/organisations/models';
 import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { USUAL_ROW } from './logRows';
 import { openOffice, type Office, signIn } from './people';
@@ -175,15 +175,12 @@ test('REQUEST_LOG=off stores no requests, but still counts them', async () => {
   const key = await makeKey(gateway, organisation);
   await client(gateway, key.key).get('/quotes');
   await gateway.stop();
-  const keeper = await startGateway();
-  try {
+  await withGateway({}, async (keeper) => {
     const person = await signIn(keeper, organisation);
     const { body } = await person.graphql(LOG);
     expect(body.data.request_log.data).toEqual([]);
     expect(await person.call('key_usage', { id: key.id, period: 'last_24h' })).toMatchObject({ requests: 1 });
-  } finally {
-    await keeper.stop();
-  }
+  });
 });
 
 describe('stored requests', () => {

@@ -1,6 +1,6 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway } from '../support/gateway';
+import { withGateway } from '../support/gateway';
 import { signIn, useOffice } from './people';
 
 const { gateway, organisation, admin, member } = useOffice();
@@ -43,16 +43,13 @@ describe('forged requests', () => {
   });
 
   test('no other origin may read an answer', async () => {
-    const open = await startGateway({ CORS_ORIGINS: '*' });
-    try {
+    await withGateway({ CORS_ORIGINS: '*' }, async (open) => {
       const response = await fetch(`${open.url}/settings/graphql`, {
         method: 'OPTIONS',
         headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
       });
       expect(response.headers.get('access-control-allow-origin')).toBeNull();
-    } finally {
-      await open.stop();
-    }
+    });
   });
 });
 
@@ -83,16 +80,13 @@ describe('the API', () => {
 });
 
 test('users have their own rate limit, and get 429 beyond it', async () => {
-  const tight = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' });
-  try {
+  await withGateway({ RATE_LIMIT_PER_MINUTE: '3' }, async (tight) => {
     const own = await makeOrganisation(tight);
     const there = await signIn(tight, own);
     const statuses: number[] = [];
     for (let count = 0; count < 4; count += 1) statuses.push((await there.graphql('{ api_keys { has_more } }')).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
-  } finally {
-    await tight.stop();
-  }
+  });
 });
 
 describe('a hostile document of a member', () => {

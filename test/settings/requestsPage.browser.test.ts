@@ -4,7 +4,7 @@ import { overflowOf } from '../support/axe';
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway } from '../support/gateway';
+import { withGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
@@ -169,55 +169,50 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     const [missing = '', fine = ''] = (
       await someRequests(scene.gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}])
     ).map((row) => row.request_id);
-    await visit(
-      of,
-      async (page) => {
-        await listed(page, [missing, fine]);
-        const held: Route[] = [];
-        await intercept(page, /"failed":true/, (route) => {
-          held.push(route);
-          return Promise.resolve();
-        });
-        const result = section(page).getByLabel('Result');
-        await result.selectOption('failed');
-        await eventually(() => held.length === 1, PATIENCE);
-        await result.selectOption('successful');
-        await listed(page, [fine]);
-        await held[0]!.continue();
-        await page.evaluate('fetch("/livez").then(() => new Promise((go) => setTimeout(go, 50)))');
-        expect(await idsOf(page)).toEqual([fine]);
+    await visit({ of, tolerates: /Failed to load resource/ }, async (page) => {
+      await listed(page, [missing, fine]);
+      const held: Route[] = [];
+      await intercept(page, /"failed":true/, (route) => {
+        held.push(route);
+        return Promise.resolve();
+      });
+      const result = section(page).getByLabel('Result');
+      await result.selectOption('failed');
+      await eventually(() => held.length === 1, PATIENCE);
+      await result.selectOption('successful');
+      await listed(page, [fine]);
+      await held[0]!.continue();
+      await page.evaluate('fetch("/livez").then(() => new Promise((go) => setTimeout(go, 50)))');
+      expect(await idsOf(page)).toEqual([fine]);
 
-        await section(page)
-          .getByRole('button', { name: /^Details/ })
-          .click();
-        await intercept(page, /request_log/, (route) => route.abort('connectionreset'));
-        await section(page).getByRole('button', { name: 'Refresh' }).click();
-        const failure = section(page).getByRole('alert');
-        await failure.getByText('Could not reach the gateway').waitFor();
-        expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
-        // what was shown stays, since it belongs to the same choice
-        expect(await idsOf(page)).toEqual([fine]);
-        await result.selectOption('');
-        await failure.getByText('Could not reach the gateway').waitFor();
-        expect(await idsOf(page)).toEqual([]);
-        await page.unroute('**/settings/graphql');
-        await failure.getByRole('button', { name: 'Try again' }).click();
-        await listed(page, [missing, fine]);
-        await failure.waitFor({ state: 'hidden' });
-        const details = section(page).locator('.request-details:visible');
-        expect(await details.innerText()).toContain(fine);
-        await page.reload();
-        expect(await details.innerText()).toContain(fine);
-        await section(page).locator('[aria-expanded="true"]').click();
-        expect(new URL(page.url()).search).toBe('');
-      },
-      { tolerates: /Failed to load resource/ },
-    );
+      await section(page)
+        .getByRole('button', { name: /^Details/ })
+        .click();
+      await intercept(page, /request_log/, (route) => route.abort('connectionreset'));
+      await section(page).getByRole('button', { name: 'Refresh' }).click();
+      const failure = section(page).getByRole('alert');
+      await failure.getByText('Could not reach the gateway').waitFor();
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
+      // what was shown stays, since it belongs to the same choice
+      expect(await idsOf(page)).toEqual([fine]);
+      await result.selectOption('');
+      await failure.getByText('Could not reach the gateway').waitFor();
+      expect(await idsOf(page)).toEqual([]);
+      await page.unroute('**/settings/graphql');
+      await failure.getByRole('button', { name: 'Try again' }).click();
+      await listed(page, [missing, fine]);
+      await failure.waitFor({ state: 'hidden' });
+      const details = section(page).locator('.request-details:visible');
+      expect(await details.innerText()).toContain(fine);
+      await page.reload();
+      expect(await details.innerText()).toContain(fine);
+      await section(page).locator('[aria-expanded="true"]').click();
+      expect(new URL(page.url()).search).toBe('');
+    });
   });
 
   test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {
-    const bare = await startGateway({ REQUEST_LOG: 'off' });
-    try {
+    await withGateway({ REQUEST_LOG: 'off' }, async (bare) => {
       const of = await makeOrganisation(bare);
       await signedIn({ browser: scene.browser, gateway: bare }, { of, role: 'member' }, async (page) => {
         await section(page).getByText('This gateway stores no requests').waitFor();
@@ -226,9 +221,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         await section(page).getByLabel('Status').selectOption('5xx');
         await section(page).getByText('No matching requests.').waitFor();
       });
-    } finally {
-      await bare.stop();
-    }
+    });
   });
 
   test('every error code fits into the narrowest windows', async () => {
@@ -236,25 +229,21 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
     const codes = Object.entries(ERROR_CODES).map(([code, { status }]) => ({ code, status }));
     await someRequests(scene.gateway, of, id, codes);
-    await visit(
-      of,
-      async (page) => {
-        for (const place of ['#requests', '#key-requests']) {
-          await page.locator(place).getByText('invalid_request').first().waitFor();
-          if (codes.length > 20) await page.locator(place).getByRole('button', { name: 'Show older requests' }).click();
-          await page
-            .locator(`${place} tbody tr:not(.request-details)`)
-            .nth(codes.length - 1)
-            .waitFor();
-          for (const width of [390, 375, 360]) {
-            await page.setViewportSize({ width, height: 800 });
-            expect([width, await overflowOf(page)]).toEqual([width, 0]);
-          }
-          if (place === '#requests') await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
+    await visit({ of, width: 390, theme: 'dark' }, async (page) => {
+      for (const place of ['#requests', '#key-requests']) {
+        await page.locator(place).getByText('invalid_request').first().waitFor();
+        if (codes.length > 20) await page.locator(place).getByRole('button', { name: 'Show older requests' }).click();
+        await page
+          .locator(`${place} tbody tr:not(.request-details)`)
+          .nth(codes.length - 1)
+          .waitFor();
+        for (const width of [390, 375, 360]) {
+          await page.setViewportSize({ width, height: 800 });
+          expect([width, await overflowOf(page)]).toEqual([width, 0]);
         }
-      },
-      { width: 390, theme: 'dark' },
-    );
+        if (place === '#requests') await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
+      }
+    });
   });
 
   test.each(VIEWS)(
@@ -271,27 +260,23 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         { status: 401, code: 'unauthenticated', reason: 'address' },
       ]);
       await scene.gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
-      await visit(
-        of,
-        async (page) => {
-          const openDetails = async (): Promise<void> => {
-            await page.locator('.requests:visible tbody th').nth(2).waitFor();
-            for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
-          };
-          await openDetails();
-          await page.getByText('the key does not allow this address').waitFor();
-          await expectAccessible(page);
-          await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
-          await page.waitForSelector('#usage .chart rect');
-          await page.locator('#key-events tr').first().waitFor();
-          await openDetails();
-          await page.getByText('As a table').click();
-          await expectAccessible(page);
-          await page.getByRole('button', { name: 'Edit', exact: true }).click();
-          await expectAccessible(page);
-        },
-        view,
-      );
+      await visit({ of, ...view }, async (page) => {
+        const openDetails = async (): Promise<void> => {
+          await page.locator('.requests:visible tbody th').nth(2).waitFor();
+          for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
+        };
+        await openDetails();
+        await page.getByText('the key does not allow this address').waitFor();
+        await expectAccessible(page);
+        await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
+        await page.waitForSelector('#usage .chart rect');
+        await page.locator('#key-events tr').first().waitFor();
+        await openDetails();
+        await page.getByText('As a table').click();
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Edit', exact: true }).click();
+        await expectAccessible(page);
+      });
     },
   );
 });

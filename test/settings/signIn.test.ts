@@ -1,7 +1,7 @@
 import type { Organisation } from '../../src/auth/principal';
 import { MINUTE } from '../../src/units';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { cookieOf, makeLink, person, sendForm, sendLink, signIn, visit } from './people';
 
 let gateway: TestGateway;
@@ -131,8 +131,7 @@ describe('the cookie', () => {
   });
 
   test('is __Host- and Secure if PUBLIC_URL is https', async () => {
-    const secure = await startGateway({ PUBLIC_URL: 'https://keys.example' });
-    try {
+    await withGateway({ PUBLIC_URL: 'https://keys.example' }, async (secure) => {
       const entered = await sendLink(secure, await makeLink(secure, organisation), { origin: 'https://keys.example' });
       const [set = ''] = entered.headers.getSetCookie();
       expect(set).toMatch(
@@ -141,17 +140,14 @@ describe('the cookie', () => {
       expect((await visit(secure, PAGE, cookieOf(entered))).status).toBe(200);
       const plain = cookieOf(entered).replace('__Host-', '');
       expect((await visit(secure, PAGE, plain)).status).toBe(303);
-    } finally {
-      await secure.stop();
-    }
+    });
   });
 });
 
 describe('a session', () => {
   test('that is signed out ends immediately, on every instance', async () => {
     const ann = await signIn(gateway, organisation);
-    const other = await startGateway();
-    try {
+    await withGateway({}, async (other) => {
       const there = await person(other, ann.cookie);
       expect((await there.call('api_keys')).data).toEqual([]);
       const out = await sendForm(gateway, '/settings/sign-out', { csrf: ann.csrf }, { cookie: ann.cookie });
@@ -160,9 +156,7 @@ describe('a session', () => {
       expect(await there.call('api_keys')).toMatchObject({ code: 'unauthenticated', status: 401 });
       const page = await visit(other, PAGE, ann.cookie);
       expect([page.status, page.headers.get('location')]).toEqual([303, '/settings/sign-in']);
-    } finally {
-      await other.stop();
-    }
+    });
   });
 
   test('signed out everywhere ends all sessions and links of its user, and no one else’s', async () => {

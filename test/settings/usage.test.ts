@@ -4,14 +4,13 @@ import { HOUR } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { startWatchedGateway } from '../support/commands';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { signIn } from './people';
 
 describe('requests of a key', () => {
   test('are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {
-    const keeper = await startGateway();
-    try {
+    await withGateway({}, async (keeper) => {
       const organisation = await makeOrganisation(keeper);
       const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
       const other = await makeKey(keeper, organisation);
@@ -44,9 +43,7 @@ describe('requests of a key', () => {
         const all = await ann.call('organisation_usage', { period });
         expect(all).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2, operations: usage.operations });
       }
-    } finally {
-      await keeper.stop();
-    }
+    });
   });
 
   async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
@@ -199,8 +196,7 @@ describe('the counter', () => {
 
 describe('of a write that was done in part', () => {
   test('each count is added once, to the hour and to the day', async () => {
-    const gateway = await startGateway();
-    try {
+    await withGateway({}, async (gateway) => {
       const organisation = await makeOrganisation(gateway);
       const { id } = await makeKey(gateway, organisation);
       const rows = gateway.databases.control.collection<{ _id: string; requests: unknown }>('key_usage');
@@ -222,9 +218,7 @@ describe('of a write that was done in part', () => {
       await counter.stop();
       const counted = await rows.find({ key_id: id }).toArray();
       expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
-    } finally {
-      await gateway.stop();
-    }
+    });
   });
 });
 

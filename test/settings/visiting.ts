@@ -22,8 +22,8 @@ export interface Visitor extends View {
 export interface PageScene {
   readonly gateway: TestGateway;
   readonly browser: Browser;
-  /** Calls `work` with the page, opened as a user of an organisation. */
-  readonly visit: (of: Organisation, work: (page: Page) => Promise<void>, view?: Partial<Visitor>) => Promise<void>;
+  /** Calls `work` with the page, opened as a user of an organisation: as Ann, an admin, unless somebody is named. */
+  readonly visit: (who: Organisation | Visitor, work: (page: Page) => Promise<void>) => Promise<void>;
 }
 
 /** `usual` applies to every visit, `environment` to the gateway. */
@@ -37,7 +37,8 @@ export function pageScene(usual: Partial<Visitor> = {}, environment: Record<stri
     await scene.browser.close();
     await scene.gateway.stop();
   });
-  const visit: PageScene['visit'] = (of, work, view) => signedIn(scene, { of, ...usual, ...view }, work);
+  const visit: PageScene['visit'] = (who, work) =>
+    signedIn(scene, { ...usual, ...('of' in who ? who : { of: who }) }, work);
   return Object.assign(scene, { visit });
 }
 

@@ -1,6 +1,6 @@
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
-import { startGateway } from '../support/gateway';
+import { withGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 import { someDeliveries } from './deliveryRows';
@@ -22,35 +22,28 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for eve
   test('a member sees endpoints and deliveries, and cannot change anything', async () => {
     const { of, id } = await anEndpoint(URL);
     await someDeliveries(scene.gateway, of, id, 3);
-    await visit(
-      of,
-      async (page) => {
-        await page.getByText('You are a member').waitFor();
-        await page.getByRole('link', { name: URL }).click();
-        await openDetails(page);
-        await page.locator('.delivery-details:visible').getByText('so full', { exact: true }).waitFor();
-        const buttons = await page.locator('#endpoint button:visible').allTextContents();
-        expect(buttons).toEqual(['Refresh', 'Details', 'Details', 'Details']);
-        await expectAccessible(page);
-        await page.goBack();
-        expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
-      },
-      { role: 'member' },
-    );
+    await visit({ of, role: 'member' }, async (page) => {
+      await page.getByText('You are a member').waitFor();
+      await page.getByRole('link', { name: URL }).click();
+      await openDetails(page);
+      await page.locator('.delivery-details:visible').getByText('so full', { exact: true }).waitFor();
+      const buttons = await page.locator('#endpoint button:visible').allTextContents();
+      expect(buttons).toEqual(['Refresh', 'Details', 'Details', 'Details']);
+      await expectAccessible(page);
+      await page.goBack();
+      expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
+    });
   });
 
   test('without WEBHOOK_SECRET the page says so, and offers nothing that needs it', async () => {
-    const bare = await startGateway();
-    try {
+    await withGateway({}, async (bare) => {
       const of = await makeOrganisation(bare);
       await signedIn({ browser: scene.browser, gateway: bare }, { of }, async (page) => {
         await page.getByText('Webhooks are off').waitFor();
         expect(await page.getByRole('button', { name: 'Add endpoint' }).count()).toBe(0);
         await expectAccessible(page);
       });
-    } finally {
-      await bare.stop();
-    }
+    });
   });
 
   test.each(VIEWS)('is accessible and fits: list, endpoint and every dialog ($theme, $width px)', async (view) => {
@@ -66,37 +59,33 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for eve
       .collection('webhook_endpoints')
       .updateOne({ _id: id as never }, { $set: state });
     await someDeliveries(scene.gateway, of, id, 12);
-    await visit(
-      of,
-      async (page) => {
-        await page.getByText('after nothing but failures').waitFor();
-        await page.getByText('and 1 more').waitFor();
+    await visit({ of, ...view }, async (page) => {
+      await page.getByText('after nothing but failures').waitFor();
+      await page.getByText('and 1 more').waitFor();
+      await expectAccessible(page);
+      await page.getByRole('link', { name: long, exact: true }).click();
+      await page.getByText('it was disabled. Look below').waitFor();
+      await openDetails(page);
+      await page.locator('.delivery-details:visible').waitFor();
+      await expectAccessible(page);
+      for (const [opener, name] of [
+        ['Edit', 'webhook'],
+        ['Rotate secret', 'webhook-rotate'],
+        ['Enable', 'webhook-enable'],
+        ['Delete', 'webhook-delete'],
+      ] as const) {
+        const dialog = page.locator(`#${name}-dialog`);
+        await page.getByRole('button', { name: opener, exact: true }).click();
+        if (name === 'webhook') await dialog.getByLabel('Only these').check();
+        if (name === 'webhook-enable') await dialog.getByLabel('From a time').check();
         await expectAccessible(page);
-        await page.getByRole('link', { name: long, exact: true }).click();
-        await page.getByText('it was disabled. Look below').waitFor();
-        await openDetails(page);
-        await page.locator('.delivery-details:visible').waitFor();
-        await expectAccessible(page);
-        for (const [opener, name] of [
-          ['Edit', 'webhook'],
-          ['Rotate secret', 'webhook-rotate'],
-          ['Enable', 'webhook-enable'],
-          ['Delete', 'webhook-delete'],
-        ] as const) {
-          const dialog = page.locator(`#${name}-dialog`);
-          await page.getByRole('button', { name: opener, exact: true }).click();
-          if (name === 'webhook') await dialog.getByLabel('Only these').check();
-          if (name === 'webhook-enable') await dialog.getByLabel('From a time').check();
-          await expectAccessible(page);
-          await page.goBack();
-          await dialog.waitFor({ state: 'hidden' });
-        }
-        await page.getByRole('button', { name: 'Rotate secret' }).click();
-        await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
-        await page.getByText('Save this signing secret now').waitFor();
-        await expectAccessible(page);
-      },
-      view,
-    );
+        await page.goBack();
+        await dialog.waitFor({ state: 'hidden' });
+      }
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
+      await page.getByText('Save this signing secret now').waitFor();
+      await expectAccessible(page);
+    });
   });
 });

@@ -62,6 +62,19 @@ export async function metric({ url }: { readonly url: string }, name: string): P
   return Number(line?.slice(name.length));
 }
 
+/** Runs `work` with a gateway of this environment, and stops it. */
+export async function withGateway(
+  environment: Record<string, string>,
+  work: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
+  const gateway = await startGateway(environment);
+  try {
+    await work(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
 /** Waits until no later change can be missed: a cluster without a tail is tailed from now on. */
 async function untilRecorded({ databases }: Store): Promise<void> {
   for (const cluster of databases.clusters) {

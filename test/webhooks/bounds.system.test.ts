@@ -8,7 +8,7 @@ import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { makeOrganisation } from '../support/factories';
-import { startGateway } from '../support/gateway';
+import { startGateway, withGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { startReceiver } from './receiver';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
@@ -57,8 +57,7 @@ async function record(of: World, { organisation }: Scene, count: number, object?
 const free = async (one: Scene): Promise<boolean> => (await one.row()).holder === null;
 
 test('two gateways deliver each event of one endpoint once', async () => {
-  const other = await startGateway(world.environment);
-  try {
+  await withGateway(world.environment, async () => {
     const one = await scene();
     for (let turn = 0; turn < 10; turn += 1) {
       await one.write(10);
@@ -67,9 +66,7 @@ test('two gateways deliver each event of one endpoint once', async () => {
     await eventually(async () => (await one.rows('delivered')).length === 100);
     expect(idsOf(one)).toHaveLength(100);
     expect(new Set(idsOf(one)).size).toBe(100);
-  } finally {
-    await other.stop();
-  }
+  });
 });
 
 test('a gateway killed while posting loses no event: another posts the same ids again', async () => {
@@ -93,15 +90,12 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     // as if its leases had expired
     await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
     await tails.updateMany({}, { $set: { until: new Date(0) } });
-    const next = await startGateway({ ...own.environment, EVENTS: 'on' });
-    try {
+    await withGateway({ ...own.environment, EVENTS: 'on' }, async () => {
       await eventually(async () => (await one.rows('delivered')).length === 5, 30_000);
       const delivered = new Set((await one.rows('delivered')).map((row) => row.event_id));
       expect(new Set(idsOf(one))).toEqual(delivered);
       for (const id of before) expect(idsOf(one).filter((other) => other === id).length).toBeGreaterThanOrEqual(2);
-    } finally {
-      await next.stop();
-    }
+    });
     await one.receiver.stop();
     scenes.length = 0;
   } finally {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../src/database/organisationData';
 import { DAY, HOUR, MINUTE, UUID } from '../../src/units';
 import type { Json } from '../support/client';
-import { startGateway } from '../support/gateway';
+import { startGateway, withGateway } from '../support/gateway';
 import { type Office, officeOf, openOffice } from './office';
 
 /* Webhook endpoints, as users manage them. */
@@ -175,8 +175,7 @@ test('an endpoint cannot be enabled from a time in the future, except for clock 
 });
 
 test('without WEBHOOK_SECRET nothing can be created, and the answer says what to set', async () => {
-  const gateway = await startGateway();
-  try {
+  await withGateway({}, async (gateway) => {
     const { admin } = await officeOf(gateway);
     const answer = await admin('create_webhook_endpoint', { url });
     expect(answer).toMatchObject({ code: 'unavailable' });
@@ -184,9 +183,7 @@ test('without WEBHOOK_SECRET nothing can be created, and the answer says what to
       /^WEBHOOK_SECRET is not set, so webhook endpoints cannot be made; set it to the same value/,
     );
     expect((await admin('webhook_endpoints')).data).toEqual([]);
-  } finally {
-    await gateway.stop();
-  }
+  });
 });
 
 test("with a WEBHOOK_SECRET other than the existing endpoints' nothing is created, rotated or sent by hand", async () => {
