@@ -1,6 +1,6 @@
-import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
-import { describeWith } from '../support/programs';
-import { overflow, pagesScene, violations } from './scene';
+import { THEMES, WIDTHS } from '../support/browser';
+import { response, run, writeKey } from './graphiqlPage';
+import { inBrowser, overflow, pagesScene, violations } from './scene';
 
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
@@ -14,7 +14,7 @@ const PAGES: readonly { path: string; drawn: string }[] = [
 ];
 const VIEWS = PAGES.flatMap((page) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...page, theme, width }))));
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => {
+inBrowser('in a browser without internet', () => {
   const scene = pagesScene();
 
   test.each(VIEWS)(
@@ -57,17 +57,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   test('/graphql falls back to GraphiQL, where an example runs with a key in the header editor', async () => {
     const { faults, foreign } = await scene.visit('/graphql', async (page) => {
       await page.waitForURL('**/graphiql');
-      const headers = page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(2) .CodeMirror');
       for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
         await page.getByRole('button', { name: tab, exact: true }).click();
-        await headers.evaluate(
-          (element: unknown, text) => {
-            (element as { CodeMirror: { setValue(text: string): void } }).CodeMirror.setValue(text);
-          },
-          JSON.stringify({ Authorization: `Bearer ${scene.key}` }),
-        );
-        await page.locator('.graphiql-execute-button').click();
-        await page.locator('.graphiql-response').getByText('total_minor').first().waitFor();
+        await writeKey(page, scene.key);
+        await run(page);
+        await response(page).getByText('total_minor').first().waitFor();
       }
     });
     expect(new Set(foreign.map((url) => new URL(url).hostname))).toEqual(new Set(['sandbox.embed.apollographql.com']));

@@ -1,7 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../http/eventually';
-import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
-import { describeWith } from '../support/programs';
+import { THEMES, WIDTHS } from '../support/browser';
 import {
   button,
   close,
@@ -15,7 +14,7 @@ import {
   writeKey,
   written,
 } from './graphiqlPage';
-import { enterKey, overflow, pagesScene, violations } from './scene';
+import { enterKey, inBrowser, overflow, pagesScene, violations } from './scene';
 
 const OWN = 'query Own { me { key { name } } }';
 /** Each theme and each width once, since these take long. */
@@ -27,7 +26,7 @@ async function turn(page: Page, { theme, width }: (typeof VIEWS)[number]): Promi
   await page.emulateMedia({ colorScheme: theme });
 }
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
+inBrowser('GraphiQL', () => {
   const scene = pagesScene();
 
   test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {

@@ -1,14 +1,12 @@
 import type { Locator } from 'playwright-core';
 import type { Scope } from '../../src/auth/scopes';
 import { EXAMPLE_QUERIES, type ExampleQuery } from '../../src/pages/queries';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeKey } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { button, close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
-import { enterKey, keyForm, openScene, output, pagesScene } from './scene';
+import { enterKey, inBrowser, keyForm, openScene, output, pagesScene } from './scene';
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
+inBrowser('GraphiQL with a key', () => {
   const scene = pagesScene();
 
   test('a key entered in one tab works in all tabs and in newly opened examples', async () => {
@@ -119,7 +117,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
   }, 60_000);
 });
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL where introspection needs a key', () => {
+inBrowser('GraphiQL where introspection needs a key', () => {
   test('loads the docs once a key is accepted', async () => {
     const scene = await openScene({ INTROSPECTION: 'key' });
     await scene.visit('/graphiql', async (page) => {

@@ -1,6 +1,5 @@
-import { CHROMIUM, INSTALL_CHROMIUM, WIDTHS } from '../support/browser';
-import { describeWith } from '../support/programs';
-import { pagesScene } from './scene';
+import { WIDTHS } from '../support/browser';
+import { inBrowser, pagesScene } from './scene';
 
 /** Copy buttons under which a command has text, wherever it is scrolled to. */
 const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) => {
@@ -22,7 +21,7 @@ const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) =>
     : [];
 })`;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the landing page', () => {
+inBrowser('the landing page', () => {
   const scene = pagesScene();
 
   test.each(WIDTHS)(

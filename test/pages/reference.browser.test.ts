@@ -1,9 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
+import { type Theme, THEMES, type Width, WIDTHS } from '../support/browser';
 import { document } from '../support/openapi';
-import { CHROMIUM, INSTALL_CHROMIUM, type Theme, THEMES, type Width, WIDTHS } from '../support/browser';
 import { makeKey } from '../support/factories';
-import { describeWith } from '../support/programs';
-import { enterKey, keyForm, overflow, pagesScene, violations } from './scene';
+import { enterKey, inBrowser, keyForm, overflow, pagesScene, violations } from './scene';
 
 const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, tags }]) => ({
@@ -38,7 +37,7 @@ const list = (page: Page): Locator => page.getByRole('navigation', { name: 'Oper
 const box = async (locator: Locator): Promise<{ x: number; y: number; width: number; height: number }> =>
   (await locator.boundingBox())!;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
+inBrowser('the reference', () => {
   const scene = pagesScene();
 
   test('resolves what operations refer to as Swagger UI would', async () => {

@@ -1,10 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { UUID } from '../../src/units';
 import { eventually } from '../http/eventually';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
-import { describeWith } from '../support/programs';
-import { enterKey, keyForm, output, pagesScene } from './scene';
+import { enterKey, inBrowser, keyForm, output, pagesScene } from './scene';
 
 const SECRETS = `JSON.stringify([location.href, document.cookie, { ...localStorage }, history.state, document.body.innerText])`;
 
@@ -19,7 +17,7 @@ const RUN: Readonly<Record<string, readonly [string, ...string[]]>> = {
   ],
 };
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
+inBrowser('samples in the reference', () => {
   const scene = pagesScene();
 
   /** What the Copy button copies for each language. */

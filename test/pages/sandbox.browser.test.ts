@@ -1,8 +1,6 @@
 import type { Frame, Page } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
-import { describeWith } from '../support/programs';
-import { enterKey, pagesScene, violations } from './scene';
+import { enterKey, inBrowser, pagesScene, violations } from './scene';
 
 /* The page around Apollo Sandbox, with a frame of ours in place of Apollo's, which cannot be reached here. */
 
@@ -13,7 +11,7 @@ const FRAME = `<!doctype html><html lang="en"><title>Sandbox</title><script>
   parent.postMessage({ name: 'ExplorerListeningForHandshake' }, '*');
 </script>`;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of Apollo Sandbox', () => {
+inBrowser('the page of Apollo Sandbox', () => {
   const scene = pagesScene();
   let endpoint: string;
 

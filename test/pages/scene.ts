@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
-import { openBrowser, visitor } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+
+/** Describes what needs Chromium, and is skipped without it. */
+export const inBrowser = describeWith(CHROMIUM, INSTALL_CHROMIUM);
 
 export { overflowOf as overflow, violationsOf as violations } from '../support/axe';
 

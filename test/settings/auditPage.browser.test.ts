@@ -2,18 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink, signIn as signInPerson } from './people';
-import { expectAccessible, intercept, pageScene, signIn as signInThere } from './visiting';
+import { expectAccessible, inBrowser, intercept, pageScene, signIn as signInThere } from './visiting';
 
 const DAY = 86_400_000;
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', () => {
+inBrowser('the audit log on the settings page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);

@@ -1,17 +1,15 @@
 import type { Page, Route } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { intercept, pageScene } from './visiting';
+import { inBrowser, intercept, pageScene } from './visiting';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
+inBrowser('the key page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const fact = (page: Page, name: string): Promise<string> =>

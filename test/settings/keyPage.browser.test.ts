@@ -1,15 +1,13 @@
 import type { Locator, Page } from 'playwright-core';
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { HOUR } from '../../src/units';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { choose, expectAccessible, pageScene } from './visiting';
+import { choose, expectAccessible, inBrowser, pageScene } from './visiting';
 
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
+inBrowser('keys on the settings page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const named = (name: string) => ({ name, exact: true });

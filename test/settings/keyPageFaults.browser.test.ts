@@ -1,19 +1,17 @@
 import type { Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { someRequests } from './logRows';
-import { choose, expectAccessible, intercept, pageScene } from './visiting';
+import { choose, expectAccessible, inBrowser, intercept, pageScene } from './visiting';
 
 /** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when something goes wrong', () => {
+inBrowser('keys on the settings page, when something goes wrong', () => {
   const scene = pageScene({ tolerates: LOST });
   const { visit } = scene;
   const keysOf = (of: Organisation) => scene.gateway.control.apiKeys.list(of.id);

@@ -1,16 +1,14 @@
 import type { Locator, Page, Route } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink } from './people';
-import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
+import { choose, expectAccessible, inBrowser, intercept, pageScene, signIn } from './visiting';
 
 /* Changes to keys whose answers are lost, rejected or late. */
 
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () => {
+inBrowser('key changes on the settings page', () => {
   const scene = pageScene({ tolerates: /Failed to load resource/ });
   const { visit } = scene;
   const focused = (page: Page): Promise<string> =>

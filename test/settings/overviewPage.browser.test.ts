@@ -1,16 +1,14 @@
 import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { signIn as signInPerson } from './people';
-import { expectAccessible, pageScene } from './visiting';
+import { expectAccessible, inBrowser, pageScene } from './visiting';
 
 const DAY = 86_400_000;
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settings page', () => {
+inBrowser('the overview and members of the settings page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);

@@ -1,14 +1,12 @@
-import type { Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
+import { THEMES, WIDTHS } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
-import { choose, expectAccessible, pageScene } from './visiting';
+import { choose, expectAccessible, inBrowser, pageScene } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without internet', () => {
+inBrowser('the settings page in a browser without internet', () => {
   const scene = pageScene();
   const { visit } = scene;
   let organisation: Organisation;

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
+import { visitor } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { makeLink } from './people';
-import { expectAccessible, pageScene, signIn } from './visiting';
+import { expectAccessible, inBrowser, pageScene, signIn } from './visiting';
 
 /* What all sections of the settings page do on failures. */
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when something goes wrong', () => {
+inBrowser('sections of the settings page, when something goes wrong', () => {
   const scene = pageScene({ tolerates: /Failed to load resource/ });
   const { visit } = scene;
 

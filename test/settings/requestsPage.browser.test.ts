@@ -1,19 +1,18 @@
 import type { Page, Route } from 'playwright-core';
 import { ERROR_CODES } from '../../src/errors';
 import { overflowOf } from '../support/axe';
-import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
+import { THEMES, WIDTHS } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { withGateway } from '../support/gateway';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { expectAccessible, intercept, pageScene, signedIn } from './visiting';
+import { expectAccessible, inBrowser, intercept, pageScene, signedIn } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => {
+inBrowser('requests on the settings page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const section = (page: Page) => page.locator('#requests');

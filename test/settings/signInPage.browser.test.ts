@@ -1,11 +1,10 @@
 import { eventually } from '../http/eventually';
-import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
+import { visitor } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { makeLink } from './people';
-import { expectAccessible, pageScene } from './visiting';
+import { expectAccessible, inBrowser, pageScene } from './visiting';
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the sign-in page and the page of a link', () => {
+inBrowser('the sign-in page and the page of a link', () => {
   const scene = pageScene();
 
   test.each([

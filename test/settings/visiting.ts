@@ -2,11 +2,15 @@ import type { Browser, Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import { overflowOf, violationsOf } from '../support/axe';
-import { openBrowser, visitor } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { makeLink } from './people';
+import { describeWith } from '../support/programs';
 
 /* Users of the settings page in a real browser. */
+
+/** Describes what needs Chromium, and is skipped without it. */
+export const inBrowser = describeWith(CHROMIUM, INSTALL_CHROMIUM);
 
 type View = NonNullable<Parameters<typeof visitor>[2]>;
 

@@ -1,17 +1,15 @@
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 import { type Receiver, startReceiver } from '../webhooks/receiver';
 import { someDeliveries } from './deliveryRows';
-import { expectAccessible, openDetails, pageScene } from './visiting';
+import { expectAccessible, inBrowser, openDetails, pageScene } from './visiting';
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => {
+inBrowser('webhooks on the settings page', () => {
   const scene = pageScene({}, ENVIRONMENT);
   const { visit } = scene;
   let receiver: Receiver;

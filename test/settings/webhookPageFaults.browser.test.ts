@@ -1,19 +1,17 @@
 import type { Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
-import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
 import { someDeliveries } from './deliveryRows';
 import { makeLink } from './people';
-import { intercept, pageScene, signIn } from './visiting';
+import { inBrowser, intercept, pageScene, signIn } from './visiting';
 
 /** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 const URL = 'https://hooks.example.com/a';
 const OTHER = 'https://hooks.example.com/b';
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when something goes wrong', () => {
+inBrowser('webhooks on the settings page, when something goes wrong', () => {
   const scene = pageScene({ tolerates: LOST }, ENVIRONMENT);
   const { visit } = scene;
 

@@ -1,15 +1,14 @@
-import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
+import { THEMES, WIDTHS } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
 import { withGateway } from '../support/gateway';
-import { describeWith } from '../support/programs';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 import { someDeliveries } from './deliveryRows';
-import { expectAccessible, openDetails, pageScene, signedIn } from './visiting';
+import { expectAccessible, inBrowser, openDetails, pageScene, signedIn } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 const URL = 'https://hooks.example.com/a';
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for everyone', () => {
+inBrowser('webhooks on the settings page, for everyone', () => {
   const scene = pageScene({}, ENVIRONMENT);
   const { visit } = scene;
 
