@@ -16,7 +16,6 @@ import {
 import type { Logger } from 'pino';
 import { unauthenticated } from '../auth/authenticate';
 import type { Config } from '../config';
-import type { RequestContext } from '../operations/context';
 import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
