@@ -1,13 +1,12 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
-import type { Tracing } from './spans';
 
 /** Spans of commands in progress that are kept; without this, answers that never come would. */
 const MOST_OPEN = 10_000;
 
 /** Makes a span of every command that a request sends. It says which command and collection, never what is asked or answered. */
-export function commandSpans(tracer: Tracer): Tracing['watchClient'] {
-  return (client, cluster) => {
+export function commandSpans(tracer: Tracer) {
+  return (client: mongo.MongoClient, cluster: string): void => {
     const open = new Map<number, Span>();
 
     function end(requestId: number): Span | undefined {

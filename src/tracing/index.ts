@@ -1,6 +1,6 @@
-import type { Tracing, TracingOptions } from './spans';
+import type { Tracing, TracingOptions } from './openTelemetry';
 
-export type { Trace, Tracing } from './spans';
+export type { Trace, Tracing } from './openTelemetry';
 
 /*
  * Traces for OpenTelemetry, if OTEL_EXPORTER_OTLP_ENDPOINT is set. Its packages are only loaded then, so that nobody else pays

@@ -1,11 +1,12 @@
+import type { IncomingMessage } from 'node:http';
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import type { Config } from '../config';
 import { commandSpans } from './commandSpans';
-import type { Ended, RequestSpan, Tracing, TracingOptions } from './spans';
 
 /* Names of spans and attributes follow OpenTelemetry's semantic conventions; ours begin with `scopegate.`. */
 
@@ -14,13 +15,46 @@ const REPORT_EVERY = 60_000;
 /** How long the end of the process may wait for traces to be sent, in milliseconds. */
 const LAST_WITHIN = 2000;
 
+/** Runs one step of a request inside a span of its own. */
+export type Trace = <T>(name: string, run: () => T) => T;
+
+/** A request, as far as its span needs it. */
+interface TracedRequest {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly address: string;
+  /** The path, safe to show. */
+  readonly path: string;
+  /** Part of the gateway that answers. */
+  readonly face: string;
+}
+
+/** How a request ended. */
+interface Ended {
+  readonly status: number;
+  readonly operation: string | undefined;
+  readonly keyId: string | undefined;
+  readonly organisationId: string | undefined;
+}
+
+export interface TracingOptions {
+  readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
+  readonly version: string;
+  /** What a caller is told of an error. */
+  readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
+  /** Called when traces cannot be sent, at most once a minute. */
+  readonly onError: (error: unknown) => void;
+}
+
 const propagator = new W3CTraceContextPropagator();
 const headerGetter = {
   keys: (headers: object) => Object.keys(headers),
   get: (headers: Readonly<Record<string, string | string[] | undefined>>, name: string) => headers[name],
 };
 
-export function createTracing(options: TracingOptions & { readonly endpoint: string }): Tracing {
+export type Tracing = ReturnType<typeof createTracing>;
+
+export function createTracing(options: TracingOptions & { readonly endpoint: string }) {
   const { endpoint, config, version, answerOf, onError } = options;
   reportFailures(onError);
   // for all gateways of this process; the first wins
@@ -37,7 +71,8 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
   const tracer = provider.getTracer('scopegate', version);
 
   return {
-    begin({ request, requestId, address, path, face }) {
+    /** Begins the span of a request, inside the trace of its caller if it names one. */
+    begin({ request, requestId, address, path, face }: TracedRequest) {
       const parent = propagator.extract(context.active(), request.headers, headerGetter);
       const method = request.method ?? '';
       const attributes = {
@@ -50,8 +85,10 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
       const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
       return requestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
     },
+    /** Makes spans of the commands of a client, which must monitor them. */
     watchClient: commandSpans(tracer),
-    stop: async () => {
+    /** Sends what is left. */
+    stop: async (): Promise<void> => {
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_WITHIN)));
       await Promise.race([provider.shutdown().catch(onError), late]);
@@ -64,19 +101,21 @@ function requestSpan(
   tracer: Tracer,
   span: Span,
   { title, answerOf }: Pick<TracingOptions, 'answerOf'> & { readonly title: string },
-): RequestSpan {
+) {
   const within = trace.setSpan(context.active(), span);
   const carrier: { traceparent?: string } = {};
   propagator.inject(within, carrier, { set: (to: Record<string, string>, name, value) => (to[name] = value) });
   return {
     traceId: span.spanContext().traceId,
+    /** The header for those who want to go on with this trace. */
     traceparent: carrier.traceparent ?? '',
-    run: (work) => context.with(within, work),
-    step: (name, run) =>
+    /** Runs its work, so that the spans of commands and steps belong to it. */
+    run: <T>(work: () => T): T => context.with(within, work),
+    step: (<T>(name: string, run: () => T) =>
       tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) =>
         endedBy(step, run, answerOf),
-      ),
-    end({ status, operation, keyId, organisationId }: Ended) {
+      )) satisfies Trace,
+    end({ status, operation, keyId, organisationId }: Ended): void {
       if (operation !== undefined)
         span.updateName(`${title} ${operation}`.slice(0, 200)).setAttribute('scopegate.operation', operation);
       if (keyId !== undefined) span.setAttribute('scopegate.key.id', keyId);
