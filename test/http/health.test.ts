@@ -53,14 +53,10 @@ describe('while the database is down', () => {
   });
 
   test('a closed connection pool gives the same answers', async () => {
-    const closed = await startGateway();
+    await using closed = await startGateway();
     const { key } = await makeKey(closed, await makeOrganisation(closed));
     await closed.databases.close();
-    try {
-      await expectUnavailable(closed, key);
-    } finally {
-      await closed.stop();
-    }
+    await expectUnavailable(closed, key);
   });
 
   async function expectUnavailable({ url, logs }: TestGateway, key: string): Promise<void> {

@@ -5,7 +5,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../src/s
 import { servedBy, type TestGateway } from '../support/gateway';
 
 /** A gateway for tests of draining and time limits. */
-export interface OperatedGateway extends TestGateway, AsyncDisposable {
+export interface OperatedGateway extends TestGateway {
   readonly adminUrl: string | undefined;
   readonly drain: RunningServer['drain'];
 }

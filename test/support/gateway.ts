@@ -8,7 +8,7 @@ import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/server';
 
 /** A real gateway on the test database, with its own port. */
-export interface TestGateway extends Store {
+export interface TestGateway extends Store, AsyncDisposable {
   readonly url: string;
   /** Lines logged so far, parsed. */
   readonly logs: Record<string, unknown>[];
@@ -44,15 +44,11 @@ export async function startGateway(
   // idle connections here were left by tests, and need no grace period
   const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } });
   if (config.EVENTS === 'on') await untilRecorded(store);
-  return {
-    ...store,
-    url: server.url,
-    logs,
-    stop: async () => {
-      await server.drain();
-      await store.close();
-    },
+  const stop = async (): Promise<void> => {
+    await server.drain();
+    await store.close();
   };
+  return { ...store, url: server.url, logs, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A value on a gateway's metrics page. */
