@@ -113,7 +113,7 @@ const VARIABLES = {
   },
   KEY_PEPPER: {
     schema: z.string().default(''),
-    help: 'secret mixed into every key hash; serve rejects another one than that of the existing keys',
+    help: 'secret mixed into every key hash; serve refuses a pepper other than the one existing keys use',
   },
   KEY_PEPPER_PREVIOUS: {
     schema: nonEmpty.optional(),

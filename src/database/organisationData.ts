@@ -68,7 +68,7 @@ export class OrganisationData {
     this.#keeper = keeperOf(this.#place, connection, upkeep, (work) => this.creating(work));
   }
 
-  /** The rows that writes pass. */
+  /** Every write updates its own row here; deleting the rows fences off writes in flight. */
   get slots(): Slots {
     this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), {
       client: this.connection.getClient(),

@@ -6,7 +6,7 @@ import { definedByType } from './collection';
 import { isWriteConflict } from './faults';
 
 /*
- * The rows that writes pass (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
+ * The rows of writes in flight (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
  * itself, and changes it in its transaction. Taking one never inserts, so a write cannot create a database that was dropped.
  */
 

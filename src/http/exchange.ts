@@ -32,7 +32,7 @@ export interface Exchange {
   readonly turns: Turns;
   /** Whether it is waiting for the caller's body, and therefore for nothing else. */
   isReceiving: boolean;
-  /** How many of its operations wait for events, and therefore for nothing else. */
+  /** Operations currently waiting for events. */
   held: number;
   /** Aborts when the caller leaves; made for the first of those. */
   gone: AbortSignal | undefined;

@@ -131,9 +131,9 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     if (parsed === null) return blocksOf(text, [], notes);
     const value = members ? narrowed(parsed, members) : parsed;
     const blocks = (one: Json): Content[] => {
-      const strangers: string[] = [];
-      const own = tool.isOpen ? setApart(one, selected, strangers) : one;
-      return blocksOf(JSON.stringify(own), strangers, notes);
+      const untrusted: string[] = [];
+      const own = tool.isOpen ? setApart(one, selected, untrusted) : one;
+      return blocksOf(JSON.stringify(own), untrusted, notes);
     };
     const whole = blocks(value);
     const size = sizeOf(whole);

@@ -9,7 +9,7 @@ import { IDS, makeStocked } from './scene';
 
 const OF_CONTRACT = ['products', 'quotes', 'orders', 'customers', 'requests'];
 const NEW = RESOURCES.filter(({ list }) => !OF_CONTRACT.includes(list));
-/** The scopes to hear of events: those of reading what they are about. */
+/** The scopes for reading events: those of reading what they are about. */
 const HEARD = [...OF_CONTRACT, ...NEW.map(({ list }) => list)].map((list) => `${list}:read`);
 
 /** As in section 2 of the contract. */

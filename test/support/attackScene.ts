@@ -128,7 +128,7 @@ async function recordEvents(gateway: TestGateway, organisation: Organisation, id
   await data.collection(events).insertMany(rows);
 }
 
-/** Every document of every collection of an organisation's database, as text, except the rows that writes pass. */
+/** Every document of every collection of an organisation's database, as text, except the rows of writes in flight. */
 export async function dumpOf(gateway: TestGateway, organisation: Organisation): Promise<string> {
   const { connection } = gateway.databases.organisationData(organisation);
   return dumpDatabase(connection);
@@ -140,7 +140,7 @@ export async function dumpDatabase(connection: mongoose.Connection): Promise<str
   const parts: string[] = [];
   for (const collection of collections.sort((a, b) => (a.collectionName < b.collectionName ? -1 : 1))) {
     const rows = await collection.find().sort({ _id: 1 }).toArray();
-    // ignore empty collections, and rows that writes pass, which a failed write may have made too
+    // ignore empty collections, and rows of writes in flight, which a failed write may have made too
     if (rows.length === 0 || collection.collectionName === openWrites.name) continue;
     parts.push(
       `${collection.collectionName}\n${rows.map((row) => mongoose.mongo.BSON.EJSON.stringify(row)).join('\n')}`,

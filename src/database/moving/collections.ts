@@ -26,7 +26,7 @@ export function databaseOf(connection: Connection): mongo.Db {
   return connection.getClient().db(connection.name);
 }
 
-/** All collections except the rows that writes pass, by name. @throws Error if one is of a kind that cannot be copied */
+/** All collections except `open_writes`, by name. @throws Error if one is of a kind that cannot be copied */
 export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
   const found = (await database.listCollections().toArray()) as (Found & { readonly type?: string })[];
   const own = found.filter(({ name }) => name !== openWrites.name && !name.startsWith('system.'));
