@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -117,9 +118,13 @@ export async function runToEnd(
 
 const given = new Set<number>();
 
-/** A free port below the ephemeral range, so that it stays free while its server is down. */
+/**
+ * A free port below the ephemeral range, so that it stays free while its server is down. It is chosen at random, or programs that run at the
+ * same time would find the same one free.
+ */
 export async function freePort(): Promise<number> {
-  for (let port = 21_000 + (process.pid % 8000); port < 32_000; port += 1) {
+  for (let tries = 0; tries < 1000; tries += 1) {
+    const port = randomInt(21_000, 32_000);
     if (given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
