@@ -66,3 +66,10 @@ export function blocksOf(page: string): Block[] {
   }
   return blocks;
 }
+
+/** A line … stands for any lines, and … within a line for any text. */
+export function patternOf(shown: string): RegExp {
+  const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
+  const lines = shown.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${quoted(line)}\\n`));
+  return new RegExp(`^${lines.join('')}$`);
+}

@@ -6,7 +6,7 @@ import { freePort } from '../../faults/processes';
 import { type OwnDatabase, startDatabase } from '../operation/database';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, startCommandServer } from '../support/commandServer';
-import { blocksOf, ROOT, WALKED } from './markdown';
+import { blocksOf, patternOf, ROOT, WALKED } from './markdown';
 import { writePrograms } from './programs';
 import { openShell, type Shell } from './shell';
 
@@ -116,11 +116,4 @@ function replaced(text: string, of: (pair: readonly [string, string]) => readonl
 
 function trimmed(text: string): string {
   return text.replaceAll(/[ \t]+$/gm, '').replace(/\n+$/, '');
-}
-
-/** A line … stands for any lines, and … within a line for any text. */
-function patternOf(shown: string): RegExp {
-  const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
-  const lines = shown.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${quoted(line)}\\n`));
-  return new RegExp(`^${lines.join('')}$`);
 }

@@ -11,7 +11,7 @@ import { PROGRAM } from '../support/built';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { type Block, blocksOf, RECEIVERS, ROOT } from './markdown';
+import { type Block, blocksOf, patternOf, RECEIVERS, ROOT } from './markdown';
 import { writeProgram, writePrograms } from './programs';
 import { openShell } from './shell';
 
@@ -85,11 +85,6 @@ async function isListening(): Promise<boolean> {
     () => Boolean(socket.destroy()),
     () => false,
   );
-}
-
-function patternOf(shown: string): RegExp {
-  const quoted = shown.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
-  return new RegExp(`^${quoted}\n$`);
 }
 
 /** Posts the beginning of a longer body, and disconnects. Resolves when the connection is closed. */
