@@ -1,7 +1,6 @@
 import { coerceInputValue, type GraphQLArgument, type GraphQLSchema } from 'graphql';
 import { type Check, type Fault, invalidRequest, validationFailed } from '../errors';
-import { perElement } from './elements';
-import { isInBody, isInPath } from '../schema/declaredOperations';
+import { isInBody, isInPath, perElement } from '../schema/declaredOperations';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { argumentsSchema, componentSchemas, type JsonSchema, type ObjectField } from '../schema/jsonSchema';
 import { directiveOf } from '../schema/sdl';

@@ -1,5 +1,4 @@
 import {
-  type GraphQLArgument,
   type GraphQLFieldConfigArgumentMap,
   GraphQLList,
   GraphQLNonNull,
@@ -7,14 +6,9 @@ import {
   GraphQLScalarType,
   GraphQLSchema,
 } from 'graphql';
-import { directiveOf } from '../schema/sdl';
+import { perElement } from '../schema/declaredOperations';
 
 /* Bulk calls: an element of the wrong type fails on its own, so neither Sofa nor graphql may parse elements before they are validated. */
-
-/** Names of the arguments whose elements are validated individually. */
-export function perElement(args: readonly GraphQLArgument[]): string[] {
-  return args.filter(({ astNode }) => directiveOf(astNode, 'per_element')).map(({ name }) => name);
-}
 
 /** Any value, passed through unchanged. */
 const Element = new GraphQLScalarType({ name: 'Element', serialize: (value) => value, parseValue: (value) => value });

@@ -4,13 +4,11 @@ import { requireAcceptsJson } from '../http/accept';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { ArgumentChecks } from '../operations/argumentChecks';
-import { perElement } from '../operations/elements';
 import type { Field } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
-import { isInBody, isInPath, METHODS } from '../schema/declaredOperations';
+import { isInBody, isInPath, METHODS, perElement } from '../schema/declaredOperations';
 import { IF_MATCH } from '../schema/entityTags';
 import { type JsonSchema, MAY_BE_EMPTY, parameterSchema } from '../schema/jsonSchema';
-import { asksForAll, INCLUDE, includeFaults } from './include';
 import type { Arguments, RestOperation } from './routes';
 
 /* Reads the arguments of requests, and checks them before Sofa, which does not: it coerces values, and ignores unknown parameters. */
@@ -117,4 +115,26 @@ function decode(text: string, isQuery = false): string | undefined {
 
 function badEncoding(parameter: string): Fault {
   return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
+}
+
+/** The parameter of a list that adds a field which its rows otherwise lack, such as `lines`: they are then what reading each object returns. */
+const INCLUDE = 'include';
+
+/** Maximum page size with `include`, since each row may have hundreds of lines. */
+export const MOST_WITH = 50;
+
+/** Whether the request has `include`. */
+export function asksForAll({ include }: Arguments): boolean {
+  return include !== undefined;
+}
+
+/** Faults of `include`, and of arguments that are too large with it. */
+function includeFaults({ include, limit }: Arguments, { rest: { includes } }: RestOperation): Fault[] {
+  if (include === undefined) return [];
+  const faults: Fault[] = [];
+  if (include !== includes)
+    faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${String(includes)}` });
+  if (Number(limit ?? 0) > MOST_WITH)
+    faults.push({ parameter: 'limit', code: 'range', detail: `must be <= ${String(MOST_WITH)} with include` });
+  return faults;
 }

@@ -11,7 +11,7 @@ import type { RequestContext } from '../operations/context';
 import { requireFits } from '../operations/answerSize';
 import type { Executable } from '../operations/runner';
 import type { Field } from '../operations/selection';
-import { asksForAll } from './include';
+import { asksForAll } from './arguments';
 import { answersPage, type Arguments, type RestOperation } from './routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */

@@ -1,4 +1,4 @@
-import type { DocumentNode } from 'graphql';
+import type { DocumentNode, GraphQLArgument } from 'graphql';
 import { type Role, type RoleName, ROLES } from '../auth/roles';
 import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
@@ -63,6 +63,11 @@ export function isInPath(path: string, name: string): boolean {
 /** Whether REST takes an argument from the body. */
 export function isInBody({ method, path }: { readonly method: string; readonly path: string }, name: string): boolean {
   return isMethod(method) && METHODS[method].hasBody && !isInPath(path, name) && name !== IF_MATCH;
+}
+
+/** Names of the arguments whose elements are validated individually. */
+export function perElement(args: readonly GraphQLArgument[]): string[] {
+  return args.filter(({ astNode }) => directiveOf(astNode, 'per_element')).map(({ name }) => name);
 }
 
 /** Whether a query computes its answer from every row that matches. */

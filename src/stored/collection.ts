@@ -3,8 +3,7 @@ import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
-import type { PageWriter } from '../fastReads/answerWriter';
-import { writePage, type WrittenPage } from '../fastReads/page';
+import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { type Filter, filtersOf } from '../schema/filters';
 import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } from './filters';
 

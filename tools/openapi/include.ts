@@ -8,7 +8,7 @@ import {
   type NameNode,
   visit,
 } from 'graphql';
-import { MOST_WITH } from '../../src/rest/include';
+import { MOST_WITH } from '../../src/rest/arguments';
 import type { RestOperation } from '../../src/rest/routes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { itemName, omittedFrom } from '../../src/schema/restDocument';

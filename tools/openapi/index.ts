@@ -12,12 +12,18 @@ import {
 } from '../../src/schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../src/http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../src/schema/entityTags';
-import { findOperations, isInBody, isInPath, METHODS, type Operation } from '../../src/schema/declaredOperations';
+import {
+  findOperations,
+  isInBody,
+  isInPath,
+  METHODS,
+  type Operation,
+  perElement,
+} from '../../src/schema/declaredOperations';
 import { requirement } from '../../src/schema/requirements';
 import { deriveRestDocument } from '../../src/schema/restDocument';
 import { scalars } from '../../src/schema/scalars';
 import { directiveOf } from '../../src/schema/sdl';
-import { perElement } from '../../src/operations/elements';
 import { version } from '../../src/package';
 import { describeIncluded, includeParameter, withItemTypes } from './include';
 import { answersPage, hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../../src/rest/routes';
