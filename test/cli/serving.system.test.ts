@@ -1,12 +1,10 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../http/eventually';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { type CommandLine, commandLine, finished, firstLine } from './commandLine';
+import { commandLine, finished, firstLine, newFolder } from './commandLine';
 
 const cli = commandLine();
 
@@ -49,20 +47,20 @@ describe('serve on a port in use exits with 1 and one line that says which', () 
     ]);
   }
 
-  test.each([
-    ['PORT', {}],
-    ['PORT', { ADMIN_PORT: '0' }],
-    ['ADMIN_PORT', {}],
-  ])('%s, %j', async (variable, environment) => {
-    await refused([], variable, environment);
-    await refused(['--workers', '2'], variable, environment);
-  });
+  // of PORT with workers: workers.system.test.ts
+  const workers = ['--workers', '2'];
+  test.each<[string, Record<string, string>, string[]]>([
+    ['PORT', {}, []],
+    ['PORT', { ADMIN_PORT: '0' }, []],
+    ['ADMIN_PORT', {}, []],
+    ['ADMIN_PORT', {}, workers],
+  ])('%s, %j %j', (variable, environment, args) => refused(args, variable, environment));
 
   describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
-    test.each([[[]], [['--workers', '2']]])('%j', async (args) => {
+    test('PORT, and ADMIN_PORT of workers', async () => {
       const redis = await startRedis();
-      await refused(args, 'PORT', { REDIS_URL: redis.url });
-      await refused(args, 'ADMIN_PORT', { REDIS_URL: redis.url });
+      await refused([], 'PORT', { REDIS_URL: redis.url });
+      await refused(workers, 'ADMIN_PORT', { REDIS_URL: redis.url });
       await redis.kill();
     });
   });
@@ -131,87 +129,32 @@ describe('the stderr of serve is JSON', () => {
   });
 });
 
-describe('demo', () => {
-  let dataDir: string;
-  let own: CommandLine;
-  beforeEach(async () => {
-    own = commandLine();
-    dataDir = await mkdtemp(join(tmpdir(), 'scopegate-demo-'));
-  });
-  afterEach(() => rm(dataDir, { recursive: true }));
-
-  /** Starts a demo, reads products with its key, and stops it. */
-  async function demo(more: Record<string, string> = {}): Promise<Demo & { readonly said: string }> {
-    const child = own.start(['demo', '--port', '0', '--json'], { DATA_DIR: dataDir, ...more });
+test('demo prints a key that works, keeps it while the pepper is replaced, and refuses to start with a third one', async () => {
+  const own = commandLine({ DATA_DIR: await newFolder() });
+  const args = ['demo', '--port', '0', '--json'];
+  const demo = async (peppers: Record<string, string>): Promise<Demo> => {
+    const child = own.start(args, peppers);
     const end = finished(child);
-    let answer: Demo;
     try {
-      answer = JSON.parse(await firstLine(child)) as Demo;
-      const response = await fetch(`${answer.url}/api/v1/products?q=chai`, {
-        headers: { authorization: `Bearer ${answer.key}` },
-      });
+      const answer = JSON.parse(await firstLine(child)) as Demo;
+      const headers = { authorization: `Bearer ${answer.key}` };
+      const response = await fetch(`${answer.url}/api/v1/products?q=chai`, { headers });
       expect(response.status).toBe(200);
       expect(await response.json()).toMatchObject({ data: [{ name: 'Chai' }] });
+      return answer;
     } finally {
       child.kill('SIGTERM');
       expect(await end).toMatchObject({ code: 0 });
     }
-    return { ...answer, said: (await end).stderr };
-  }
-
-  const keysOf = async ({ organisation: { id } }: Demo): Promise<(readonly [string, string])[]> => {
-    const keys = await own.json<{ last_four: string; state: string }[]>('key', 'list', '--org', id);
-    return keys.map(({ last_four: lastFour, state }) => [lastFour, state]);
   };
-
-  const NEW_KEY = 'created a new demo key: the previous one no longer works';
-
-  test('loads its data once and prints the same key at each start, from a file only its owner can read', async () => {
-    const [first, second] = [await demo(), await demo()];
-    expect(second.organisation).toEqual({ ...first.organisation, name: 'Northwind Traders', plan: 'integrations' });
-    expect(second.sandbox).toBe(`${second.url}/graphql`);
-    expect(second.key).toBe(first.key);
-    expect(first.said + second.said).not.toContain('new demo key');
-    expect(await keysOf(first)).toEqual([[first.key.slice(-4), 'active']]);
-    const file = join(dataDir, 'demo-key');
-    expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`${first.key}\n`, 0o600]);
-  });
-
-  test('reports when it creates a new key because the previous one no longer works, and revokes none', async () => {
-    const first = await demo();
-    const [{ id }] = await own.json<[{ id: string }]>('key', 'list', '--org', first.organisation.id);
-    await own.run('key', 'revoke', id);
-    const second = await demo();
-    expect(second.said).toContain(NEW_KEY);
-    await writeFile(join(dataDir, 'demo-key'), 'half of a ke', { mode: 0o644 });
-    const third = await demo();
-    expect(third.said).toContain(NEW_KEY);
-    expect((await stat(join(dataDir, 'demo-key'))).mode & 0o777).toBe(0o600);
-    const made = [first, second, third].map(({ key }) => key.slice(-4));
-    expect(await keysOf(first)).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
-  });
-
-  test('keeps its key while the pepper is replaced, and refuses to start with a third one', async () => {
-    const first = await demo({ KEY_PEPPER: 'old' });
-    const second = await demo({ KEY_PEPPER: 'new', KEY_PEPPER_PREVIOUS: 'old' });
-    expect(second.key).toBe(first.key);
-    // it was used, so it has the new one
-    expect((await demo({ KEY_PEPPER: 'new' })).key).toBe(first.key);
-    const third = own.start(['demo', '--port', '0', '--json'], { DATA_DIR: dataDir, KEY_PEPPER: 'another' });
-    expect(await finished(third)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining(
-        'KEY_PEPPER is not the one that the keys in this database are hashed with',
-      ) as unknown,
-    });
-  });
-
-  test('reports that the previous key still works if its file is missing', async () => {
-    const first = await demo();
-    await rm(join(dataDir, 'demo-key'));
-    const second = await demo();
-    expect(second.said).toMatch(/created a new demo key: the previous one is not in .*demo-key; it stays valid until/);
-    expect((await keysOf(first)).map(([, state]) => state)).toEqual(['active', 'active']);
+  const first = await demo({ KEY_PEPPER: 'old' });
+  expect(first).toMatchObject({ organisation: { name: 'Northwind Traders', plan: 'integrations' } });
+  expect(first.sandbox).toBe(`${first.url}/graphql`);
+  expect((await demo({ KEY_PEPPER: 'new', KEY_PEPPER_PREVIOUS: 'old' })).key).toBe(first.key);
+  // it was used, so it has the new one
+  expect((await demo({ KEY_PEPPER: 'new' })).key).toBe(first.key);
+  expect(await finished(own.start(args, { KEY_PEPPER: 'another' }))).toMatchObject({
+    ...{ code: 1, stdout: '' },
+    stderr: expect.stringContaining('KEY_PEPPER is not the one that the keys in this database are') as unknown,
   });
 });

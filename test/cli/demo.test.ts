@@ -1,0 +1,64 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openStore } from '../../src/cli/common/open';
+import { speakThrough } from '../../src/cli/common/terminal';
+import { prepareDemo } from '../../src/cli/demo/prepare';
+import { readConfig } from '../../src/config';
+import { commandLine, newFolder } from './commandLine';
+
+/* The key of `demo` from one start to the next. */
+
+const NEW_KEY = 'created a new demo key: the previous one no longer works';
+
+/** A demo with a folder of its own; the function starts it, and returns its key, all its keys, and what it says. */
+async function demoOf() {
+  const DATA_DIR = await newFolder();
+  const config = readConfig({ ...commandLine().environment, DATA_DIR });
+  const file = join(DATA_DIR, 'demo-key');
+  const start = async () => {
+    const said: string[] = [];
+    speakThrough((_level, line) => said.push(line));
+    const store = await openStore(config, () => undefined);
+    try {
+      const { organisation, demoKey } = await prepareDemo(store, config, new AbortController().signal);
+      const keys = await store.control.apiKeys.list(organisation.id);
+      const states = keys.map((key) => [key.last_four, store.control.apiKeys.stateOf(key)]);
+      return { organisation, key: demoKey, states, said: said.join('\n'), id: keys[0]!._id };
+    } finally {
+      await store.close();
+      speakThrough(undefined);
+    }
+  };
+  return { start, file, cli: commandLine({ CONTROL_DATABASE: config.CONTROL_DATABASE }) };
+}
+
+test('each start has the same key, from a file only its owner can read, and loads the data once', async () => {
+  const { start, file } = await demoOf();
+  const [first, second] = [await start(), await start()];
+  expect(first.said).toMatch(/loaded \d+ records from examples\/northwind/);
+  expect(second).toMatchObject({ organisation: first.organisation, key: first.key, said: '' });
+  expect(second.states).toEqual([[first.key.slice(-4), 'active']]);
+  expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`${first.key}\n`, 0o600]);
+});
+
+test('a key that no longer works is replaced by a new one, which is said, and none is revoked', async () => {
+  const { start, file, cli } = await demoOf();
+  const first = await start();
+  await cli.json('key', 'revoke', first.id);
+  const second = await start();
+  await writeFile(file, 'half of a ke', { mode: 0o644 });
+  const third = await start();
+  expect([second.said, third.said]).toEqual([NEW_KEY, NEW_KEY]);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const made = [first, second, third].map(({ key }) => key.slice(-4));
+  expect(third.states).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
+});
+
+test('if the file of the previous key is missing, it says that this key still works', async () => {
+  const { start, file } = await demoOf();
+  await start();
+  await rm(file);
+  const second = await start();
+  expect(second.said).toMatch(/created a new demo key: the previous one is not in .*demo-key; it stays valid until/);
+  expect(second.states.map(([, state]) => state)).toEqual(['active', 'active']);
+});
