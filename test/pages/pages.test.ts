@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import { VENDOR } from '../../src/pages/assets';
-import { BROWSER, policyOf, type Site, startSite } from './site';
+import { late } from '../support/gateway';
+import { BROWSER, policyOf, startSite } from './site';
 
 const SANDBOX_FRAME = 'sandbox.embed.apollographql.com';
 const PATHS = [
@@ -23,13 +24,8 @@ const ASSET_NAMES = [
 
 const DEMO_KEY = 'svc_live_demo<key>&"';
 
-let site: Site;
-let demo: Site;
-
-beforeAll(async () => {
-  site = await startSite();
-  demo = await startSite({ demoKey: DEMO_KEY });
-});
+const site = late(startSite);
+const demo = late(() => startSite({ demoKey: DEMO_KEY }));
 
 afterAll(() => {
   site.close();

@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 
 /** Describes what needs Chromium, and is skipped without it. */
@@ -33,10 +33,7 @@ interface Outcome {
 
 /** The scene of the tests of a file, open from before the first until after the last. */
 export function pagesScene(): PagesScene {
-  const scene = {} as PagesScene;
-  beforeAll(async () => {
-    Object.assign(scene, await openScene());
-  }, 120_000);
+  const scene = late(openScene);
   afterAll(() => scene.close());
   return scene;
 }

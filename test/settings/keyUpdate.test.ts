@@ -1,18 +1,13 @@
 import { HOUR, MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { type Person, signIn, useOffice } from './people';
 
 const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR).toISOString();
 
 const { gateway, organisation, admin, member } = useOffice();
-let second: TestGateway;
-
-beforeAll(async () => {
-  second = await startGateway();
-});
-afterAll(() => second.stop());
+const second = served();
 
 const EXPIRES = inHours(48);
 

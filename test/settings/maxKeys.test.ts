@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { type Person, signIn } from './people';
 
 /* How many active keys an organisation may have. */
@@ -9,18 +9,14 @@ import { type Person, signIn } from './people';
 const MOST = 3;
 const FULL = 'the organisation has 3 active keys, the most it may have; revoke one first';
 
-let gateway: TestGateway;
+const gateway = served({ MAX_KEYS: String(MOST) });
 let organisation: Organisation;
 let admin: Person;
 
-beforeAll(async () => {
-  gateway = await startGateway({ MAX_KEYS: String(MOST) });
-});
 beforeEach(async () => {
   organisation = await makeOrganisation(gateway);
   admin = await signIn(gateway, organisation);
 });
-afterAll(() => gateway.stop());
 
 const create = (headers?: Record<string, string>) =>
   admin.call('create_api_key', { name: 'k', scopes: ['products:read'] }, headers);

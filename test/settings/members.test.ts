@@ -1,13 +1,8 @@
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { type Person, sendForm, signIn } from './people';
 
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = served();
 
 const MEMBERS = '{ members { data { id name role last_sign_in_at from signed_in } has_more } }';
 

@@ -2,7 +2,7 @@ import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served, startGateway, type TestGateway } from '../support/gateway';
 
 /* Signed-in users who act like browsers. */
 
@@ -64,14 +64,11 @@ export async function openOffice(): Promise<Office> {
 
 /** The office of the tests of a file, open from before the first until after the last. */
 export function useOffice(): Office {
-  const office = { gateway: {}, organisation: {}, admin: {}, member: {} } as Office;
-  beforeAll(async () => {
-    const opened = await openOffice();
-    for (const part of ['gateway', 'organisation', 'admin', 'member'] as const)
-      Object.assign(office[part], opened[part]);
-  });
-  afterAll(() => office.gateway.stop());
-  return office;
+  const gateway = served();
+  const organisation = late(() => makeOrganisation(gateway));
+  const admin = late(() => signIn(gateway, organisation, 'admin', 'Ada'));
+  const member = late(() => signIn(gateway, organisation, 'member', 'Max'));
+  return { gateway, organisation, admin, member };
 }
 
 /** Signs in with a new link. */

@@ -4,7 +4,7 @@ import { controlModels } from '../../src/organisations/models';
 import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway, withGateway } from '../support/gateway';
+import { served, startGateway, withGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { USUAL_ROW } from './logRows';
 import { openOffice, type Office, signIn } from './people';
@@ -184,9 +184,7 @@ test('REQUEST_LOG=off stores no requests, but still counts them', async () => {
 });
 
 describe('stored requests', () => {
-  let gateway: TestGateway;
-  beforeAll(async () => (gateway = await startGateway()));
-  afterAll(() => gateway.stop());
+  const gateway = served();
 
   const rowsOf = (organisation_id: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({

@@ -1,17 +1,10 @@
-import type { Organisation } from '../../src/auth/principal';
 import { MINUTE } from '../../src/units';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway, withGateway } from '../support/gateway';
+import { late, served, withGateway } from '../support/gateway';
 import { cookieOf, makeLink, person, sendForm, sendLink, signIn, visit } from './people';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway, { name: 'Acme & <Sons>' });
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway, { name: 'Acme & <Sons>' }));
 
 const PAGE = '/settings/integrations';
 

@@ -3,7 +3,7 @@ import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import { overflowOf, violationsOf } from '../support/axe';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served, type TestGateway } from '../support/gateway';
 import { makeLink } from './people';
 import { describeWith } from '../support/programs';
 
@@ -32,18 +32,13 @@ export interface PageScene {
 
 /** `usual` applies to every visit, `environment` to the gateway. */
 export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}): PageScene {
-  const scene = {} as { gateway: TestGateway; browser: Browser };
-  beforeAll(async () => {
-    scene.gateway = await startGateway(environment);
-    scene.browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await scene.browser.close();
-    await scene.gateway.stop();
-  });
+  const gateway = served(environment);
+  const browser = late(openBrowser);
+  afterAll(() => browser.close());
+  const scene = { gateway, browser };
   const visit: PageScene['visit'] = (who, work) =>
     signedIn(scene, { ...usual, ...('of' in who ? who : { of: who }) }, work);
-  return Object.assign(scene, { visit });
+  return { ...scene, visit };
 }
 
 /** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */

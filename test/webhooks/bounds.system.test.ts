@@ -8,17 +8,14 @@ import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, withGateway } from '../support/gateway';
+import { late, startGateway, withGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { startReceiver } from './receiver';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
 
 /* What endpoints may cost, and what happens when gateways die or are overloaded while delivering. */
 
-let world: World;
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = late(openWorld);
 afterAll(() => world.stop());
 
 const scenes: Scene[] = [];

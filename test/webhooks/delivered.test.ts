@@ -2,17 +2,13 @@ import { Webhook } from 'standardwebhooks';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
-import { newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+import { late } from '../support/gateway';
+import { newScene, openWorld, untilArrived } from './scene';
 
 /* One delivery from end to end. What happens when receivers fail is in delivery.test.ts. */
 
-let world: World;
-let one: Scene;
-
-beforeAll(async () => {
-  world = await openWorld();
-  one = await newScene(world, { types: ['quote.created', 'quote.updated'] });
-});
+const world = late(openWorld);
+const one = late(() => newScene(world, { types: ['quote.created', 'quote.updated'] }));
 afterAll(async () => {
   await one.receiver.stop();
   await world.stop();

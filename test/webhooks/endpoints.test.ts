@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../src/database/organisationData';
 import { DAY, HOUR, MINUTE, UUID } from '../../src/units';
 import type { Json } from '../support/client';
-import { startGateway, withGateway } from '../support/gateway';
+import { late, startGateway, withGateway } from '../support/gateway';
 import { type Office, officeOf, openOffice } from './office';
 
 /* Webhook endpoints, as users manage them. */
 
-let office: Office;
-beforeAll(async () => {
-  office = await openOffice();
-});
+const office = late(openOffice);
 afterAll(() => office.gateway.stop());
 
 const anOffice = (): Promise<Office> => officeOf(office.gateway);

@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import { addressPolicy, type Resolve } from '../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../src/webhooks/post';
+import { late } from '../support/gateway';
 import { SELF_SIGNED } from './certificate';
 import { type Receiver, startReceiver } from './receiver';
 
@@ -10,10 +11,7 @@ import { type Receiver, startReceiver } from './receiver';
 
 const LOOPBACK = ['127.0.0.0/8'];
 const posters: Poster[] = [];
-let receiver: Receiver;
-beforeAll(async () => {
-  receiver = await startReceiver();
-});
+const receiver = late(startReceiver);
 afterAll(async () => {
   for (const poster of posters) poster.close();
   await receiver.stop();

@@ -7,7 +7,7 @@ import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, startGateway, type TestGateway } from '../support/gateway';
 import { ENVIRONMENT, type Office, officeOf } from './office';
 import { type Receiver, startReceiver } from './receiver';
 
@@ -123,11 +123,8 @@ export function useWorld(): {
   readonly world: World;
   readonly scene: (input?: SceneInput, of?: World) => Promise<Scene>;
 } {
-  const world = {} as World;
+  const world = late(openWorld);
   const scenes: Scene[] = [];
-  beforeAll(async () => {
-    Object.assign(world, await openWorld());
-  });
   afterAll(() => world.stop());
   afterEach(async () => {
     for (const { receiver } of scenes.splice(0)) await receiver.stop();
