@@ -44,7 +44,7 @@ inBrowser('the page of Apollo Sandbox', () => {
   });
 
   test('has schema and answers for the frame, and no key', async () => {
-    const { faults, foreign } = await scene.visit('/graphiql', async (page) => {
+    const { faults, foreign } = await scene.visit('/errors', async (page) => {
       const { frame, tell } = await opened(page);
       const parameters = new URL(frame.url()).searchParams;
       expect(parameters.get('endpoint')).toBe(endpoint);
@@ -80,7 +80,7 @@ inBrowser('the page of Apollo Sandbox', () => {
   });
 
   test('opens no window or socket for the frame, stores nothing, and asks nothing but /graphql', async () => {
-    await scene.visit('/graphiql', async (page) => {
+    await scene.visit('/errors', async (page) => {
       const { tell } = await opened(page);
       await enterKey(page, scene.key);
       const requests: string[] = [];
