@@ -3,6 +3,7 @@ import type { Role } from '../../src/auth/roles';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { late, served, startGateway, type TestGateway } from '../support/gateway';
+import { documentOf, userOperations } from '../support/operations';
 
 /* Signed-in users who act like browsers. */
 
@@ -18,33 +19,9 @@ export interface Person {
   readonly csrf: string;
   /** Sends a query as the settings page would. */
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<PersonAnswer>;
-  /** Calls an operation and returns its result, or its error's extensions. */
-  call(operation: keyof typeof DOCUMENTS, variables?: object, headers?: Record<string, string>): Promise<Json>;
+  /** Calls an operation and returns its result, or its error's message and extensions; without when a key was last used, which is noted later. */
+  readonly call: (operation: string, variables?: object, headers?: Record<string, string>) => Promise<Json>;
 }
-
-const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges mcp state';
-const USAGE = `requests errors rate_limited mcp buckets { start requests errors rate_limited }
-  operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
-
-const DOCUMENTS = {
-  api_keys: `query($state: String, $search: String, $replaced_by: ID, $expires_before: DateTime, $limit: Int, $cursor: String) {
-    api_keys(state: $state, search: $search, replaced_by: $replaced_by, expires_before: $expires_before, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
-  api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
-  key_usage: `query($id: ID!, $period: UsagePeriod!) {
-    key_usage(id: $id, period: $period) { ${USAGE} } }`,
-  organisation_usage: `query($period: UsagePeriod!) { organisation_usage(period: $period) { ${USAGE} } }`,
-  audit_events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
-    audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
-      data { id at action actor actor_name from key_id details } has_more next_cursor } }`,
-  create_api_key: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
-    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) {
-      key api_key { ${KEY} } } }`,
-  rotate_api_key: `mutation($id: ID!, $overlap_hours: Int) {
-    rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { id expires_at state } } }`,
-  update_api_key: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
-    update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { ${KEY} } }`,
-  revoke_api_key: `mutation($id: ID!) { revoke_api_key(id: $id) { ${KEY} } }`,
-};
 
 /** A gateway and an organisation, with a signed-in user of each role. */
 export interface Office {
@@ -98,9 +75,13 @@ export async function person(gateway: TestGateway, cookie: string): Promise<Pers
     cookie,
     csrf,
     graphql,
-    async call(operation, variables, headers) {
-      const { body } = await graphql(DOCUMENTS[operation], variables, headers);
-      return body.errors ? body.errors[0].extensions : body.data[operation];
+    async call(name, variables, headers) {
+      const operation = userOperations.find((one) => one.name === name)!;
+      const document = documentOf(operation).replaceAll(/ last_used_\w+/g, '');
+      const { body } = await graphql(document, variables, headers);
+      if (!body.errors) return body.data[name];
+      const [{ message, extensions }] = body.errors;
+      return { message, ...extensions };
     },
   };
 }
