@@ -85,7 +85,7 @@ function addRecords(program: ExplainedCommand): void {
       `scopegate export --org ${ORG_ID} backup`,
       `scopegate export --org ${ORG_ID} backup --keys --force --json`,
     ])
-    .run(async () => (await import('./export/command.js')).exportCommand);
+    .run(async () => (await import('./export.js')).exportCommand);
 }
 
 function addCustomer(program: ExplainedCommand): void {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions } from '../../src/database/embedded';
 import { binaryLink } from '../../src/database/embedded/binary';
-import { Unusable } from '../../src/database/embedded/failures';
-import type { Chain, Link, LocalKind, ServerPlan } from '../../src/database/embedded/types';
+import { type Chain, type Link, type LocalKind, type ServerPlan, Unusable } from '../../src/database/embedded/types';
 
 let dataDir: string;
 let lines: string[];

@@ -5,13 +5,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { Unusable } from '../../src/database/embedded/failures';
 import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
 import { whyUnreachable } from '../../src/database/embedded/ping';
 import { mongodPlan } from '../../src/database/embedded/programs';
 import { runGuarded, spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
 import { findPython } from '../../src/database/embedded/secantusdb';
 import { type Commands, formSet, startServer } from '../../src/database/embedded/start';
+import { Unusable } from '../../src/database/embedded/types';
 
 let folder: string;
 

@@ -5,7 +5,7 @@ import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, printResult } from '../common/terminal';
 import { requireConfirmed, withStore } from '../common/withStore';
-import { exportFolder, prepareFolder } from '../export/exportFolder';
+import { exportFolder, prepareFolder } from '../export';
 import { dropUntilGone } from './copies';
 
 interface EraseOptions extends JsonOption {

@@ -1,7 +1,6 @@
 import { resolve, sep } from 'node:path';
-import { DatabaseUnavailable, Unusable } from './failures';
 import { findOnPath, firstUsable, isExecutable, planFor } from './programs';
-import type { Link, ServerPlan } from './types';
+import { DatabaseUnavailable, type Link, type ServerPlan, Unusable } from './types';
 
 const NAMES = ['mongod', 'secantusd-rs', 'secantusd'];
 

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseUnavailable, Unusable } from './failures';
 import { readRecord, writeRecord } from './recordFile';
-import { type Chain, type EmbeddedOptions, type Remembered, rememberedShape } from './types';
-import type { RunningServer, ServerPlan } from './types';
+import {
+  type Chain,
+  DatabaseUnavailable,
+  type EmbeddedOptions,
+  type Remembered,
+  rememberedShape,
+  type RunningServer,
+  type ServerPlan,
+  Unusable,
+} from './types';
 
 /** A started server and its plan. */
 export interface Started {

@@ -9,8 +9,7 @@ import { secantusLink } from './secantusdb';
 import { startServer } from './start';
 import type { Chain, Database, EmbeddedOptions } from './types';
 
-export { DatabaseUnavailable } from './failures';
-export type { Database, EmbeddedOptions } from './types';
+export { type Database, DatabaseUnavailable, type EmbeddedOptions } from './types';
 
 /** Tried in order, the closest to production first. */
 export const realChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };

@@ -3,9 +3,8 @@ import { link, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { unless } from './failures';
 import { isAlive } from './liveness';
-import { readRecord } from './recordFile';
+import { readRecord, unless } from './recordFile';
 
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 15_000;

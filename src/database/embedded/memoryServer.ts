@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Unusable } from './failures';
 import { whyUnreachable } from './ping';
 import { runGuarded, tailOf } from './process';
 import { isExecutable, planFor } from './programs';
-import type { EmbeddedOptions, Link } from './types';
+import { type EmbeddedOptions, type Link, Unusable } from './types';
 
 /** A real mongod, downloaded once by mongodb-memory-server. */
 export const memoryServerLink: Link = {

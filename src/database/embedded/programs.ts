@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { Unusable } from './failures';
-import type { ServerPlan } from './types';
+import { type ServerPlan, Unusable } from './types';
 
 /** `origin` tells the user where the program comes from. */
 type Program<Known extends keyof ServerPlan> = Omit<ServerPlan, Known | 'title' | 'replicaSet' | 'args'> & {

@@ -25,3 +25,13 @@ export async function writeWhole(file: string, text: string): Promise<void> {
     await rm(draft, { force: true });
   }
 }
+
+/** The result; undefined if it fails with this code of the system or of MongoDB. */
+export async function unless<T>(code: string | number, result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === code) return undefined;
+    throw error;
+  }
+}

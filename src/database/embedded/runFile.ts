@@ -3,11 +3,10 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { DatabaseUnavailable } from './failures';
 import { isAlive, signalQuietly, waitUntilGone } from './liveness';
 import { identify } from './ping';
 import { readRecord, writeRecord } from './recordFile';
-import { localKind } from './types';
+import { DatabaseUnavailable, localKind } from './types';
 
 const recordShape = z.object({
   state: z.enum(['running', 'stopping']),

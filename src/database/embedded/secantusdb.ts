@@ -1,11 +1,10 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Unusable } from './failures';
 import { withLock } from './lock';
 import { runGuarded, tailOf } from './process';
 import { ask, findOnPath, firstUsable, isExecutable, secantusPlan } from './programs';
 import pins from './secantusdbPins.json';
-import type { EmbeddedOptions, Link } from './types';
+import { type EmbeddedOptions, type Link, Unusable } from './types';
 
 const VERSION = '0.7.0b3';
 const FOLDER = `secantusdb-${VERSION}`;

@@ -3,10 +3,10 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Unusable, unless } from './failures';
 import { identify, whyUnreachable, withClient } from './ping';
 import { spawnGuarded, tailOf } from './process';
-import type { Chain, ServerPlan } from './types';
+import { unless } from './recordFile';
+import { type Chain, type ServerPlan, Unusable } from './types';
 
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;

@@ -2,6 +2,16 @@ import { z } from 'zod';
 import type { Config } from '../../config';
 import type { GuardedProcess } from './process';
 
+/** No database can be started; the message is complete and meant for the user. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+}
+
+/** A server cannot be used, or did not start; the message says why, and the next one is tried. */
+export class Unusable extends Error {
+  override readonly name = 'Unusable';
+}
+
 /** MONGODB_URI takes precedence, then MONGOD_BINARY. CACHE_DIR holds what is downloaded; it can be deleted while nothing runs. */
 export type EmbeddedOptions = Pick<Config, 'CACHE_DIR' | 'DATA_DIR' | 'PATH'> &
   Partial<Pick<Config, 'HTTPS_PROXY' | 'MONGOD_BINARY' | 'MONGODB_URI'>> & {

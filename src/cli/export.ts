@@ -1,17 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiKey } from '../../auth/keys';
-import type { Organisation } from '../../auth/principal';
-import type { OrganisationData } from '../../database/organisationData';
-import { toKeyRecord } from '../../organisations/keyRecords';
-import type { Fingerprint } from '../../organisations/pepper';
-import { publishedSchemas } from '../../published';
-import { recordKinds } from '../../resources';
-import type { ImportRecord, RecordKind } from '../../stored/records';
-import { SCHEMA_ROOT } from '../../schema/jsonSchema';
-import { CommandFailure, interrupted } from '../common/failure';
-import { createProgress } from '../common/progress';
+import type { ApiKey } from '../auth/keys';
+import type { Organisation } from '../auth/principal';
+import type { OrganisationData } from '../database/organisationData';
+import { toKeyRecord } from '../organisations/keyRecords';
+import type { Fingerprint } from '../organisations/pepper';
+import { publishedSchemas } from '../published';
+import { recordKinds } from '../resources';
+import type { ImportRecord, RecordKind } from '../stored/records';
+import { SCHEMA_ROOT } from '../schema/jsonSchema';
+import { CommandFailure, interrupted } from './common/failure';
+import type { OrgOption } from './common/help';
+import { createProgress } from './common/progress';
+import { interruption } from './common/signals';
+import { print, printJson, printTable } from './common/terminal';
+import { requireOrganisation, withStore } from './common/withStore';
 import {
   fileName,
   KEYS_FILE,
@@ -20,14 +24,40 @@ import {
   recordSchemas,
   recordWriter,
   type Write,
-} from '../records/schemas';
+} from './records/schemas';
 
 /** Records per write to the file. */
 const CHUNK = 200;
 /** Objects that are named if they cannot be written. */
 const MOST_NAMED = 100;
 
-export interface Export {
+interface ExportOptions extends OrgOption {
+  readonly force?: boolean;
+  readonly keys?: true;
+}
+
+/** `scopegate export`. */
+export async function exportCommand(folder: string, { org, keys, force = false, json }: ExportOptions): Promise<void> {
+  const signal = interruption();
+  const files = await withStore(async (store) => {
+    const { control, databases } = store;
+    const organisation = await requireOrganisation(store, org);
+    const data = await databases.open(organisation);
+    const withKeys = keys && { pepper: await control.pepper.fingerprint(), each: () => control.apiKeys.each(org) };
+    return exportFolder({ organisation, data, folder, force, signal, keys: withKeys });
+  }, signal);
+  if (json) {
+    printJson({ dir: folder, files });
+    return;
+  }
+  printTable(
+    ['FILE', 'RECORDS'],
+    Object.entries(files).map(([file, count]) => [file, String(count)]),
+  );
+  print(`\nWritten to ${folder}. To load it elsewhere: scopegate import --org ID ${folder}`);
+}
+
+interface Export {
   readonly organisation: Organisation;
   readonly data: OrganisationData;
   readonly folder: string;
