@@ -14,7 +14,7 @@ const [WRITES_WITHIN, TOLD_WITHIN] = [400_000, 60_000];
 
 /**
  * How long a receiver that had failures may take to get the rest, in milliseconds. A stop of the gateway can make an attempt fail that the
- * receiver let pass, so that an event may need its third, which comes after 5 minutes and up to a tenth more (src/webhooks/schedule.ts).
+ * receiver let pass, so that an event may need its third, which comes after 5 minutes and up to a tenth more (src/webhooks/health.ts).
  */
 const DELIVERED_WITHIN = 360_000;
 
