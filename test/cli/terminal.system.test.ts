@@ -39,7 +39,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('in a terminal', () => {
     expect(imported).toMatch(/products .*100% \| 77 records/);
     expect(imported).toMatch(/orders .*100% \| 830 records/);
     expect(imported).toMatch(COLOURS);
-    const exported = await onTerminal(['export', '--org', id, '--force', `/tmp/${cli.controlDatabase}`]);
+    const exported = await onTerminal(['export', '--org', id, '--force', await newFolder()]);
     expect(exported).toMatch(/customers .*100% \| 91 records/);
     expect(await onTerminal(['doctor', '--fix'])).toMatch(/indexes .*100% \| 1 organisations/);
   });
