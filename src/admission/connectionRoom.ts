@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { addressBucket, plainAddress } from '../auth/addresses';
 
-/** Of this share of all connections on, the longest idle one is closed for each new one, so that idle ones lock out nobody. */
+/** From this share of all connections on, each new one closes the longest-idle one, so that idle ones lock nobody out. */
 const CROWDED = 4 / 5;
 /** Share of all connections that one address may have, and how many in any case. */
 const [SHARE, LEAST_SHARE] = [1 / 2, 100];
 
 export interface RoomOptions {
-  /** How many there may be. Not the server's own maxConnections, of which node:cluster hands one more from worker to worker for ever. */
+  /** Maximum connections. Not the server's own maxConnections: node:cluster passes any above it from worker to worker forever. */
   readonly most: number;
   /** Whether many callers may come from one address, as from a proxy. */
   readonly isShared: boolean;
@@ -44,7 +44,7 @@ export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) 
   }
 
   return {
-    /** Makes room for a connection; false if there is none, in all or for its address, and it is closed. */
+    /** Makes room for a connection; closes it and returns false if the total or its address is full. */
     enter(socket: Socket): boolean {
       const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
       const isFull = addresses.size >= most;

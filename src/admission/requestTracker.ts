@@ -69,7 +69,7 @@ export interface RequestTrackerOptions<Exchange> {
   readonly clusters: readonly string[];
   /** When the connections to a cluster were last lost, by performance.now(). */
   readonly lostAt: (cluster: string) => number;
-  /** Called for each request that is rejected because too many are waiting, with whose. */
+  /** Called for each request rejected because too many wait, with the limit reached. */
   readonly onShed: (whose: 'database' | 'cluster' | 'organisation') => void;
   /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
@@ -96,7 +96,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(
   const inFlight = new Map<Exchange, Waiting>();
   let sweeping: NodeJS.Timeout | undefined;
 
-  /** Requests that wait for their caller's body, or for events, do not count, since they do not wait for the database. */
+  /** Whether more than `most` requests wait for the database: those that wait for a body or for events do not. */
   function exceeds(most: number, isMeant: (organisation: Organisation | undefined) => boolean): boolean {
     if (inFlight.size <= most) return false;
     let waiting = 0;

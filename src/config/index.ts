@@ -89,7 +89,7 @@ const VARIABLES = {
   },
   CLUSTER_FILES: {
     schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
-    help: 'files (collections and indexes) that a cluster may have, as a number for each and name=number for some (default 60000); organisations are created only where there is room',
+    help: 'maximum files (collections and indexes) of a cluster: a number for all, name=number for exceptions (default 60000); organisations are created only where there is room',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),
@@ -117,7 +117,7 @@ const VARIABLES = {
   },
   KEY_PEPPER_PREVIOUS: {
     schema: nonEmpty.optional(),
-    help: 'the pepper before KEY_PEPPER, while it is being replaced: keys hashed with it work, and are hashed anew when used',
+    help: 'the old pepper while KEY_PEPPER replaces it: keys hashed with it still work, and are rehashed when used',
   },
   KEY_PREFIX: {
     schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),
@@ -146,7 +146,7 @@ const VARIABLES = {
   },
   INSTANCES: {
     schema: wholeNumber(1, 1000).optional(),
-    help: 'number of gateways that share REDIS_URL; while Redis is down, each allows its share of the limit; if unset, as many as the control database knows to run',
+    help: 'number of gateways that share REDIS_URL; while Redis is down, each allows its share of the limit; if unset, the running gateways in the control database',
   },
   INTROSPECTION: {
     schema: z.enum(['public', 'key', 'off']).default('key'),
@@ -196,11 +196,11 @@ const VARIABLES = {
   },
   MAX_CONNECTIONS: {
     schema: wholeNumber(1, 1_000_000).default(10_000),
-    help: 'maximum open connections; from four fifths on the longest idle one is closed for each new one; one address may have half, at least 100, unless TRUST_PROXY is set',
+    help: 'maximum open connections; from four fifths on, each new one closes the longest-idle one; one address may have half (at least 100) unless TRUST_PROXY is set',
   },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),
-    help: 'MiB for the bodies of all requests in progress and the answers that are not read yet, beyond which the answer is 503; one key may use a quarter, one organisation half',
+    help: 'MiB for the bodies of all requests in progress and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
   },
   MAX_ORGANISATION_BYTES: {
     schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),
@@ -212,7 +212,7 @@ const VARIABLES = {
   },
   EVENTS: {
     schema: z.enum(['on', 'off']).default('on'),
-    help: 'off keeps this gateway from reading the log of the databases to record events; one gateway at a time does it for each cluster, and all serve them',
+    help: 'off keeps this gateway from recording events from the log of the databases; one gateway at a time does so per cluster, and all serve them',
   },
   ...WEBHOOK_VARIABLES,
   REQUEST_LOG: {

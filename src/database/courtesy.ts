@@ -9,7 +9,7 @@ const LONGEST = 20;
 
 export type Courtesy = ReturnType<typeof createCourtesy>;
 
-/** Asked before each of many elements; a promise if their work has held the event loop for long enough, to await first. */
+/** Called before each of many elements; returns a promise to await if work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
 /** Work in slices by time, since what an element costs is up to its caller. */
@@ -31,8 +31,8 @@ export function createCourtesy() {
   let last = Promise.resolve();
   return {
     /**
-     * Waits until each piece that asked before had a turn of the event loop of its own. Node accepts one connection a turn, so that many
-     * pieces in one would make new callers wait for their sum many times.
+     * Waits until every earlier piece has had its own turn of the event loop. Node accepts one connection a turn, so several
+     * pieces in one turn would delay each new caller by their sum.
      */
     ownTurn: (): Promise<void> => (last = last.then(() => turn())),
     /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */

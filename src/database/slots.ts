@@ -12,7 +12,7 @@ import { isWriteConflict } from './faults';
 
 export interface OpenWrite {
   readonly _id: string;
-  /** Start by the database's clock of the write that has it; its timestamp is never earlier. Null while it is free. */
+  /** When its write started, by the database's clock; the write's timestamp is never earlier. Null while free. */
   readonly since: Date | null;
   readonly used?: Date;
   /** Belongs to no write: holds times back while the organisation is moved (docs/decisions/organisation-move.md). */
@@ -67,8 +67,8 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
   }
 
   /**
-   * Deletes a row unless a write has passed it and not ended. In a transaction, which fails then, because outside of one a server
-   * waits for that write, and SecantusDB lets that write wait too.
+   * Deletes a row unless a write has passed it and not ended. Uses a transaction, which then fails: outside one a server
+   * waits for that write, and SecantusDB blocks that write too.
    */
   function remove(_id: string): Promise<boolean> {
     return client.withSession(async (session) => {
@@ -86,7 +86,7 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
   }
 
   return {
-    /** Takes a free row. @throws what `creating` does, if there is none and the organisation may not be written */
+    /** Takes a free row. @throws as `creating`, if none is free and the organisation must not be written to */
     async take(): Promise<TakenSlot> {
       for (;;) {
         const _id = free.pop() ?? (await make());
