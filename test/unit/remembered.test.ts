@@ -92,7 +92,8 @@ describe('an authenticator', () => {
       (authorization) => ask(authorization, '127.0.0.1'),
       () => generateKey(DEFAULT_KEY_PREFIX, '').key,
     );
-    expect(retained).toBeLessThan(10);
+    // the headers are 62 MB
+    expect(retained).toBeLessThan(30);
   });
 
   test('reads a key from a wrong address every time, since it may come from an allowed one next', async () => {
@@ -149,7 +150,8 @@ describe('a caller over its limit', () => {
       (authorization) => open({ ...request(), authorization }),
       () => made.key,
     );
-    expect(retained).toBeLessThan(10);
+    // the headers are 62 MB
+    expect(retained).toBeLessThan(30);
   });
 
   test('is cached per address, since a key may be restricted to some', async () => {
