@@ -7,6 +7,7 @@ import { ROOT } from './markdown';
 
 /* Applies the guide's invoice files and changes to a copy of the repository, compiles, calls and tests the copy. */
 
+const TSX = join(ROOT, 'node_modules', '.bin', 'tsx');
 /** Inside the repository, so that installed packages are resolved. */
 const CACHE = join(ROOT, '.cache');
 
@@ -16,6 +17,7 @@ beforeAll(async () => {
   await mkdir(CACHE, { recursive: true });
   copy = await mkdtemp(join(CACHE, 'guide-'));
   await applyGuide(copy);
+  await writeFile(join(copy, 'openapi.json'), await run(TSX, [join('tools', 'openapi', 'main.ts')], { cwd: copy }));
 });
 afterAll(() => rm(copy, { recursive: true }));
 
@@ -28,6 +30,7 @@ test('the copy compiles and passes the linter', async () => {
   // in a repository of its own, as this one ignores its cache
   await run('git', ['init', '--quiet'], { cwd: copy });
   await run(join(ROOT, 'node_modules', '.bin', 'oxlint'), ['--config', 'oxlint.config.mjs', 'src'], { cwd: copy });
+  await run(TSX, [join('tools', 'schemaLint', 'main.ts')], { cwd: copy });
 }, 240_000);
 
 test('invoices can be imported, listed, read and searched in both APIs, require their scope, and are in the OpenAPI document', async () => {
@@ -40,30 +43,32 @@ test('invoices can be imported, listed, read and searched in both APIs, require 
   await mkdir(join(copy, 'data'));
   const late = { ...row, id: randomUUID(), number: 'INV-2026-2', due_on: '2026-11-20' };
   await writeFile(join(copy, 'data', 'invoices.ndjson'), [row, late].map((one) => `${JSON.stringify(one)}\n`).join(''));
-  const output = await run(
-    join(ROOT, 'node_modules', '.bin', 'tsx'),
-    [join('test', 'docs', 'invoiceCalls.ts'), customer],
-    {
-      cwd: copy,
-      env: {
-        MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
-        CONTROL_DATABASE: 'scopegate_guide',
-        PORT: '0',
-        LOG_LEVEL: 'warn',
-      },
+  const output = await run(TSX, [join('test', 'docs', 'invoiceCalls.ts'), customer], {
+    cwd: copy,
+    env: {
+      MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+      CONTROL_DATABASE: 'scopegate_guide',
+      PORT: '0',
+      LOG_LEVEL: 'warn',
     },
-  );
+  });
   const called = JSON.parse(output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}') as Record<
     string,
     unknown
   >;
   const { faults, list, one, found, nothing, numbered, unnumbered, foreign, bad, graphql, refused, paths } = called;
+  const { due, least, totals, before } = called;
   expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'order' }]);
   expect(list).toEqual({ data: [row], has_more: false, next_cursor: null });
   expect(one).toEqual(row);
   expect(found).toMatchObject({ data: [{ id }] });
   expect([nothing, unnumbered]).toMatchObject([{ data: [] }, { data: [] }]);
   expect(numbered).toMatchObject({ data: [{ id }] });
+  expect(due).toMatchObject([{ data: [{ id }] }, { data: [] }]);
+  expect(least).toMatchObject([{ data: [{ id }] }, { data: [] }]);
+  const month = { currency: 'EUR', month: '2026-12', count: 1, total_minor: 12_345 };
+  expect(totals).toEqual({ data: { invoice_totals: { data: [month] } } });
+  expect(before).toEqual({ data: { invoice_totals: { data: [] } } });
   expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
   expect(bad).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ parameter: 'status' }] });
   expect(graphql).toEqual({ data: { invoice: { number: 'INV-2026-1', customer: null } } });
@@ -81,27 +86,33 @@ test('invoices can be imported, listed, read and searched in both APIs, require 
   expect(unscoped).toMatchObject({ status: 403, body: { required_scope: 'invoices:write' } });
 }, 240_000);
 
-test('the generated tests of the contract and of attacks pass for invoices in both APIs', async () => {
-  const jest = join(ROOT, 'node_modules', '.bin', 'jest');
-  const files = ['faces', 'scopes', 'tenancy', 'routes', 'sofaRouting'].map((name) => `test/contract/${name}`);
-  const attacks = ['injection', 'refusedWrites', 'matrix'].map((name) => `test/attacks/${name}`);
-  const report = join(copy, 'report.json');
-  const chosen = [
-    '--testNamePattern',
+/** Suites that cover every operation and every list, by folder. */
+const SUITES: readonly (readonly [pattern: string, ...files: string[]])[] = [
+  [
     'invoice|victim|every operation|of the contract',
-    '--json',
-    '--outputFile',
-    report,
-  ];
-  await run(
-    jest,
-    ['-w', '1', '--rootDir', copy, '--config', join(copy, 'jest.config.js'), ...chosen, ...files, ...attacks],
-    {
+    ...['faces', 'scopes', 'tenancy', 'routes', 'sofaRouting'].map((name) => `test/contract/${name}`),
+    ...['injection', 'refusedWrites', 'matrix'].map((name) => `test/attacks/${name}`),
+  ],
+  [
+    '',
+    ...['filters', 'files', 'indexes', 'relations', 'search', 'pagination'].map((name) => `test/resources/${name}`),
+    ...['mcp/tools', 'contract/openapi.test', 'unit/schema', 'unit/guideSteps'].map((name) => `test/${name}`),
+  ],
+];
+
+test.each(SUITES)(
+  'the generated tests pass unedited for invoices: %s %s',
+  async (pattern, ...files) => {
+    const jest = join(ROOT, 'node_modules', '.bin', 'jest');
+    const report = join(copy, 'report.json');
+    const chosen = ['--testNamePattern', pattern, '--json', '--outputFile', report];
+    await run(jest, ['-w', '1', '--rootDir', copy, '--config', join(copy, 'jest.config.js'), ...chosen, ...files], {
       cwd: copy,
       env: { TEST_MONGODB_URI: process.env.TEST_MONGODB_URI ?? '' },
-    },
-  );
-  const { numPassedTests, numFailedTests } = JSON.parse(await readFile(report, 'utf8')) as Record<string, number>;
-  expect(numFailedTests).toBe(0);
-  expect(numPassedTests).toBeGreaterThan(50);
-}, 600_000);
+    });
+    const { numPassedTests, numFailedTests } = JSON.parse(await readFile(report, 'utf8')) as Record<string, number>;
+    expect(numFailedTests).toBe(0);
+    expect(numPassedTests).toBeGreaterThan(50);
+  },
+  600_000,
+);

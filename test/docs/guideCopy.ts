@@ -17,6 +17,11 @@ const FILES = [
   'SECURITY.md',
 ];
 
+type Quote = Readonly<
+  Record<'id' | 'number' | 'currency' | 'total_minor' | 'customer_id' | 'created_at' | 'updated_at', string>
+>;
+const DAY = 24 * 60 * 60 * 1000;
+
 /** Copies the repository to a folder and applies the guide. */
 export async function applyGuide(copy: string): Promise<void> {
   for (const part of [...PARTS, ...FILES]) await cp(join(ROOT, part), join(copy, part), { recursive: true });
@@ -56,18 +61,16 @@ async function addRows(copy: string): Promise<void> {
   const shown = JSON.parse(await readFile(join(copy, 'schema', 'examples', 'invoices.json'), 'utf8')) as object;
   const quotes = (await readFile(file('quotes'), 'utf8')).split('\n').slice(0, 41);
   const rows = quotes.slice(1).map((line, at) => {
-    const { id, number, currency, total_minor, customer_id, created_at, updated_at } = JSON.parse(line) as Record<
-      string,
-      string
-    >;
+    const { id, number, currency, total_minor, customer_id, created_at, updated_at } = JSON.parse(line) as Quote;
+    const due = new Date(Date.parse(created_at) + 30 * DAY).toISOString().slice(0, 10);
     return {
       // not the id of the quote
-      ...{ id: id!.replace(/^./, (digit) => (digit === '0' ? '1' : '0')), number: `INV-${number!.slice(2)}` },
+      ...{ id: id.replace(/^./, (digit) => (digit === '0' ? '1' : '0')), number: `INV-${number.slice(2)}` },
       ...{
         status: ['open', 'paid', 'void'][at % 3],
         currency,
         total_minor,
-        due_on: null,
+        due_on: at % 5 === 0 ? null : due,
         customer_id,
         created_at,
         updated_at,

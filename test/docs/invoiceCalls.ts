@@ -46,11 +46,14 @@ async function main(): Promise<void> {
   const get = async (path: string, as = key): Promise<Json> =>
     (await fetch(`${server.url}/api/v1${path}`, { headers: { authorization: `Bearer ${as}` } })).json();
   const list = await get('/invoices');
-  const graphql = await fetch(`${server.url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: `{ invoice(id: "${String(list.data[0].id)}") { number customer { name } } }` }),
-  });
+  const ask = async (query: string): Promise<Json> => {
+    const answer = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    });
+    return answer.json();
+  };
   const { paths } = await get('/openapi.json');
   const id = String(list.data[0].id);
   const tagNow = async (): Promise<string> =>
@@ -76,7 +79,13 @@ async function main(): Promise<void> {
       unnumbered: await get('/invoices?number=INV-2026'),
       foreign: await get(`/invoices/${String(process.argv[2])}`),
       bad: await get('/invoices?status=lost'),
-      graphql: await graphql.json(),
+      due: await Promise.all(['2026-12-25', '2026-12-24'].map((day) => get(`/invoices?due_before=${day}`))),
+      least: await Promise.all([12_345, 12_346].map((total) => get(`/invoices?min_total=${String(total)}`))),
+      totals: await ask(`{ invoice_totals(group_by: [MONTH], from: "2026-12-01", to: "2027-01-01") {
+        data { currency month count total_minor }
+      } }`),
+      before: await ask('{ invoice_totals(to: "2026-12-24") { data { count } } }'),
+      graphql: await ask(`{ invoice(id: "${String(list.data[0].id)}") { number customer { name } } }`),
       refused: await get('/invoices', other),
       ...(await changes(tagNow, patch, { id, url: server.url, key, other })),
       paths: Object.keys(paths as object).filter((path) => path.startsWith('/invoices')),
