@@ -103,7 +103,7 @@ test('a named pipe, which shells use for secrets that are never on disk, is read
   const program = join(folder, 'pipe.js');
   writeFileSync(
     program,
-    `require('tsx/cjs'); console.log(require(${JSON.stringify(join(__dirname, '..', '..', 'src', 'config.ts'))}).readConfig().KEY_PEPPER);`,
+    `require('tsx/cjs'); console.log(require(${JSON.stringify(join(__dirname, '..', '..', 'src', 'config'))}).readConfig().KEY_PEPPER);`,
   );
   const output = execFileSync(
     'bash',
