@@ -13,7 +13,7 @@ import { createAccessLog } from './http/accessLog';
 import { availabilityOf } from './http/availabilityOf';
 import type { Exchange } from './http/exchange';
 import { PROBLEM, writeError } from './http/problem';
-import { checkHead } from './http/target';
+import { checkHead } from './http/requestHead';
 import { traced } from './http/traced';
 import { noteUnavailable } from './http/unavailable';
 import { describeError } from './log';

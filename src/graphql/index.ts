@@ -9,7 +9,7 @@ import type { OpenContext, RequestContext } from '../operations/context';
 import type { OnFastRead } from '../operations/run';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
-import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/accept';
+import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../admission/turns';

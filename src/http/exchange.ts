@@ -10,8 +10,7 @@ import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
-import { callerAddress } from './forwarded';
-import { readTarget } from './target';
+import { callerAddress, readTarget } from './requestHead';
 import type { Turns } from '../admission/turns';
 import type { Unavailable } from './unavailable';
 

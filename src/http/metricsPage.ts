@@ -1,7 +1,7 @@
 import type { Config } from '../config';
 import { type Exchange, send } from './exchange';
 import type { Metrics } from '../metrics';
-import { isNear } from './forwarded';
+import { isNear } from './requestHead';
 
 export const METRICS_PATH = '/metrics';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
-import { requireAcceptsJson } from '../http/accept';
+import { requireAcceptsJson } from '../http/requestHead';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import { extraMembers } from '../http/problem';
@@ -19,8 +19,8 @@ import {
   readMessage,
   SERVER_KEY,
   STATELESS,
-  VERSIONS,
   versionOf,
+  VERSIONS,
 } from './protocol';
 import { mayUse } from './tools';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { isNear } from '../http/forwarded';
+import { isNear } from '../http/requestHead';
 import { type Html, html, type LayoutOptions } from './html';
 import helmet from 'helmet';
 

@@ -1,6 +1,6 @@
 import type { GraphQLArgument } from 'graphql';
 import { type Fault, invalidRequest, shorten } from '../errors';
-import { requireAcceptsJson } from '../http/accept';
+import { requireAcceptsJson } from '../http/requestHead';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { ArgumentChecks } from '../operations/argumentChecks';

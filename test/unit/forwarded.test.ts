@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isInRanges, UNKNOWN_ADDRESS } from '../../src/auth/addresses';
-import { callerAddress } from '../../src/http/forwarded';
+import { callerAddress } from '../../src/http/requestHead';
 
 /* Whose address X-Forwarded-For has. */
 

@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import Negotiator from 'negotiator';
+import { plainAddress, UNKNOWN_ADDRESS } from '../auth/addresses';
+import { AppError } from '../errors';
+
+/* The head of a request: what HTTP/1.1 demands of it (RFC 9112, section 3.2), whose it is behind proxies, and what it accepts. */
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
+/** A host and its port (RFC 3986, section 3.2); empty if the target has none. */
+const HOST = /^(?:\[[\da-fv:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** Makes a target in absolute form one in origin form; its host is then that of the request. */
+export function readTarget(request: IncomingMessage): void {
+  const [, host, rest = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
+  if (host === undefined) return;
+  request.headers.host = host;
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/** @throws AppError invalid_request for a request that is not valid HTTP/1.1, or expects what no answer meets (417) */
+export function checkHead({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+  // names and values alternate
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
+  const isOld = httpVersion === '1.0';
+  if (hosts.length > 1 || (hosts.length === 0 && !isOld))
+    throw new AppError('invalid_request', 'A request must have exactly one Host header.');
+  if (!HOST.test(headers.host ?? '')) throw new AppError('invalid_request', 'The host of the request is not valid.');
+  const { expect } = headers;
+  if (expect !== undefined && !isOld && expect.toLowerCase() !== '100-continue')
+    throw new AppError('invalid_request', 'Expect can only be 100-continue.', { status: 417 });
+}
+
+/** The forms in which proxies write an address: alone, in brackets, with a port, in quotes (RFC 7239, section 6). */
+const WRITTEN = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
+const QUOTED = /^"(.*)"$/;
+
+/**
+ * The address of the caller, behind a number of trusted proxies. `onUnreadable` is called with what the header has in its place, if that
+ * is no address: then the caller has none, and never that of the proxy, which a key may allow.
+ */
+export function callerAddress(
+  { headers, socket }: IncomingMessage,
+  trustedProxies: number,
+  onUnreadable?: (written: string) => void,
+): string {
+  const header = trustedProxies === 0 ? undefined : headers['x-forwarded-for'];
+  // without the header nobody forwarded it, e.g. a health check of the proxy itself
+  if (header === undefined) return plainAddress(socket.remoteAddress ?? '');
+  const written = String(header).split(',').at(-trustedProxies)?.trim() ?? '';
+  const address = readAddress(written);
+  if (address === undefined) onUnreadable?.(written);
+  return address ?? UNKNOWN_ADDRESS;
+}
+
+function readAddress(written: string): string | undefined {
+  if (isIP(written) !== 0) return plainAddress(written);
+  const [, v6, v4] = WRITTEN.exec(QUOTED.exec(written)?.[1] ?? written) ?? [];
+  const address = v6 ?? v4 ?? '';
+  const isAddress = isIP(address) === (v6 === undefined ? 4 : 6);
+  return isAddress ? plainAddress(address) : undefined;
+}
+
+/** Headers added by proxies, which mean that the connection's address is not the caller's. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** Whether the caller connects from one of the address ranges (names of ipaddr.js), and not through a proxy. */
+export function isNear({ headers, socket }: IncomingMessage, ranges: readonly string[]): boolean {
+  if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
+  const address = socket.remoteAddress ?? '';
+  return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
+}
+
+const EVENT_STREAM = 'text/event-stream';
+const JSON_TYPE = 'application/json';
+
+/** A parameter of a media range other than its quality. */
+const PARAMETER = /;\s*(?!q\s*=)[^;,="\s]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^;,"]*))?/gi;
+
+/** Accept without the parameters of its types, since none of them (`charset=utf8`, `profile=…`) changes an answer. */
+export function acceptOf({ headers: { accept = '*/*' } }: Pick<IncomingMessage, 'headers'>): string {
+  return accept.includes(';') ? accept.replaceAll(PARAMETER, '') : accept;
+}
+
+/** @throws AppError not_acceptable if a request does not accept JSON */
+export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): void {
+  const accept = acceptOf(request);
+  // fast path for what nearly all clients send
+  if (accept === '*/*' || accept === JSON_TYPE) return;
+  if (new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE]) === undefined)
+    throw new AppError('not_acceptable', 'Responses are application/json only.');
+}
+
+/** Whether a request names streams among what it accepts; a range such as any type does not. */
+export function acceptsStream(request: IncomingMessage): boolean {
+  // nearly all requests name none, and to negotiate costs them microseconds
+  if (!/event-stream/i.test(request.headers.accept ?? '')) return false;
+  return new Negotiator(request).mediaTypes().includes(EVENT_STREAM);
+}
+
+/** What a request accepts besides streams; undefined if that is nothing. */
+export function acceptBesideStream(request: IncomingMessage): string | undefined {
+  const others = acceptOf(request)
+    .split(',')
+    .filter((one) => one.split(';')[0]?.trim().toLowerCase() !== EVENT_STREAM);
+  return others.length === 0 ? undefined : others.join(',');
+}
+
+/** What an answer in JSON is negotiated by for a request that accepts streams. */
+export function acceptForJson(request: IncomingMessage): string {
+  return acceptBesideStream(request) ?? JSON_TYPE;
+}
