@@ -27,7 +27,7 @@ export async function applyGuide(copy: string): Promise<void> {
   for (const part of [...PARTS, ...FILES]) await cp(join(ROOT, part), join(copy, part), { recursive: true });
   let target = '';
   for (const block of blocksOf(GUIDE).filter(({ language }) => ['graphql', 'ts', 'diff', 'json'].includes(language))) {
-    target = /^(?:In )?`([\w/.]+)`[:,]/.exec(block.before)?.[1] ?? target;
+    target = /^(?:In )?`([\w/.-]+)`[:,]/.exec(block.before)?.[1] ?? target;
     await (block.language === 'diff' ? change(copy, target, block) : create(copy, target, block));
   }
   await addRows(copy);

@@ -28,7 +28,7 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
       // files and changes of the contributors' guide, which contributing.test.ts builds
       case 'ts':
       case 'diff':
-        expect(before).toMatch(/^(In )?`[\w/.]+`:|^```/);
+        expect(before).toMatch(/^(In )?`[\w/.-]+`:|^```/);
         break;
       default:
         throw new Error(`no test for code blocks in this language: ${language}`);
