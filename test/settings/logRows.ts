@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
-import { type CountedRequest, pathsOf } from '../../src/organisations/usageCounter';
+import { type CountedRequest, pathsOf } from '../../src/organisations/usageDetails';
 import type { RequestRow } from '../../src/organisations/requestRows';
 import type { TestGateway } from '../support/gateway';
 

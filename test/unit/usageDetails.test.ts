@@ -1,4 +1,4 @@
-import { codesOf, type CountedRequest, operationsOf, pathsOf } from '../../src/organisations/usageCounter';
+import { codesOf, type CountedRequest, operationsOf, pathsOf } from '../../src/organisations/usageDetails';
 
 const OK: CountedRequest = { outcome: 'ok', operation: 'quotes', ms: 3 };
 
