@@ -34,8 +34,10 @@ describe.each(ALL_FACES)('in $name', (face) => {
   test.each(readsOf(face))('a hostile text in $title is a client error or matches nothing', async (position) => {
     const harmless = await read(face, position, HARMLESS);
     expect(rowsOf(face, position, harmless)).toBe(0);
+    // a number is a value of a filter by one, on REST even as a text
+    const texts = TEXTS.filter((text) => isText(position) || !/^-?\d+$/.test(text));
     const surprises = await Promise.all(
-      TEXTS.map(async (text) => {
+      texts.map(async (text) => {
         const answer = await read(face, position, text);
         const rows = rowsOf(face, position, answer);
         if (answer.status < 500 && !hasServerError(answer) && rows === 0) return [];
