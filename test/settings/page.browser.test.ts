@@ -86,6 +86,8 @@ inBrowser('the settings page in a browser without internet', () => {
       await page.getByRole('button', { name: 'I have saved it' }).click();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       expect(await page.content()).not.toContain(key);
+      // the dialog's place in the history is left after it is closed, which would end a reload before it loads
+      await page.waitForFunction('!history.state?.isDialog');
       await page.reload();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       expect(await page.content()).not.toContain(key);
