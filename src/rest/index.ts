@@ -35,8 +35,11 @@ export function createRestFace(options: RestOptions): RestFace {
   const steps = stepsOf(options);
 
   /** Records the caller of an unknown route, for the request log only. */
-  async function noteCaller({ request, address, log }: Exchange): Promise<void> {
-    const found = await recognise(soleAuthorization(request), address);
+  async function noteCaller(exchange: Exchange): Promise<void> {
+    const { request, address, log } = exchange;
+    // its answer depends on no database, so it is not refused while one is away
+    exchange.held += 1;
+    const found = await recognise(soleAuthorization(request), address).finally(() => (exchange.held -= 1));
     if (found && 'reason' in found) log.refusal = found;
     else if (found) log.principal = found;
   }

@@ -165,11 +165,12 @@ describe('serve --workers 2', () => {
     const callers = Array.from({ length: 8 }, () => connectUntilRefused(served.url));
     served.child.kill('SIGTERM');
     await eventually(async () => (await get(`${served.url}/readyz`).catch(() => 503)) === 503);
-    const ends = await Promise.all(callers);
     call.end(body.slice(5));
     const [response] = await answered;
     response.resume();
     expect(response.statusCode).toBe(200);
+    // afterwards, since node:cluster may keep a connection that the last worker refused until the process ends
+    const ends = await Promise.all(callers);
     // the system resets a connection that it accepts in the moment that the port closes
     expect(ends.filter((end) => end !== 'ECONNREFUSED').length).toBeLessThan(4);
     expect(await served.end).toMatchObject({ code: 0 });
