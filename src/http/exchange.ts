@@ -31,7 +31,7 @@ export interface Exchange {
   readonly turns: Turns;
   /** Whether it is waiting for the caller's body, and therefore for nothing else. */
   isReceiving: boolean;
-  /** Operations currently waiting for events. */
+  /** What is currently awaited on its behalf that needs no database: events, or whose it is if the answer does not depend on that. */
   held: number;
   /** Aborts when the caller leaves; made for the first of those. */
   gone: AbortSignal | undefined;
@@ -151,7 +151,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
 }
 
 /** Runs a wait that needs neither database nor turn, until the caller leaves. */
-async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
+export async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
   exchange.held += 1;
   try {
     return await wait((exchange.gone ??= whenGone(exchange.response)));

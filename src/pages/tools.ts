@@ -11,6 +11,15 @@ import {
 import { html, jsonBlock } from './html';
 import { EXAMPLE_QUERIES, FIRST_QUERY } from './queries';
 
+/** What a tool for GraphQL says in a browser that runs no scripts. */
+const withoutScripts = (tool: string) =>
+  html`<noscript
+    ><p class="notice">
+      ${tool} needs JavaScript. You can send queries to <code>POST /graphql</code>; the <a href="/">home page</a> shows
+      how.
+    </p></noscript
+  >`;
+
 /** `/graphql` in a browser: Apollo Sandbox, or GraphiQL if Apollo's frame cannot be loaded. */
 export const sandbox: Page = {
   path: '/graphql',
@@ -29,12 +38,7 @@ export const sandbox: Page = {
         <p class="notice" id="loading" role="status">
           Loading Apollo Sandbox… <a href="/graphiql">Use the bundled GraphiQL instead</a>
         </p>
-        <noscript
-          ><p class="notice">
-            Sandbox needs JavaScript. You can send queries to <code>POST /graphql</code>; the
-            <a href="/">home page</a> shows how.
-          </p></noscript
-        >
+        ${withoutScripts('Sandbox')}
       </div>
       <p class="aside"><a href="/graphiql">Use GraphiQL instead (asks no other site)</a></p>
       ${jsonBlock('settings', { frame: SANDBOX_FRAME, document: FIRST_QUERY, authorization: AUTHORIZATION, key: visit.demoKey })}`,
@@ -54,15 +58,7 @@ export const graphiql: Page = {
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       ${KEY_FORM}
-      <div class="stage" id="graphiql">
-        ${LOADING}
-        <noscript
-          ><p class="notice">
-            GraphiQL needs JavaScript. You can send queries to <code>POST /graphql</code>; the
-            <a href="/">home page</a> shows how.
-          </p></noscript
-        >
-      </div>
+      <div class="stage" id="graphiql">${LOADING} ${withoutScripts('GraphiQL')}</div>
       ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: AUTHORIZATION, introspection: visit.introspection, key: visit.demoKey })}`,
 };
 

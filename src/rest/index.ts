@@ -1,7 +1,7 @@
 import type { RecogniseSome } from '../auth/recognise';
 import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
-import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
+import { type Exchange, hold, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
 import type { Runner } from '../operations/runner';
 import { everyField } from '../operations/selection';
@@ -38,8 +38,7 @@ export function createRestFace(options: RestOptions): RestFace {
   async function noteCaller(exchange: Exchange): Promise<void> {
     const { request, address, log } = exchange;
     // its answer depends on no database, so it is not refused while one is away
-    exchange.held += 1;
-    const found = await recognise(soleAuthorization(request), address).finally(() => (exchange.held -= 1));
+    const found = await hold(exchange, () => recognise(soleAuthorization(request), address));
     if (found && 'reason' in found) log.refusal = found;
     else if (found) log.principal = found;
   }
