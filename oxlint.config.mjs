@@ -12,7 +12,7 @@ const ARROWS = {
   config: ['auth'],
   log: ['auth', 'config'],
   tracing: ['config'],
-  database: ['config', 'errors', 'units', 'within'],
+  database: ['config', 'errors', 'package', 'units', 'within'],
   mask: ['database', 'errors'],
   organisations: ['auth', 'config', 'database', 'errors', 'units'],
   admission: ['auth', 'database', 'errors', 'within', 'workerChannel'],

@@ -1,6 +1,5 @@
 import mongoose from 'mongoose';
-import { realChain } from '../src/database/embedded';
-import { startOne } from '../src/database/embedded/choice';
+import { realChain, startOne } from '../src/database/embedded';
 import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
 import { withClient } from '../src/database/embedded/ping';
 import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';

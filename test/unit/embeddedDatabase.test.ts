@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions } from '../../src/database/embedded';
-import { binaryLink } from '../../src/database/embedded/binary';
+import { binaryLink } from '../../src/database/embedded/programs';
 import { type Chain, type Link, type LocalKind, type ServerPlan, Unusable } from '../../src/database/embedded/types';
+
+/** Every server answers as this process, which the fake ones run in. */
+jest.mock('../../src/database/embedded/ping', () => ({ identify: () => Promise.resolve(process.pid) }));
 
 let dataDir: string;
 let lines: string[];
@@ -32,14 +35,8 @@ const PROGRAMS: Record<LocalKind, ServerProgram> = {
 };
 
 const planOf = (kind: LocalKind, program = PROGRAMS[kind]): ServerPlan => ({
-  kind,
-  program,
-  version: '1.0',
-  title: `the ${kind} server`,
-  command: `/opt/${kind}`,
-  storage: kind,
-  replicaSet: 'rs0',
-  args: () => [],
+  ...{ kind, program, version: '1.0', title: `the ${kind} server`, command: `/opt/${kind}`, storage: kind },
+  ...{ replicaSet: 'rs0', args: () => [] },
 });
 
 const works = (kind: LocalKind, program?: ServerProgram): Link & { asked: number } => ({
@@ -189,6 +186,17 @@ test('MONGODB_URI does not change the saved choice', async () => {
 test('a saved choice that cannot be read is an error', async () => {
   await writeFile(join(dataDir, 'database.json'), '{"kind":"oracle"}');
   expect(await refusal(chainOf([works('binary')]))).toContain('cannot be read');
+});
+
+test('of two concurrent starts one starts the server, the other joins it, and only the first can stop it', async () => {
+  const chain = chainOf([works('binary')]);
+  const both = await Promise.all([chooseDatabase(options(), chain), chooseDatabase(options(), chain)]);
+  expect(chain.started).toHaveLength(1);
+  expect(both[0].uri).toBe(both[1].uri);
+  await both.find(({ description }) => description.includes('already running'))?.stop();
+  expect(chain.stops).toEqual([]);
+  await Promise.all(both.map((database) => database.stop()));
+  expect(chain.stops).toEqual(['binary']);
 });
 
 test('stop ends the server once, however often it is called, and removes the run file', async () => {

@@ -3,10 +3,8 @@ import { existsSync } from 'node:fs';
 import fs, { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDatabase } from '../../src/database/embedded';
 import { withLock } from '../../src/database/embedded/lock';
 import { announce, clearStale, findRunning } from '../../src/database/embedded/runFile';
-import type { Chain, EmbeddedOptions, ServerPlan } from '../../src/database/embedded/types';
 
 /** The processes that answer, by the address of their server. */
 const answering = new Map<string, number>();
@@ -36,47 +34,8 @@ const runFile = (): string => join(dataDir, 'database.run.json');
 const changeRecord = async (change: Record<string, unknown>): Promise<void> =>
   writeFile(runFile(), JSON.stringify({ ...(JSON.parse(await readFile(runFile(), 'utf8')) as object), ...change }));
 
-const options = (lines: string[] = []): EmbeddedOptions => ({
-  DATA_DIR: dataDir,
-  CACHE_DIR: dataDir,
-  PATH: '',
-  report: (line) => lines.push(line),
-});
-
-function chainTo(uri: string): Chain & { starts: number; stops: number } {
-  const plan: ServerPlan = {
-    ...{ kind: 'secantusdb', program: 'secantusd-py', version: '1', title: 'fake', command: 'fake' },
-    ...{ storage: 'fake', replicaSet: 'rs0', args: () => [] },
-  };
-  const chain: Chain & { starts: number; stops: number } = {
-    starts: 0,
-    stops: 0,
-    links: [{ kind: 'secantusdb', title: 'fake', offer: () => Promise.resolve(plan) }],
-    start: async () => {
-      chain.starts += 1;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const stop = (): Promise<void> => Promise.resolve(void (chain.stops += 1));
-      return { uri, pid: process.pid, port: 1, exited: new Promise<never>(() => undefined), stop };
-    },
-  };
-  return chain;
-}
-
 describe('the run file', () => {
   const server = () => ({ serverPid: process.pid, kind: 'secantusdb', uri: serverOf(), description: 'fake' }) as const;
-
-  test('of two concurrent starts one starts the server, the other joins it, and only the first can stop it', async () => {
-    const chain = chainTo(serverOf());
-    const lines: string[] = [];
-    const both = await Promise.all([chooseDatabase(options(lines), chain), chooseDatabase(options(lines), chain)]);
-    expect(chain.starts).toBe(1);
-    expect(both[0].uri).toBe(both[1].uri);
-    const joined = both.find(({ description }) => description.includes('already running'));
-    await joined?.stop();
-    expect(chain.stops).toBe(0);
-    await Promise.all(both.map((database) => database.stop()));
-    expect(chain.stops).toBe(1);
-  });
 
   test('a running server is joined only if its process id matches the recorded one', async () => {
     await announce(dataDir, server());

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
 import { whyUnreachable } from '../../src/database/embedded/ping';
-import { mongodPlan } from '../../src/database/embedded/programs';
-import { runGuarded, spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
+import { ask } from '../../src/database/embedded/programs';
+import { spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
 import { findPython } from '../../src/database/embedded/secantusdb';
 import { type Commands, formSet, startServer } from '../../src/database/embedded/start';
 import { Unusable } from '../../src/database/embedded/types';
@@ -60,85 +60,80 @@ describe('a guarded process', () => {
     ).rejects.toThrow('/nonexistent/mongod cannot be run');
   });
 
-  test('returns its exit code and output', async () => {
-    expect(await runGuarded(node('console.error("broken"); process.exit(7)'))).toMatchObject({
-      code: 7,
-      text: 'exit code 7',
-    });
-    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('broken\n');
-  });
-
   test('that exits at once counts as started', async () => {
     const over = { command: '/bin/sh', args: ['-c', 'exit 3'], logFile: join(folder, 'log') };
-    const exits = await Promise.all(Array.from({ length: 8 }, () => runGuarded(over)));
+    const exits = await Promise.all(Array.from({ length: 8 }, async () => (await spawnGuarded(over)).exited));
     expect(exits).toEqual(exits.map(() => ({ code: 3, text: 'exit code 3' })));
   });
+});
 
-  test('is stopped when the signal aborts', async () => {
-    await expect(runGuarded(node(FOREVER), AbortSignal.timeout(200))).rejects.toThrow(/timeout|abort/i);
-  });
+test('a command that is asked ends when the signal aborts', async () => {
+  const { command, args } = node(FOREVER);
+  const asked = ask(command, args, { signal: AbortSignal.timeout(200), timeout: 0 });
+  await expect(asked).rejects.toThrow(/timeout|abort/i);
 });
 
 test('a server that fails to start is reported with the end of its log', async () => {
   const options = { DATA_DIR: folder, CACHE_DIR: folder, PATH: '', report: () => undefined };
-  const broken = {
-    kind: 'binary',
-    command: process.execPath,
-    version: '8',
-    storage: 'mongod',
-    origin: 'broken',
-  } as const;
-  const mongod = mongodPlan(broken);
-  const plan = { ...mongod, args: () => ['-e', 'console.log("disk is full"); process.exit(14)'] };
+  const plan = {
+    ...({ kind: 'binary', program: 'mongod', version: '8', storage: 'mongod', title: 'broken' } as const),
+    ...{ command: process.execPath, replicaSet: 'rs0' },
+    args: () => ['-e', 'console.log("disk is full"); process.exit(14)'],
+  };
   await expect(startServer(plan, options)).rejects.toThrow(
     /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
   );
 });
 
 describe('a mongod becomes a one-member replica set', () => {
-  const serverError = (code: number): Error => new mongoose.mongo.MongoServerError({ message: 'refused', code });
+  const HERE = '127.0.0.1:1';
+  const setOf = (host: string) => ({ _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host, votes: 1 }] });
 
-  /** A fake mongod: `config` is on its disk, `early` is how often it has not read that yet. */
-  function mongod(state: { config?: Record<string, unknown>; early?: number }): Commands & { sent: string[] } {
+  /** A fake mongod: `config` is on its disk, and it has read that from the second question on. It is primary at the second look. */
+  function mongod(state: { config?: Record<string, unknown> }): Commands & { sent: string[] } {
     const sent: string[] = [];
+    const isAgain = (name: string): boolean => sent.filter((other) => other === name).length > 1;
+    const refuse = (code: number) => Promise.reject(new mongoose.mongo.MongoServerError({ message: 'refused', code }));
     return {
       sent,
       command: (command) => {
         const name = Object.keys(command)[0] ?? '';
         sent.push(name);
-        if (name === 'hello')
-          return Promise.resolve({ isWritablePrimary: sent.filter((other) => other === 'hello').length > 1 });
-        if (name === 'replSetGetConfig') {
-          const reading = state.early !== undefined && state.early-- > 0;
-          return state.config && !reading ? Promise.resolve({ config: state.config }) : Promise.reject(serverError(94));
-        }
-        if (name === 'replSetInitiate' && state.config) return Promise.reject(serverError(23));
+        if (name === 'hello') return Promise.resolve({ isWritablePrimary: isAgain(name) });
+        if (name === 'replSetGetConfig')
+          return state.config && isAgain(name) ? Promise.resolve({ config: state.config }) : refuse(94);
+        if (name === 'replSetInitiate' && state.config) return refuse(23);
         state.config = command[name] as Record<string, unknown>;
         return Promise.resolve({ ok: 1 });
       },
     };
   }
 
-  test('that is initiated on the first start, and primary before it is used', async () => {
-    const state: { config?: Record<string, unknown> } = {};
-    const fresh = mongod(state);
-    await formSet(fresh, 'rs0', '127.0.0.1:1');
-    expect(state.config).toEqual({ _id: 'rs0', members: [{ _id: 0, host: '127.0.0.1:1' }] });
-    expect(fresh.sent).toEqual(['replSetGetConfig', 'replSetInitiate', 'hello', 'hello']);
-  });
-
-  test('that is unchanged on the same port, even while it is still reading its configuration', async () => {
-    const config = { _id: 'rs0', version: 1, members: [{ _id: 0, host: '127.0.0.1:1' }] };
-    const again = mongod({ config, early: 1 });
-    await formSet(again, 'rs0', '127.0.0.1:1');
-    expect(again.sent).not.toContain('replSetReconfig');
-  });
-
-  test('that is reconfigured if its port has changed', async () => {
-    const state = { config: { _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host: '127.0.0.1:1', votes: 1 }] } };
-    await formSet(mongod(state), 'rs0', '127.0.0.1:2');
-    const members = [{ _id: 0, host: '127.0.0.1:2', votes: 1 }];
-    expect(state.config).toEqual({ _id: 'rs0', version: 4, term: 2, members });
+  test.each([
+    [
+      'that is initiated on the first start, and primary before it is used',
+      undefined,
+      { _id: 'rs0', members: [{ _id: 0, host: HERE }] },
+      ['replSetGetConfig', 'replSetInitiate', 'hello', 'hello'],
+    ],
+    [
+      'that is unchanged on the same port, even while it is still reading its configuration',
+      setOf(HERE),
+      setOf(HERE),
+      ['replSetGetConfig', 'replSetInitiate', 'replSetGetConfig', 'hello', 'hello'],
+    ],
+    [
+      'that is reconfigured if its port has changed',
+      setOf('127.0.0.1:2'),
+      { ...setOf(HERE), version: 4 },
+      ['replSetGetConfig', 'replSetInitiate', 'replSetGetConfig', 'replSetReconfig', 'hello', 'hello'],
+    ],
+  ])('%s', async (_title, config, expected, sent) => {
+    const state = config ? { config } : {};
+    const server = mongod(state);
+    await formSet(server, 'rs0', HERE);
+    expect(state).toEqual({ config: expected });
+    expect(server.sent).toEqual(sent);
   });
 });
 
@@ -147,7 +142,7 @@ test('a host that refuses connections is immediately reported as unreachable, a 
   await once(silent, 'listening');
   const host = `127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
   expect(await whyUnreachable(new URL(`http://${host}/x`))).toBeUndefined();
-  expect(await whyUnreachable(new URL(`https://${host}/`), undefined, 100)).toContain('no answer within 0.1 s');
+  expect(await whyUnreachable(new URL(`https://${host}/`), 100)).toContain('no answer within 0.1 s');
   await once(silent.close(), 'close');
   expect(await whyUnreachable(new URL(`http://${host}/x`))).toMatch(`${host} cannot be reached`);
 });

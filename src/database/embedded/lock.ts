@@ -36,23 +36,13 @@ export async function withLock<T>(file: string, work: () => Promise<T>, options:
   }
 }
 
-async function acquire(
-  file: string,
-  own: Holder,
-  { signal, onWait, silentMs = SILENT_MS }: LockOptions,
-): Promise<void> {
+async function acquire(file: string, own: Holder, options: LockOptions): Promise<void> {
+  const { signal, onWait, silentMs = SILENT_MS } = options;
   const seen = { mtimeMs: Number.NaN, since: 0 };
   let isWaiting = false;
   for (;;) {
     signal?.throwIfAborted();
-    if (
-      await unless(
-        'EEXIST',
-        writeFile(file, JSON.stringify(own), { flag: 'wx' }).then(() => true),
-      )
-    )
-      return;
-
+    if (await succeeds('EEXIST', writeFile(file, JSON.stringify(own), { flag: 'wx' }))) return;
     const holder = await readRecord(file, holderShape);
     const found = await unless('ENOENT', stat(file));
     if (!found) continue;
@@ -73,18 +63,16 @@ async function acquire(
 /** Renames first, so that only one of two processes that find a stale lock gets it; it then checks what it renamed. */
 async function discard(file: string, judged: Holder | undefined, { token }: Holder): Promise<void> {
   const aside = `${file}.${token}`;
-  if (
-    !(await unless(
-      'ENOENT',
-      rename(file, aside).then(() => true),
-    ))
-  )
-    return;
+  if (!(await succeeds('ENOENT', rename(file, aside)))) return;
   const taken = await readRecord(aside, holderShape);
-  if (taken?.token === judged?.token) await rm(aside, { force: true });
-  else {
-    // not by renaming, which would replace the lock that somebody has taken meanwhile
-    await unless('EEXIST', link(aside, file));
-    await rm(aside, { force: true });
-  }
+  // not back by renaming, which would replace the lock that somebody has taken meanwhile
+  if (taken?.token !== judged?.token) await succeeds('EEXIST', link(aside, file));
+  await rm(aside, { force: true });
 }
+
+/** False if it fails with this code. */
+const succeeds = async (code: string, work: Promise<void>): Promise<boolean> =>
+  (await unless(
+    code,
+    work.then(() => true),
+  )) ?? false;

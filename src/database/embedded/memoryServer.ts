@@ -1,9 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { whyUnreachable } from './ping';
-import { runGuarded, tailOf } from './process';
-import { isExecutable, planFor } from './programs';
+import { ask, isExecutable, planFor } from './programs';
 import { type EmbeddedOptions, type Link, Unusable } from './types';
 
 /** A real mongod, downloaded once by mongodb-memory-server. */
@@ -25,7 +23,7 @@ async function findOrDownload(options: EmbeddedOptions): Promise<string> {
   const found = await askLibrary('locate', options);
   if (!/^https?:/.test(found)) return found;
   // the library itself takes 6.6 s to detect that the host is unreachable
-  const unreachable = await whyUnreachable(new URL(found), options.HTTPS_PROXY);
+  const unreachable = await whyUnreachable(new URL(options.HTTPS_PROXY ?? found));
   if (unreachable !== undefined) throw new Unusable(unreachable);
   options.report(`database: downloading ${found} to ${options.CACHE_DIR} (once, about 100 MB)`);
   return askLibrary('download', options);
@@ -34,31 +32,23 @@ async function findOrDownload(options: EmbeddedOptions): Promise<string> {
 /**
  * Runs the library in its own process: it prints stack traces, keeps handles open, cannot be cancelled,
  * and accepts any certificate unless npm_config_strict_ssl is set, which must not affect this process.
- * The last line printed is the file, or without one the URL that `download` would fetch, or with exit code 1 the error.
+ * The last line printed is the file, or without one the URL that `download` would fetch; or, as an error, why there is none.
  */
 const SCRIPT = `
 process.env.npm_config_strict_ssl = 'true';
 const [library, mode, downloadDir] = process.argv.slice(1);
 const { DryMongoBinary, MongoBinary } = require(library);
 const { MongoBinaryDownloadUrl } = require(require('node:path').join(library, '../util/MongoBinaryDownloadUrl'));
-const end = (text, code) => { console.log('\\n' + text); process.exit(code); };
 (async () => {
   const options = await DryMongoBinary.generateOptions({ downloadDir });
   const found = mode === 'locate' ? await DryMongoBinary.locateBinary(options) : await MongoBinary.getPath(options);
-  end(found || await new MongoBinaryDownloadUrl({ platform: process.platform, ...options }).getDownloadUrl(), 0);
-})().catch((error) => end(error.message.split('\\n')[0], 1));
+  console.log('\\n' + (found || await new MongoBinaryDownloadUrl({ platform: process.platform, ...options }).getDownloadUrl()));
+  process.exit(0);
+})().catch((error) => { console.error('\\n' + error.message.split('\\n')[0]); process.exit(1); });
 `;
 
 async function askLibrary(mode: 'locate' | 'download', { CACHE_DIR, signal }: EmbeddedOptions): Promise<string> {
   await mkdir(CACHE_DIR, { recursive: true });
-  const logFile = join(CACHE_DIR, `mongod-${mode}-${randomUUID()}.log`);
   const args = ['-e', SCRIPT, require.resolve('mongodb-memory-server-core'), mode, join(CACHE_DIR, 'mongod')];
-  try {
-    const { code, text } = await runGuarded({ command: process.execPath, args, logFile }, signal);
-    const last = await tailOf(logFile, 1);
-    if (code === 0) return last;
-    throw new Unusable(last === '' ? text : last);
-  } finally {
-    await rm(logFile, { force: true });
-  }
+  return (await ask(process.execPath, args, { signal, timeout: 0 })).split('\n').at(-1) ?? '';
 }

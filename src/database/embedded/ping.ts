@@ -8,12 +8,10 @@ import mongoose from 'mongoose';
  * and not another one on the same port.
  */
 export async function identify(uri: string, timeoutMs: number): Promise<number> {
-  return withClient(uri, timeoutMs, async (client) => {
-    const question = { serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 };
-    const status = await client.db('admin').command(question);
-    // mongod returns a Long
-    return Number(status.pid);
-  });
+  const question = { serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 };
+  const status = await withClient(uri, timeoutMs, (client) => client.db('admin').command(question));
+  // mongod returns a Long
+  return Number(status.pid);
 }
 
 /** Runs `work` with its own connection, which is closed afterwards. */
@@ -22,12 +20,8 @@ export async function withClient<T>(
   timeoutMs: number,
   work: (client: mongoose.mongo.MongoClient) => Promise<T>,
 ): Promise<T> {
-  const client = new mongoose.mongo.MongoClient(uri, {
-    serverSelectionTimeoutMS: timeoutMs,
-    connectTimeoutMS: timeoutMs,
-    socketTimeoutMS: timeoutMs,
-    maxPoolSize: 1,
-  });
+  const patience = { serverSelectionTimeoutMS: timeoutMs, connectTimeoutMS: timeoutMs, socketTimeoutMS: timeoutMs };
+  const client = new mongoose.mongo.MongoClient(uri, { ...patience, maxPoolSize: 1 });
   try {
     return await work(client);
   } finally {
@@ -35,17 +29,15 @@ export async function withClient<T>(
   }
 }
 
-/** Tries to reach the host of `url`, or the proxy if set; undefined if it can be reached. */
-export async function whyUnreachable(url: URL, proxy?: string, timeoutMs = 3_000): Promise<string | undefined> {
-  const { hostname: host, port, protocol, host: shown } = proxy === undefined ? url : new URL(proxy);
+/** Tries to reach the host of a URL; undefined if it can be reached. */
+export async function whyUnreachable(url: URL, timeoutMs = 3_000): Promise<string | undefined> {
+  const { hostname: host, port, protocol, host: shown } = url;
   const isSecure = protocol === 'https:';
   const address = { host, port: Number(port) || (isSecure ? 443 : 80) };
-  const handshake = isSecure && proxy === undefined;
-  const servername = isIP(host) ? {} : { servername: host };
-  const socket = handshake ? connectTls({ ...address, ...servername }) : connect(address);
+  const socket = isSecure ? connectTls({ ...address, ...(!isIP(host) && { servername: host }) }) : connect(address);
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    await once(socket, handshake ? 'secureConnect' : 'connect', { signal: timeout });
+    await once(socket, isSecure ? 'secureConnect' : 'connect', { signal: timeout });
     return undefined;
   } catch (error) {
     const reason = timeout.aborted ? `no answer within ${String(timeoutMs / 1000)} s` : (error as Error).message;

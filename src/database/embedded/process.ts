@@ -34,28 +34,21 @@ for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'message', 'disconnect']) pro
 `;
 
 /** How a guarded process exited. */
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   /** One clause, for example "exit code 1". */
   readonly text: string;
 }
 
 /** A child that never outlives this process, however this one exits. */
-export interface GuardedProcess {
-  readonly pid: number;
-  readonly exited: Promise<Exit>;
-  /** Lets this process end without a stop; the watchdog then stops the child. */
-  unref(): void;
-  /** Sends SIGTERM, then SIGKILL after the grace period; resolves when the child is gone. */
-  stop(): Promise<void>;
-}
+export type GuardedProcess = Awaited<ReturnType<typeof spawnGuarded>>;
 
-export interface GuardedCommand {
+interface GuardedCommand {
   readonly command: string;
   readonly args: readonly string[];
   /** Gets stdout and stderr. */
   readonly logFile: string;
-  /** From SIGTERM to SIGKILL. */
+  /** From SIGTERM to SIGKILL, which leaves a server time to close its storage. */
   readonly graceMs?: number;
   /** SecantusDB's Python server waits 2 s in accept() before it closes; a connection to its port wakes it. */
   readonly rousePort?: number;
@@ -65,7 +58,7 @@ export interface GuardedCommand {
  * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
  * first, and it stops when this process's end of the channel closes.
  */
-export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProcess> {
+export async function spawnGuarded(order: GuardedCommand) {
   const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...order })], {
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -94,36 +87,22 @@ export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProces
   await Promise.race([exited, once(watchdog, 'message')]);
   if (pid === undefined) throw new Error(`${order.command} cannot be run: ${(await exited).text}`);
 
-  const hold = (verb: 'ref' | 'unref'): void => {
-    watchdog[verb]();
-    watchdog.channel?.[verb]();
-  };
   return {
     pid,
     exited,
-    unref: () => {
-      hold('unref');
+    /** Lets this process end without a stop; the watchdog then stops the child. */
+    unref(): void {
+      watchdog.unref();
+      watchdog.channel?.unref();
     },
-    stop: async () => {
-      hold('ref');
+    /** Sends SIGTERM, then SIGKILL after the grace period; resolves when the child is gone. */
+    async stop(): Promise<void> {
+      watchdog.ref();
+      watchdog.channel?.ref();
       watchdog.send('stop', () => undefined);
       await exited;
     },
   };
-}
-
-/** Runs a command until it exits; rejects if the signal aborts first. */
-export async function runGuarded(order: GuardedCommand, signal?: AbortSignal): Promise<Exit> {
-  signal?.throwIfAborted();
-  const child = await spawnGuarded({ graceMs: 2_000, ...order });
-  const onAbort = (): void => void child.stop();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  // it may have aborted while the child was starting
-  if (signal?.aborted) onAbort();
-  const exit = await child.exited;
-  signal?.removeEventListener('abort', onAbort);
-  signal?.throwIfAborted();
-  return exit;
 }
 
 /** The last lines of a log, for an error message. */

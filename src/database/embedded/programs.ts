@@ -1,20 +1,71 @@
 import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
-import { type ServerPlan, Unusable } from './types';
+import { DatabaseUnavailable, type Link, type ServerPlan, Unusable } from './types';
 
-/** `origin` tells the user where the program comes from. */
-type Program<Known extends keyof ServerPlan> = Omit<ServerPlan, Known | 'title' | 'replicaSet' | 'args'> & {
-  readonly origin: string;
+const NAMES = ['mongod', 'secantusd-rs', 'secantusd'];
+
+/** A database binary that is already installed. */
+export const binaryLink: Link = {
+  kind: 'binary',
+  title: 'a mongod or secantusd-rs binary',
+  async offer({ MONGOD_BINARY, PATH, signal }, remembered) {
+    const planOf = (command: string): Promise<ServerPlan> =>
+      planFor({ kind: 'binary', command, storage: 'mongod', origin: command }, signal);
+    if (MONGOD_BINARY) return named(MONGOD_BINARY, PATH, planOf);
+    const found = await findOnPath(NAMES, PATH);
+    if (!remembered) {
+      return firstUsable(found, planOf, (reasons) => reasons || 'MONGOD_BINARY is not set, and none was found on PATH');
+    }
+    const { command, program } = remembered;
+    const ofSameProgram = async (other: string): Promise<ServerPlan> => {
+      const plan = await planOf(other);
+      if (plan.program !== program) throw new Unusable(`it is ${plan.program}`);
+      return plan;
+    };
+    // another binary of the same program will do, since an update may have moved it
+    const explain = (): string => `neither ${command} nor another ${program} on PATH can be run`;
+    return firstUsable([command, ...found], ofSameProgram, explain);
+  },
 };
 
+/** MONGOD_BINARY must work: falling back to another server would hide the mistake. */
+async function named(binary: string, path: string, use: (command: string) => Promise<ServerPlan>): Promise<ServerPlan> {
+  const isPath = binary.includes('/') || binary.includes(sep);
+  const [command = ''] = isPath ? [resolve(binary)] : await findOnPath([binary], path);
+  if (!(await isExecutable(command))) {
+    throw new DatabaseUnavailable(`MONGOD_BINARY is ${binary}, which is neither an executable file nor a name on PATH`);
+  }
+  return use(command).catch((error: unknown) => {
+    throw new DatabaseUnavailable(`MONGOD_BINARY is ${binary}, which cannot be used: ${(error as Error).message}`);
+  });
+}
+
+/** A program on this machine; `origin` tells the user where it comes from. */
+type Program = Pick<ServerPlan, 'kind' | 'command' | 'storage'> & { readonly origin: string };
+
+/** The plan of a program, identified by its --version output, not by its name. @throws Unusable if it is no database */
+export async function planFor(program: Program, signal?: AbortSignal): Promise<ServerPlan> {
+  const text = await ask(program.command, ['--version'], { signal });
+  const mongod = /^db version v(\S+)/m.exec(text)?.[1];
+  if (mongod !== undefined) return mongodPlan(program, mongod);
+  const version = /^secantusd\S* (\S+)/m.exec(text)?.[1];
+  if (version === undefined) {
+    throw new Unusable(`it is neither mongod nor secantusd-rs (--version says "${text.split('\n', 1).join('')}")`);
+  }
+  // the default cache size is 4 GB
+  const after = ['--cache-size', '1G'];
+  return secantusPlan({ ...program, program: 'secantusd-rs', version, storage: 'secantusd-rs' }, [], after);
+}
+
 /** A real mongod as a one-member replica set, which transactions require. */
-export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPlan {
+function mongodPlan({ origin, ...program }: Program, version: string): ServerPlan {
   return {
     ...program,
     program: 'mongod',
-    title: `MongoDB ${program.version} (${origin})`,
+    version,
+    title: `MongoDB ${version} (${origin})`,
     replicaSet: 'rs0',
     args: ({ port, storagePath }) => [
       ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath],
@@ -33,7 +84,11 @@ export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPl
 const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '100000'];
 
 /** SecantusDB's server, with the arguments that its program takes before and after the common ones. */
-export function secantusPlan({ origin, ...program }: Program<never>, before: string[], after: string[]): ServerPlan {
+export function secantusPlan(
+  { origin, ...program }: Program & Pick<ServerPlan, 'program' | 'version'>,
+  before: string[],
+  after: string[],
+): ServerPlan {
   return {
     ...program,
     title: `SecantusDB ${program.version} (MongoDB-compatible, ${origin})`,
@@ -47,30 +102,26 @@ export function secantusPlan({ origin, ...program }: Program<never>, before: str
   };
 }
 
-/** The plan of a binary, identified by its --version output, not by its name. @throws Unusable if it is no database */
-export async function planFor(binary: Program<'program' | 'version'>, signal?: AbortSignal): Promise<ServerPlan> {
-  const text = await ask(binary.command, ['--version'], signal);
-  const mongod = /^db version v(\S+)/m.exec(text)?.[1];
-  if (mongod !== undefined) return mongodPlan({ ...binary, version: mongod });
-  const version = /^secantusd\S* (\S+)/m.exec(text)?.[1];
-  if (version === undefined) {
-    throw new Unusable(`it is neither mongod nor secantusd-rs (--version says "${text.split('\n', 1).join('')}")`);
-  }
-  // the default cache size is 4 GB
-  const after = ['--cache-size', '1G'];
-  return secantusPlan({ ...binary, program: 'secantusd-rs', version, storage: 'secantusd-rs' }, [], after);
-}
-
 const execute = promisify(execFile);
 
-/** The output of a short command, such as `--version`. @throws Unusable with the last line of its error */
-export async function ask(command: string, args: readonly string[], signal?: AbortSignal): Promise<string> {
-  const options = { timeout: 15_000, killSignal: 'SIGKILL', windowsHide: true, signal } as const;
+interface Asking {
+  readonly signal?: AbortSignal | undefined;
+  /** In milliseconds; 0 for as long as it takes. */
+  readonly timeout?: number;
+  /** How many lines of its error the reason has. */
+  readonly lines?: number;
+}
+
+/** The output of a command, such as `--version`. @throws Unusable with the end of its error */
+export async function ask(command: string, args: readonly string[], asking: Asking = {}): Promise<string> {
+  const { signal, timeout = 15_000, lines = 1 } = asking;
   try {
+    const options = { timeout, killSignal: 'SIGKILL', windowsHide: true, signal } as const;
     return (await execute(command, args, options)).stdout.trim();
   } catch (error) {
+    signal?.throwIfAborted();
     // the message ends with what the command wrote to stderr
-    throw new Unusable((error as Error).message.trim().split('\n').at(-1));
+    throw new Unusable((error as Error).message.trim().split('\n').slice(-lines).join('\n'));
   }
 }
 

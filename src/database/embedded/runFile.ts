@@ -56,22 +56,17 @@ export async function clearStale(dataDir: string, signal?: AbortSignal): Promise
 }
 
 /** Writes the record; the returned functions only change or remove this same record. */
-export async function announce(
-  dataDir: string,
-  server: Pick<RunRecord, 'serverPid' | 'kind' | 'uri' | 'description'>,
-): Promise<{ stopping(): Promise<void>; remove(): Promise<void> }> {
+export async function announce(dataDir: string, server: Pick<RunRecord, 'serverPid' | 'kind' | 'uri' | 'description'>) {
   const own = { token: randomUUID(), host: hostname(), ownerPid: process.pid };
   const write = (state: RunRecord['state']): Promise<void> =>
     writeRecord(runFileOf(dataDir), { state, ...own, ...server } satisfies RunRecord);
-  const isOurs = async (): Promise<boolean> => (await readOwn(dataDir))?.token === own.token;
+  const ifOurs = async (work: () => Promise<void>): Promise<void> => {
+    if ((await readOwn(dataDir))?.token === own.token) await work();
+  };
   await write('running');
   return {
-    stopping: async () => {
-      if (await isOurs()) await write('stopping');
-    },
-    remove: async () => {
-      if (await isOurs()) await rm(runFileOf(dataDir), { force: true });
-    },
+    stopping: () => ifOurs(() => write('stopping')),
+    remove: () => ifOurs(() => rm(runFileOf(dataDir), { force: true })),
   };
 }
 
@@ -86,8 +81,5 @@ async function waitForEnd({ uri, serverPid, ownerPid }: RunRecord, signal?: Abor
 
 async function answers({ uri, serverPid }: Pick<RunRecord, 'uri' | 'serverPid'>): Promise<boolean> {
   if (!isAlive(serverPid)) return false;
-  return identify(uri, ANSWER_MS).then(
-    (pid) => pid === serverPid,
-    () => false,
-  );
+  return (await identify(uri, ANSWER_MS).catch(() => undefined)) === serverPid;
 }

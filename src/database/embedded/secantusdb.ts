@@ -1,9 +1,8 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ROOT } from '../../package';
 import { withLock } from './lock';
-import { runGuarded, tailOf } from './process';
 import { ask, findOnPath, firstUsable, isExecutable, secantusPlan } from './programs';
-import pins from './secantusdbPins.json';
 import { type EmbeddedOptions, type Link, Unusable } from './types';
 
 const VERSION = '0.7.0b3';
@@ -20,13 +19,11 @@ export const secantusLink: Link = {
     await mkdir(CACHE_DIR, { recursive: true });
     // a dangling symlink, because its Python was removed, counts as not installed
     if (!(await isExecutable(command))) {
-      const work = async (): Promise<void> => {
-        // another gateway may share the cache, and have installed it in the meantime
-        if (!(await isExecutable(command))) await install(place, options);
-      };
       const onWait = (pid?: number): void => {
         report(`database: waiting for process ${String(pid ?? 'unknown')} to install SecantusDB`);
       };
+      // another gateway may share the cache, and have installed it in the meantime
+      const work = async (): Promise<unknown> => (await isExecutable(command)) || install(place, options);
       await withLock(`${place}.lock`, work, { signal, onWait });
     }
     const python = { kind: 'secantusdb', program: 'secantusd-py', command, storage: 'secantusdb' } as const;
@@ -47,28 +44,26 @@ async function install(place: string, { PATH, report, signal }: EmbeddedOptions)
   const python = await findPython(PATH, signal);
   report(`database: installing SecantusDB ${VERSION} from PyPI to ${place} (once, with Python ${python.version})`);
   const draft = `${place}.draft`;
-  const [logFile, requirementsFile] = [join(draft, 'install.log'), join(draft, 'requirements.txt')];
   const steps: [string, string[]][] = [
     [python.command, ['-m', 'venv', draft]],
-    [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, '-r', requirementsFile]],
+    [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, '-r', REQUIREMENTS]],
     [pythonOf(draft), ['-I', '-c', 'import secantus.cli']],
   ];
+  const remove = (): Promise<void> => rm(draft, { recursive: true, force: true, maxRetries: 5 });
   // of a process that was killed
-  await rm(draft, { recursive: true, force: true });
+  await remove();
   try {
-    await mkdir(draft);
-    await writeFile(requirementsFile, requirements());
     for (const [command, args] of steps) {
-      const { code, text } = await runGuarded({ command, args, logFile }, signal);
-      if (code === 0) continue;
-      const step = args.slice(0, 3).join(' ');
-      throw new Unusable(`\`python ${step}\` failed (${text}):\n${await tailOf(logFile, 4)}`);
+      await ask(command, args, { signal, timeout: 0, lines: 4 }).catch((error: unknown) => {
+        if (!(error instanceof Unusable)) throw error;
+        throw new Unusable(`\`python ${args.slice(0, 3).join(' ')}\` failed:\n${error.message}`);
+      });
     }
     // only exists if its Python was removed
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await remove();
   }
 }
 
@@ -80,14 +75,9 @@ const PIP_OPTIONS = [
 
 /**
  * SecantusDB and its dependencies, for every Python and platform with wheels, pinned by hash so that only known files are
- * installed. docs/decisions/embedded-database.md explains how the pins are created.
+ * installed. docs/decisions/embedded-database.md explains how it is created.
  */
-export function requirements(): string {
-  const lines = Object.entries(pins).map(([requirement, hashes]) =>
-    [requirement, ...hashes.map((hash) => `--hash=${hash}`)].join(' \\\n  '),
-  );
-  return `${lines.join('\n')}\n`;
-}
+const REQUIREMENTS = join(ROOT, 'secantusdb-requirements.txt');
 
 const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python'];
 /** The Python 3 minor versions for which SecantusDB 0.7.0b3 has wheels on PyPI. */
@@ -95,17 +85,14 @@ const OLDEST = 10;
 const NEWEST = 13;
 
 /** A Python that can create the virtual environment. Each is run, because a version manager's shim may exist but not work. */
-export async function findPython(
-  path: string,
-  signal?: AbortSignal,
-): Promise<{ readonly command: string; readonly version: string }> {
-  const check = async (command: string): Promise<{ command: string; version: string }> => {
-    const version = await ask(command, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], signal);
+export async function findPython(path: string, signal?: AbortSignal) {
+  const check = async (command: string) => {
+    const version = await ask(command, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], { signal });
     const [major, minor = 0] = version.split('.').map(Number);
     if (major !== 3 || minor < OLDEST) throw new Unusable(`Python ${version} is too old`);
     if (minor > NEWEST) throw new Unusable(`Python ${version} is too new for this release of SecantusDB`);
     // Debian ships venv without ensurepip
-    await ask(command, ['-c', 'import venv, ensurepip'], signal).catch(() => {
+    await ask(command, ['-c', 'import venv, ensurepip'], { signal }).catch(() => {
       throw new Unusable(`Python ${version} lacks the venv module (on Debian and Ubuntu: apt install python3-venv)`);
     });
     return { command, version };

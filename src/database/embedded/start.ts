@@ -61,7 +61,13 @@ async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortS
     if (performance.now() > deadline) throw new Error(`${plan.title} is not ready after ${String(READY_MS / 1000)} s`);
     await pause(25, undefined, { signal });
   }
-  if (plan.program === 'mongod') await becomePrimary(`127.0.0.1:${String(port)}`, plan.replicaSet, signal);
+  if (plan.program === 'mongod') {
+    const host = `127.0.0.1:${String(port)}`;
+    // without the set's name, which a mongod that is not in it yet rejects
+    await withClient(`mongodb://${host}/?directConnection=true`, ELECTION_MS, (client) =>
+      formSet(client.db('admin'), plan.replicaSet, host, signal),
+    );
+  }
   return identify(uri, 15_000);
 }
 
@@ -83,15 +89,7 @@ export interface Commands {
   command(command: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
-/** Makes the mongod at `host` the primary of its own replica set, which transactions require. */
-function becomePrimary(host: string, replicaSet: string, signal?: AbortSignal): Promise<void> {
-  // without the set's name, which a mongod that is not in it yet rejects
-  return withClient(`mongodb://${host}/?directConnection=true`, ELECTION_MS, (client) =>
-    formSet(client.db('admin'), replicaSet, host, signal),
-  );
-}
-
-/** Initiates the set, or moves an existing one to this address, and waits for the election. */
+/** Makes a mongod the primary of its own replica set, which transactions require: initiates the set, or moves it to this address. */
 export async function formSet(admin: Commands, replicaSet: string, host: string, signal?: AbortSignal): Promise<void> {
   const deadline = performance.now() + ELECTION_MS;
   let configured = false;
@@ -103,11 +101,6 @@ export async function formSet(admin: Commands, replicaSet: string, host: string,
   throw new Error(`the replica set has no primary after ${String(ELECTION_MS / 1000)} s`);
 }
 
-interface SetConfig {
-  readonly version: number;
-  readonly members: readonly { readonly host: string }[];
-}
-
 /** False while mongod is still reading its configuration from disk, when it reports both that it has none and that it has one. */
 async function configure(admin: Commands, replicaSet: string, host: string): Promise<boolean> {
   const found = await unless(NOT_YET_INITIALIZED, admin.command({ replSetGetConfig: 1 }));
@@ -115,7 +108,7 @@ async function configure(admin: Commands, replicaSet: string, host: string): Pro
     const config = { _id: replicaSet, members: [{ _id: 0, host }] };
     return (await unless(ALREADY_INITIALIZED, admin.command({ replSetInitiate: config }))) !== undefined;
   }
-  const config = found.config as SetConfig;
+  const config = found.config as { version: number; members: { host: string }[] };
   if (config.members[0]?.host === host) return true;
   // forced, because a member that is not in the set cannot become primary
   const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };

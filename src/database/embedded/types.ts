@@ -47,15 +47,13 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** The port and files of a server; `configFile` is empty. */
-export type Place = Readonly<Record<'storagePath' | 'configFile', string>> & { readonly port: number };
-
 /** Everything needed to start one server. */
 export interface ServerPlan extends Omit<Remembered, 'port'> {
   /** Human-readable, for example "SecantusDB 0.7.0b3 (MongoDB-compatible, from PyPI)". */
   readonly title: string;
   readonly replicaSet: string;
-  readonly args: (place: Place) => string[];
+  /** `configFile` is empty. */
+  readonly args: (place: { port: number; storagePath: string; configFile: string }) => string[];
 }
 
 /** One way to get a server; links are tried in order. */
