@@ -40,29 +40,7 @@ export interface TrackedExchange {
   readonly held: number;
 }
 
-export interface RequestTracker<Exchange> {
-  /**
-   * Runs the work of a request. Rejects with its error, or earlier if the database does not respond; the work then
-   * continues in the background, and its answer is not sent.
-   * @throws AppError unavailable
-   */
-  run(exchange: Exchange, work: () => Promise<void>): Promise<void>;
-  /**
-   * Checks a request before its first database query.
-   * @throws AppError unavailable if the control database is down or too many requests are waiting
-   */
-  admit(): void;
-  /**
-   * Checks a request before it queries its organisation's data.
-   * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
-   */
-  readonly admitOrganisation: (organisation: { readonly id: string; readonly cluster: string }) => void;
-  /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
-  readonly hasOthers: (organisationId: string) => boolean;
-  /** Requests in progress, including rejected ones whose work has not ended. */
-  readonly inFlight: () => number;
-  stop(): void;
-}
+export type RequestTracker<Exchange extends TrackedExchange> = ReturnType<typeof createRequestTracker<Exchange>>;
 
 export interface RequestTrackerOptions<Exchange> {
   readonly availability: Pick<Availability, 'isAway' | 'ask'>;
@@ -89,9 +67,7 @@ interface Waiting {
   reject(reason: AppError): void;
 }
 
-export function createRequestTracker<Exchange extends TrackedExchange>(
-  options: RequestTrackerOptions<Exchange>,
-): RequestTracker<Exchange> {
+export function createRequestTracker<Exchange extends TrackedExchange>(options: RequestTrackerOptions<Exchange>) {
   const { availability, clusters, lostAt, onShed, onEnd, longest } = options;
   const inFlight = new Map<Exchange, Waiting>();
   let sweeping: NodeJS.Timeout | undefined;
@@ -148,21 +124,31 @@ export function createRequestTracker<Exchange extends TrackedExchange>(
   }
 
   return {
-    hasOthers(organisationId) {
+    /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
+    hasOthers(organisationId: string): boolean {
       for (const { isReceiving, isWaiting, held, response, log } of inFlight.keys()) {
         const isAtWork = !isReceiving && !isWaiting && held === 0 && !response.writableEnded;
         if (isAtWork && log.principal?.organisation.id !== organisationId) return true;
       }
       return false;
     },
-    inFlight: () => inFlight.size,
-    admit() {
+    /** Requests in progress, including rejected ones whose work has not ended. */
+    inFlight: (): number => inFlight.size,
+    /**
+     * Checks a request before its first database query.
+     * @throws AppError unavailable if the control database is down or too many requests are waiting
+     */
+    admit(): void {
       if (availability.isAway(DEFAULT_CLUSTER)) throw away(DEFAULT_CLUSTER);
       if (!exceeds(MOST_IN_FLIGHT, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
     },
-    admitOrganisation({ id, cluster }) {
+    /**
+     * Checks a request before it queries its organisation's data.
+     * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
+     */
+    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>): void {
       if (availability.isAway(cluster)) throw away(cluster);
       if (exceeds(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
         onShed('organisation');
@@ -173,21 +159,21 @@ export function createRequestTracker<Exchange extends TrackedExchange>(
       onShed('cluster');
       throw tooMany('Too many requests are waiting for the database of this organisation.');
     },
-    stop() {
+    stop(): void {
       clearInterval(sweeping);
     },
-    run(exchange, work) {
+    /**
+     * Runs the work of a request. Rejects with its error, or earlier if the database does not respond; the work then
+     * continues in the background, and its answer is not sent.
+     * @throws AppError unavailable
+     */
+    run(exchange: Exchange, work: () => Promise<void>): Promise<void> {
       // one timer for all, since most requests are answered before their first check
       sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();
-        inFlight.set(exchange, {
-          started,
-          askingSince: started,
-          lostAt: undefined,
-          lookAt: started + LOOK_EVERY,
-          reject,
-        });
+        const lookAt = started + LOOK_EVERY;
+        inFlight.set(exchange, { started, askingSince: started, lostAt: undefined, lookAt, reject });
         work().then(
           () => {
             end(exchange);

@@ -36,16 +36,7 @@ interface Taker {
   isWaiting: boolean;
 }
 
-export interface Turns {
-  /**
-   * Waits until an exchange may start large work; returns immediately if it has its turn already or has no principal.
-   * Taking a turn of another kind gives up the turn for the body.
-   * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
-   */
-  take(exchange: Taker, part: LargePart): Promise<void>;
-  /** Ends all turns of an exchange. */
-  end(exchange: Taker): void;
-}
+export type Turns = ReturnType<typeof createTurns>;
 
 interface Waiter {
   readonly exchange: Taker;
@@ -59,7 +50,7 @@ interface Line {
 }
 
 /** `onRefused` is called for each refusal. */
-export function createTurns(onRefused: () => void): Turns {
+export function createTurns(onRefused: () => void) {
   const lines = new Map<string, Line>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<Taker>();
@@ -100,12 +91,17 @@ export function createTurns(onRefused: () => void): Turns {
   }
 
   return {
-    async take(exchange, part) {
+    /**
+     * Waits until an exchange may start large work; returns immediately if it has its turn already or has no principal.
+     * Taking a turn of another kind gives up the turn for the body.
+     * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
+     */
+    async take(exchange: Taker, part: LargePart): Promise<void> {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
       // its body is read, and keeping that turn while waiting would waste it
       if (part !== 'body') leave(exchange, 'body');
-      const line = lines.get(name) ?? { under: new Set<Taker>(), waiting: new Set<Waiter>() };
+      const line: Line = lines.get(name) ?? { under: new Set(), waiting: new Set() };
       if (line.under.has(exchange)) return;
       // a closed exchange would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
@@ -120,7 +116,8 @@ export function createTurns(onRefused: () => void): Turns {
       }
       await wait(line, exchange);
     },
-    end(exchange) {
+    /** Ends all turns of an exchange. */
+    end(exchange: Taker): void {
       ended.add(exchange);
       for (const part of PARTS) leave(exchange, part);
     },

@@ -11,14 +11,11 @@ export function checkAddresses({
   MONGODB_URI,
   MONGODB_CLUSTERS,
 }: Pick<Config, 'MONGODB_URI' | 'MONGODB_CLUSTERS'>): void {
-  const addresses = [
-    ...(MONGODB_URI === undefined ? [] : [[sourceOf('MONGODB_URI'), MONGODB_URI] as const]),
-    ...Object.entries(MONGODB_CLUSTERS).map(
-      ([name, uri]) => [`${sourceOf('MONGODB_CLUSTERS')}: ${name}`, uri] as const,
-    ),
-  ];
-  const faults = addresses.flatMap(([name, uri]) => {
-    const fault = addressFault(uri);
+  const others = Object.entries(MONGODB_CLUSTERS).map(
+    ([name, uri]) => [`${sourceOf('MONGODB_CLUSTERS')}: ${name}`, uri] as const,
+  );
+  const faults = [[sourceOf('MONGODB_URI'), MONGODB_URI] as const, ...others].flatMap(([name, uri]) => {
+    const fault = uri === undefined ? undefined : addressFault(uri);
     return fault === undefined ? [] : [[name, fault] as const];
   });
   if (faults.length > 0) throw new ConfigError(faults);

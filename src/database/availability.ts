@@ -16,17 +16,7 @@ const WRITE_AGAIN = SECOND;
 /** How long a write may take. */
 const WRITTEN_WITHIN = 3 * SECOND;
 
-export interface Availability {
-  /** Whether the cluster did not respond when it was last checked. */
-  readonly isAway: (cluster: string) => boolean;
-  /** Whether it responded, but the last writes to it failed. */
-  readonly isReadOnly: (cluster: string) => boolean;
-  /** Checks the cluster now. */
-  ask(cluster: string): Promise<boolean>;
-  /** Checks all clusters once, and from then on regularly, and writes to them regularly. */
-  start(): Promise<void>;
-  stop(): void;
-}
+export type Availability = ReturnType<typeof createAvailability>;
 
 export interface AvailabilityOptions {
   readonly clusters: readonly string[];
@@ -40,8 +30,7 @@ export interface AvailabilityOptions {
   readonly onWrites: (cluster: string, failure: unknown) => void;
 }
 
-export function createAvailability(options: AvailabilityOptions): Availability {
-  const { clusters, answers, onChange, write, onWrites } = options;
+export function createAvailability({ clusters, answers, onChange, write, onWrites }: AvailabilityOptions) {
   const away = new Set<string>();
   const readOnly = new Set<string>();
   const timers = new Map<string, NodeJS.Timeout>();
@@ -91,14 +80,18 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   }
 
   return {
-    isAway: (cluster) => away.has(cluster),
-    isReadOnly: (cluster) => readOnly.has(cluster) && !away.has(cluster),
+    /** Whether the cluster did not respond when it was last checked. */
+    isAway: (cluster: string): boolean => away.has(cluster),
+    /** Whether it responded, but the last writes to it failed. */
+    isReadOnly: (cluster: string): boolean => readOnly.has(cluster) && !away.has(cluster),
+    /** Checks the cluster now. */
     ask,
-    start: async () => {
+    /** Checks all clusters once, and from then on regularly, and writes to them regularly. */
+    async start(): Promise<void> {
       for (const cluster of clusters) later(`write ${cluster}`, WRITE_EVERY, () => tryWriting(cluster));
       await Promise.all(clusters.map(ask));
     },
-    stop() {
+    stop(): void {
       isStopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
     },

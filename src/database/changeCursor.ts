@@ -8,15 +8,7 @@ import mongoose, { type mongo } from 'mongoose';
 /** Where a stream goes on; only its server knows what it means. */
 export type Token = Readonly<Record<string, unknown>>;
 
-export interface ChangeCursor<T> {
-  /** Where the stream began. */
-  readonly token: Token | undefined;
-  /** The cluster's time when it was opened: it tells of all later changes. */
-  readonly openedAt: mongo.Timestamp | undefined;
-  /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
-  next(): Promise<T[]>;
-  close(): Promise<void>;
-}
+export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
 
 /** How long the server waits for a change, in milliseconds. */
 const AWAIT = 1000;
@@ -34,11 +26,7 @@ interface Reply<T> {
 }
 
 /** Opens a stream of all databases, from now or after a token. @throws the driver's error; see {@link isLostHistory} */
-export async function openChanges<T>(
-  client: mongo.MongoClient,
-  stages: readonly object[],
-  resumeAfter?: Token,
-): Promise<ChangeCursor<T>> {
+export async function openChanges<T>(client: mongo.MongoClient, stages: readonly object[], resumeAfter?: Token) {
   const admin = client.db('admin');
   const session = client.startSession({ causalConsistency: false });
   try {
@@ -48,20 +36,21 @@ export async function openChanges<T>(
     const { id, firstBatch = [], postBatchResumeToken: token } = opened.cursor;
     const collection = '$cmd.aggregate';
     const cursor = mongoose.mongo.Long.fromValue(id);
-    let first: T[] | undefined = firstBatch;
+    let first = firstBatch;
     return {
+      /** Where the stream began. */
       token,
+      /** The cluster's time when it was opened: it tells of all later changes. */
       openedAt: opened.operationTime,
-      async next() {
-        if (first && first.length > 0) {
-          const found = first;
-          first = undefined;
-          return found;
-        }
+      /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
+      async next(): Promise<T[]> {
+        const found = first;
+        first = [];
+        if (found.length > 0) return found;
         const more = { getMore: cursor, collection, batchSize: BATCH, maxTimeMS: AWAIT };
         return ((await admin.command(more, { session })) as Reply<T>).cursor.nextBatch ?? [];
       },
-      async close() {
+      async close(): Promise<void> {
         await admin.command({ killCursors: collection, cursors: [cursor] }, { session }).catch(() => undefined);
         await session.endSession();
       },

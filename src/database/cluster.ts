@@ -1,9 +1,8 @@
 import mongoose, { type Connection } from 'mongoose';
 import { AppError } from '../errors';
-import { type ClusterClock, createClock, setClock } from './clock';
-import { type PoolWatch, watchPool } from './pools';
+import { createClock } from './clock';
+import { watchPool } from './pools';
 import { pulseOf } from './pulse';
-import { OldServerError, tooOld, versionOf } from './version';
 
 /*
  * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
@@ -31,28 +30,6 @@ const OPTIONS: mongoose.ConnectOptions = {
   // maxPoolSize is the URI's or the driver's 100: concurrent commands per server; the rest wait here, where they cost less than there
 };
 
-/** A MongoDB cluster, connected when it is first needed (docs/decisions/clusters.md). */
-export interface Cluster {
-  readonly name: string;
-  /** The server's version; undefined before it was reached. */
-  readonly version: () => string | undefined;
-  /**
-   * Connects, unless it did before; concurrent calls share one attempt of up to 3 s.
-   * @throws the driver's error if it does not respond; OldServerError
-   */
-  reach(): Promise<Connection>;
-  /** Its connection. @throws AppError unavailable unless it is connected */
-  connection(): Connection;
-  /** A client for change streams, which wait most of the time. @throws as `reach` does */
-  streams(): Promise<mongoose.mongo.MongoClient>;
-  /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
-  answers(): Promise<boolean>;
-  readonly pool: PoolWatch;
-  /** Its primary's time, measured whenever it is asked whether it responds. */
-  readonly clock: ClusterClock;
-  close(): Promise<void>;
-}
-
 export interface ClusterOptions {
   readonly name: string;
   readonly uri: string;
@@ -62,7 +39,10 @@ export interface ClusterOptions {
   readonly watchClient?: ((client: mongoose.mongo.MongoClient, cluster: string) => void) | undefined;
 }
 
-export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOptions): Cluster {
+export type Cluster = ReturnType<typeof createCluster>;
+
+/** A MongoDB cluster, connected when it is first needed (docs/decisions/clusters.md). */
+export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOptions) {
   const connection = mongoose.createConnection();
   const clock = createClock();
   const pulse = pulseOf(uri, (client) => clock.measure(client));
@@ -77,8 +57,11 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     watchClient?.(connection.getClient(), name);
     await opening;
     try {
-      setClock(connection.getClient(), clock);
-      const [found] = await Promise.all([versionOf(connection), clock.measure(connection.getClient())]);
+      const admin = connection.getClient().db('admin');
+      const [{ version: found = 'unknown' }] = await Promise.all([
+        admin.command({ buildInfo: 1 }) as Promise<{ version?: string }>,
+        clock.measure(connection.getClient()),
+      ]);
       const fault = tooOld(name, found);
       if (fault !== undefined && !onOldServer)
         throw new OldServerError(`${fault} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
@@ -104,34 +87,42 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
 
   return {
     name,
-    version: () => version,
+    /** The server's version; undefined before it was reached. */
+    version: (): string | undefined => version,
+    /**
+     * Connects, unless it did before; concurrent calls share one attempt of up to 3 s.
+     * @throws the driver's error if it does not respond; OldServerError
+     */
     reach,
-    async streams() {
+    /** A client for change streams, which wait most of the time. @throws as `reach` does */
+    async streams(): Promise<mongoose.mongo.MongoClient> {
       await reach();
       const { bufferCommands: _, ...options } = OPTIONS;
-      streaming ??= mongoose.mongo.MongoClient.connect(uri, { ...options, maxPoolSize: STREAM_POOL_SIZE }).catch(
-        (error: unknown) => {
-          // a client that never connected stays closed
-          streaming = undefined;
-          throw error;
-        },
-      );
+      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE };
+      streaming ??= mongoose.mongo.MongoClient.connect(uri, few).catch((error: unknown) => {
+        // a client that never connected stays closed
+        streaming = undefined;
+        throw error;
+      });
       return streaming;
     },
-    connection() {
+    /** Its connection. @throws AppError unavailable unless it is connected */
+    connection(): Connection {
       if (version !== undefined && connection.readyState === mongoose.ConnectionStates.connected) return connection;
       throw new AppError('unavailable', AWAY, { reason: 'away', cluster: name });
     },
-    answers: () =>
-      version === undefined
-        ? reach().then(
-            () => true,
-            () => false,
-          )
-        : pulse.isBeating(),
+    /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
+    async answers(): Promise<boolean> {
+      if (version !== undefined) return pulse.isBeating();
+      return reach().then(
+        () => true,
+        () => false,
+      );
+    },
     pool,
+    /** Its primary's time, measured whenever it is asked whether it responds. */
     clock,
-    close: async () => {
+    async close(): Promise<void> {
       const streams = streaming?.then((client) => client.close()).catch(() => undefined);
       await Promise.all([connection.close(), pulse.close(), streams]);
     },
@@ -140,3 +131,19 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
 
 /** What callers are told while a cluster does not respond. */
 export const AWAY = 'The database is not responding.';
+
+/** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
+export const OLDEST_MONGODB = '6.0';
+
+/** A cluster's server is too old. */
+export class OldServerError extends Error {
+  override readonly name = 'OldServerError';
+}
+
+/** Why a cluster's version is not supported; undefined if it is. */
+export function tooOld(cluster: string, version: string): string | undefined {
+  const [major = NaN, minor = NaN] = version.split('.', 2).map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_MONGODB.split('.').map(Number);
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
+  return `cluster ${cluster} runs MongoDB ${version}; ${OLDEST_MONGODB} or later is required`;
+}

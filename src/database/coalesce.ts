@@ -5,6 +5,12 @@ import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { nativeCollection, READ_WITHIN } from './native';
 
+interface LoaderOptions {
+  readonly projection?: Projection | undefined;
+  readonly maxBatchSize: number;
+  readonly gate?: Gate;
+}
+
 /**
  * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost
  * (docs/decisions/speed.md). Nothing is cached, and queries already sent are not shared, so callers see their own writes.
@@ -15,26 +21,13 @@ export function coalescedReads<T extends { _id: string }>(
   options: LoaderOptions,
 ): DataLoader<string, T | null> {
   const { projection } = options;
-  const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
-
-  async function readAlone(id: string): Promise<T | null> {
-    return rows.findOne<T>({ _id: id }, { maxTimeMS: READ_WITHIN, ...(projection && { projection }) });
-  }
-
-  async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
-    const [first] = ids;
-    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
-    if (ids.length === 1 && first !== undefined) return [await readAlone(first)];
+  const rows = nativeCollection(model as unknown as Model<{ _id: string }>);
+  return loaderOf<T>(options, async (filter, most) => {
     // everything in the first batch, which has 101 rows by default
-    const found = rows.find(
-      { _id: { $in: [...new Set(ids)] } },
-      { batchSize: ids.length + 1, maxTimeMS: READ_WITHIN, ...(projection && { projection }) },
-    );
-    const byId = new Map((await found.toArray()).map((row) => [row._id, row as T]));
-    return ids.map((id) => byId.get(id) ?? null);
-  }
-
-  return loaderOf(readAll, options);
+    const how = { limit: most, batchSize: most + 1, maxTimeMS: READ_WITHIN, ...(projection && { projection }) };
+    const found = await rows.find(filter, how).toArray();
+    return found.map((row) => [row._id, row as T]);
+  });
 }
 
 /**
@@ -46,34 +39,30 @@ export function coalescedRawReads(
   options: LoaderOptions,
 ): DataLoader<string, Buffer | null> {
   const { projection } = options;
-
-  async function readAll(ids: readonly string[]): Promise<(Buffer | null)[]> {
-    const [first] = ids;
-    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
-    const filter = { _id: ids.length === 1 ? first : { $in: [...new Set(ids)] } };
-    const { bytes, places } = await findRaw(model, { filter, projection, most: ids.length });
-    const byId = new Map<string, Buffer>();
+  return loaderOf<Buffer>(options, async (filter, most) => {
+    const { bytes, places } = await findRaw(model, { filter, projection, most });
+    const rows: [string, Buffer][] = [];
     for (let at = 0; at < places.length; at += 2) {
       const row = bytes.subarray(places[at], places[at + 1]);
-      byId.set(idOf(row), row);
+      rows.push([idOf(row), row]);
     }
-    return ids.map((id) => byId.get(id) ?? null);
-  }
-
-  return loaderOf(readAll, options);
-}
-
-interface LoaderOptions {
-  readonly projection?: Projection | undefined;
-  readonly maxBatchSize: number;
-  readonly gate?: Gate;
+    return rows;
+  });
 }
 
 function loaderOf<T>(
-  readAll: (ids: readonly string[]) => Promise<(T | null)[]>,
-  { gate, maxBatchSize }: LoaderOptions,
+  { gate = (work) => work(), maxBatchSize }: LoaderOptions,
+  find: (filter: { readonly _id: string | { $in: string[] } }, most: number) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
-  return new DataLoader<string, T | null>(gate ? (ids) => gate(() => readAll(ids)) : readAll, {
+  async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
+    const [first, ...others] = new Set(ids);
+    if (first === undefined || !ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
+    const filter = { _id: others.length === 0 ? first : { $in: [first, ...others] } };
+    const byId = new Map(await find(filter, others.length + 1));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  return new DataLoader<string, T | null>((ids) => gate(() => readAll(ids)), {
     cache: false,
     maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),

@@ -1,6 +1,6 @@
 import mongoose, { type Connection } from 'mongoose';
 import { AppError } from '../errors';
-import { type Cluster, type ClusterOptions, createCluster } from './cluster';
+import { type Cluster, type ClusterOptions, createCluster, OldServerError } from './cluster';
 import { createCourtesy } from './courtesy';
 import { deadGateways, type GatewayRow } from './deadGateways';
 import { isDuplicateKey, isUnauthorised } from './faults';
@@ -8,16 +8,15 @@ import { createGate } from './gate';
 import type { Upkeep } from './keeper';
 import { filesOf } from './making';
 import {
+  type OpenCluster,
   type OrganisationData,
   type OrganisationDataCache,
   organisationDataCache,
   organisationOf,
 } from './organisationData';
-import type { PoolUse } from './pools';
 import { createQuota } from './quota';
-import { pulseOf, type Question } from './pulse';
-import { transactOn } from './transact';
-import { OldServerError } from './version';
+import { pulseOf } from './pulse';
+import { type Transact, transactOn } from './transact';
 
 // client input never becomes an operator; collections and indexes are made by making.ts alone
 mongoose.set('sanitizeFilter', true);
@@ -26,13 +25,6 @@ mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
 export const DEFAULT_CLUSTER = 'default';
-
-/** How far a cluster's primary, by host:port, is ahead of this machine, in milliseconds. */
-export interface ClockState {
-  readonly cluster: string;
-  readonly ahead: number;
-  readonly machine: string;
-}
 
 export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
@@ -57,7 +49,10 @@ export async function connectDatabases(options: DatabaseOptions) {
       ([name, uri]) => [name, createCluster({ name, uri, onOldServer, watchClient })] as const,
     ),
   );
-  const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
+  // the first query of every request: without a primary or storage, a server may answer pings but not this
+  const keys = pulseOf(options.uri, (client) =>
+    client.db(options.controlDatabase).collection<{ _id: string }>('api_keys').findOne({ _id: '' }),
+  );
   const close = async (): Promise<void> => {
     await Promise.all([...clusters.values(), keys].map((one) => one.close()));
   };
@@ -76,6 +71,7 @@ export async function connectDatabases(options: DatabaseOptions) {
       });
     }
   };
+  const adminOf = async (name: string): Promise<mongoose.mongo.Db> => (await reach(name)).getClient().db('admin');
   const main = await reach(DEFAULT_CLUSTER).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -85,13 +81,16 @@ export async function connectDatabases(options: DatabaseOptions) {
   const gateways = deadGateways({
     rows: main.getClient().db(options.controlDatabase).collection<GatewayRow>('gateways'),
     endSessions: async (name, ids) => {
-      const admin = clusterOf(name).connection().getClient().db('admin');
-      await admin.command({ killSessions: ids.map((id) => ({ id })) });
+      const client = clusterOf(name).connection().getClient();
+      await client.db('admin').command({ killSessions: ids.map((id) => ({ id })) });
     },
   });
-  const open = (name: string) => {
-    const connection = clusterOf(name).connection();
-    return { connection, transact: transactOn(connection.getClient(), (session) => gateways.note(name, session)) };
+  const transactsOn = (name: string, connection: Connection): Transact =>
+    transactOn(connection.getClient(), (session) => gateways.note(name, session));
+  const open = (name: string): OpenCluster => {
+    const cluster = clusterOf(name);
+    const connection = cluster.connection();
+    return { connection, transact: transactsOn(name, connection), now: cluster.clock.now };
   };
   const upkeep: Upkeep = {
     // until the control data are open, nothing may be made
@@ -101,12 +100,11 @@ export async function connectDatabases(options: DatabaseOptions) {
     onFailure: () => undefined,
   };
   const organisationData = organisationDataCache(open, options.collections, courtesy, upkeep);
-  const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
     /** Organisations, keys, sessions and the audit log. */
     control,
     /** Runs a change of the control data as one transaction. */
-    changeControl: transactOn(main.getClient(), (session) => gateways.note(DEFAULT_CLUSTER, session)),
+    changeControl: transactsOn(DEFAULT_CLUSTER, main),
     /** Ends the transactions of gateways that died. */
     gateways,
     /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
@@ -137,10 +135,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     quotas: () => upkeep.quota?.state() ?? { largest: 0, full: 0 },
     /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
     async organisationsOn(name: string): Promise<string[]> {
-      const admin = (await reach(name)).getClient().db('admin');
-      const { databases } = (await admin.command({ listDatabases: 1, nameOnly: true })) as {
-        databases: { name: string }[];
-      };
+      const { databases } = await (await adminOf(name)).admin().listDatabases({ nameOnly: true });
       return databases.flatMap((database) => organisationOf(database.name) ?? []);
     },
     /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
@@ -156,7 +151,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     timeOf: (name: string): number => clusterOf(name).clock.now(),
     /** What the primary of a cluster says of itself (`hello`). @throws if it does not respond, naming it */
     hello: async (name: string): Promise<{ setName?: unknown; isWritablePrimary?: unknown }> =>
-      (await reach(name)).getClient().db('admin').command({ hello: 1 }),
+      (await adminOf(name)).command({ hello: 1 }),
     /** The server version of each cluster that is connected, by cluster name. */
     versions: (): Map<string, string> =>
       new Map(
@@ -165,11 +160,9 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not tell. */
     async transactionLimit(name: string): Promise<number | undefined> {
       try {
+        const question = { getParameter: 1, transactionLifetimeLimitSeconds: 1 };
         const admin = clusterOf(name).connection().getClient().db('admin');
-        const { transactionLifetimeLimitSeconds: seconds } = await admin.command({
-          getParameter: 1,
-          transactionLifetimeLimitSeconds: 1,
-        });
+        const { transactionLifetimeLimitSeconds: seconds } = await admin.command(question);
         return typeof seconds === 'number' ? seconds : undefined;
       } catch {
         // it is away, the user lacks the privilege getParameter, or the server has no such parameter
@@ -177,15 +170,17 @@ export async function connectDatabases(options: DatabaseOptions) {
       }
     },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
-    answers,
+    answers: async (name: string): Promise<boolean> => (await clusters.get(name)?.answers()) ?? false,
     /** Writes to a cluster as requests do. @throws why it cannot be written to, if that is known */
     tryWriting: async (name: string): Promise<void> => {
       try {
-        const rows = clusterOf(name).connection().getClient().db(options.controlDatabase);
+        const database = clusterOf(name).connection().getClient().db(options.controlDatabase);
         const change = { $currentDate: { at: true } } as const;
-        await rows.collection<{ _id: string }>(HEARTBEATS).updateOne({ _id: 'writes' }, change, { upsert: true });
+        await database.collection<{ _id: string }>(HEARTBEATS).updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
-        if (!saysNothingOfWrites(error)) throw error;
+        // no connection, no right to write there, or another gateway made the row first: none says anything of writes
+        const isOurs = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
+        if (!isOurs && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
       }
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
@@ -193,13 +188,9 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
     now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
     /** The clocks of the clusters that were reached, compared with this machine's. */
-    clocks: (): ClockState[] =>
-      [...clusters].flatMap(([cluster, { clock }]) => {
-        const ahead = clock.ahead();
-        return ahead === undefined ? [] : [{ cluster, ahead, machine: clock.machine() ?? 'its primary' }];
-      }),
+    clocks: () => [...clusters].flatMap(([cluster, { clock }]) => clock.compared().map((one) => ({ cluster, ...one }))),
     /** Current use of each cluster's connections. */
-    pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
+    pools: () => [...clusters.values()].map(({ pool }) => pool.use()),
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     giveWayTo: courtesy.giveWayTo,
     /** When the connections to a cluster were last lost, by performance.now(). */
@@ -213,22 +204,3 @@ export async function connectDatabases(options: DatabaseOptions) {
 
 /** The collection that gateways write to, in a database of each cluster named like the control database, to see whether they can. */
 const HEARTBEATS = 'heartbeats';
-
-/** Whether a write failed for a reason of ours: no connection, or no right to write there; or another gateway made the row first. */
-function saysNothingOfWrites(error: unknown): boolean {
-  return (
-    error instanceof AppError ||
-    (error as Error).name === 'MongoWaitQueueTimeoutError' ||
-    isUnauthorised(error) ||
-    isDuplicateKey(error)
-  );
-}
-
-/** The first query of every request: without a primary or storage, a server may answer pings but not this. */
-function keyLookup(controlDatabase: string): Question {
-  return (client) =>
-    client
-      .db(controlDatabase)
-      .collection('api_keys')
-      .findOne({ _id: '' as never });
-}

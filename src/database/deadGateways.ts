@@ -13,12 +13,7 @@ export interface GatewayRow {
   readonly place: string;
   /** Raised with each beat. */
   readonly beat: number;
-  readonly sessions: readonly RecordedSession[];
-}
-
-interface RecordedSession {
-  readonly cluster: string;
-  readonly id: mongo.Binary;
+  readonly sessions: readonly { readonly cluster: string; readonly id: mongo.Binary }[];
 }
 
 /** In milliseconds. */
@@ -27,8 +22,8 @@ const BEAT_EVERY = 2000;
 const UNCHANGED_READINGS = 3;
 /** How often the sessions of a dead gateway are tried; by then the server has ended its transactions. */
 const ATTEMPTS = 150;
-/** The driver no longer uses a session that was unused for 29 minutes. */
-const UNUSED_AFTER = 31 * 60_000;
+/** How often sessions are recorded anew, since the driver no longer uses those that were unused for 29 minutes. */
+const ANEW_EVERY = 31 * 60_000;
 const MOST_SESSIONS = 2000;
 const MOST_ROWS = 1000;
 const BURIED_AT_ONCE = 10;
@@ -59,45 +54,36 @@ export function deadGateways({
   mostSessions = MOST_SESSIONS,
 }: DeadGatewaysOptions) {
   const _id = randomUUID();
-  const recorded = new Map<string, { readonly id: mongo.Binary; usedAt: number }>();
-  const unchanged = new Map<string, { readonly beat: number; readonly readings: number }>();
+  /** Ids of the sessions in this gateway's row. */
+  const recorded = new Set<string>();
+  /** What was last read of the others. */
+  let others = new Map<string, { readonly beat: number; readonly readings: number }>();
   const burying = new Set<string>();
   let watch: Watch | undefined;
   let timer: NodeJS.Timeout | undefined;
   let turning: Promise<void> | undefined;
   let place = '';
   let beat = 0;
+  let anewAt = performance.now() + ANEW_EVERY;
 
   async function renew(): Promise<void> {
-    await forgetUnused();
-    const known = await rows.findOneAndUpdate(
-      { _id },
-      { $set: { place, beat: (beat += 1) }, $setOnInsert: { sessions: [] } },
-      { upsert: true },
-    );
-    // others took this gateway for dead
-    if (!known) recorded.clear();
-  }
-
-  async function forgetUnused(): Promise<void> {
-    const before = performance.now() - UNUSED_AFTER;
-    const unused = [...recorded].filter(([, { usedAt }]) => usedAt < before);
-    if (unused.length === 0) return;
-    await rows.updateOne({ _id }, { $pull: { sessions: { id: { $in: unused.map(([, { id }]) => id) } } } });
-    for (const [key] of unused) recorded.delete(key);
+    const alive = { place, beat: (beat += 1) };
+    const isAnew = performance.now() > anewAt;
+    const change = isAnew ? { $set: { ...alive, sessions: [] } } : { $set: alive, $setOnInsert: { sessions: [] } };
+    const known = await rows.findOneAndUpdate({ _id }, change, { upsert: true });
+    if (isAnew) anewAt = performance.now() + ANEW_EVERY;
+    // without its row, others took this gateway for dead
+    if (isAnew || !known) recorded.clear();
   }
 
   async function findDead(): Promise<void> {
-    const others = await rows
-      .find({ _id: { $ne: _id } }, { projection: { beat: 1, place: 1 }, limit: MOST_ROWS })
-      .toArray();
-    for (const known of unchanged.keys()) {
-      if (!others.some((row) => row._id === known)) unchanged.delete(known);
-    }
-    for (const row of others) {
-      const before = unchanged.get(row._id);
-      const readings = before?.beat === row.beat ? before.readings + 1 : 0;
-      unchanged.set(row._id, { beat: row.beat, readings });
+    const found = rows.find({ _id: { $ne: _id } }, { projection: { beat: 1 }, limit: MOST_ROWS });
+    const before = others;
+    others = new Map();
+    for (const row of await found.toArray()) {
+      const last = before.get(row._id);
+      const readings = last?.beat === row.beat ? last.readings + 1 : 0;
+      others.set(row._id, { beat: row.beat, readings });
       if (readings >= UNCHANGED_READINGS) bury(row._id, readings >= ATTEMPTS);
     }
   }
@@ -115,27 +101,22 @@ export function deadGateways({
   async function endAll(id: string, isLastAttempt: boolean): Promise<void> {
     const row = await rows.findOne({ _id: id });
     if (!row) return;
-    const clusters = new Set(row.sessions.map(({ cluster }) => cluster));
-    const ended = await Promise.allSettled(
-      [...clusters].map((name) =>
-        endSessions(
-          name,
-          row.sessions.flatMap((session) => (session.cluster === name ? session.id : [])),
-        ),
-      ),
-    );
+    const clusters = [...new Set(row.sessions.map(({ cluster }) => cluster))];
+    const idsOn = (name: string) =>
+      row.sessions.flatMap(({ cluster, id: session }) => (cluster === name ? session : []));
+    const ended = await Promise.allSettled(clusters.map((name) => endSessions(name, idsOn(name))));
     if (!isLastAttempt && ended.some(({ status }) => status === 'rejected')) return;
     // a gateway that came back meanwhile keeps its row
     const { deletedCount } = await rows.deleteOne({ _id: id, beat: row.beat });
     if (deletedCount === 1) watch?.onEnded(row);
   }
 
-  async function record(key: string, session: RecordedSession): Promise<void> {
+  async function record(cluster: string, id: mongo.Binary): Promise<void> {
     try {
-      const added = { $push: { sessions: session }, $setOnInsert: { place, beat } };
+      const added = { $push: { sessions: { cluster, id } }, $setOnInsert: { place, beat } };
       const { upsertedCount } = await rows.updateOne({ _id }, added, { upsert: true });
       if (upsertedCount > 0) recorded.clear();
-      recorded.set(key, { id: session.id, usedAt: performance.now() });
+      recorded.add(id.toString('hex'));
     } catch (error) {
       // the write goes on: if this gateway dies, the server's own limit ends it
       fail(error);
@@ -146,10 +127,6 @@ export function deadGateways({
     watch?.onError(error);
   }
 
-  function next(): void {
-    turning = turn();
-  }
-
   async function turn(): Promise<void> {
     try {
       await renew();
@@ -157,7 +134,7 @@ export function deadGateways({
     } catch (error) {
       fail(error);
     }
-    if (watch) timer = setTimeout(next, beatEvery).unref();
+    if (watch) timer = setTimeout(() => void (turning = turn()), beatEvery).unref();
   }
 
   return {
@@ -167,7 +144,7 @@ export function deadGateways({
       await (turning = turn());
     },
     /** How many gateways run, this one included, as last read. */
-    count: (): number => 1 + [...unchanged.values()].filter(({ readings }) => readings < UNCHANGED_READINGS).length,
+    count: (): number => 1 + [...others.values()].filter(({ readings }) => readings < UNCHANGED_READINGS).length,
     /** Tells where this gateway listens, and ends the sessions of those that listened there before. */
     async listensAt(where: string): Promise<void> {
       place = where;
@@ -183,15 +160,8 @@ export function deadGateways({
     /** Records a session before its first transaction; undefined if there is nothing to wait for. */
     note(cluster: string, session: ClientSession): Promise<void> | undefined {
       const id = session.id?.id;
-      if (!watch || !id) return undefined;
-      const key = id.toString('hex');
-      const known = recorded.get(key);
-      if (known) {
-        known.usedAt = performance.now();
-        return undefined;
-      }
-      if (recorded.size >= mostSessions) return undefined;
-      return record(key, { cluster, id });
+      if (!watch || !id || recorded.has(id.toString('hex')) || recorded.size >= mostSessions) return undefined;
+      return record(cluster, id);
     },
     /** Deletes this gateway's row; its transactions have ended. */
     async stop(): Promise<void> {

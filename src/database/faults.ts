@@ -6,7 +6,7 @@ const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
 const TYPE_MISMATCH = 14;
 const OUT_OF_TIME = 50;
-const DROP_PENDING = 215;
+const NO_SUCH_COLLECTION = 26;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
 
@@ -49,13 +49,7 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
 const TRY_AGAIN: readonly string[] = ['RetryableWriteError', 'PoolRequestedRetry', 'SystemOverloadedError'];
 
 /** Codes of a connection lost during a write, which the driver throws as the socket's own error. */
-const LOST: ReadonlySet<unknown> = new Set([
-  'EPIPE',
-  'ECONNRESET',
-  'ECONNREFUSED',
-  'ETIMEDOUT',
-  'ERR_STREAM_DESTROYED',
-]);
+const LOST = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED']);
 
 /** WiredTiger panics if it cannot write, and then every command fails until the server is restarted. */
 const PANIC = /\bWT_PANIC\b/;
@@ -83,24 +77,37 @@ function cannotServe(error: mongoose.mongo.MongoServerError): boolean {
 }
 
 /** Codes of errors after which the driver sends a read once more: RETRYABLE_READ_ERROR_CODES of its error.ts. */
-const READ_AGAIN: ReadonlySet<unknown> = new Set([
-  ...[6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436],
-]);
+const READ_AGAIN = new Set<unknown>([6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
 /** Whether the driver would send a read once more. */
 export function isWorthReadingAgain(error: unknown): boolean {
   return error instanceof MongoNetworkError || (error instanceof MongoServerError && READ_AGAIN.has(error.code));
 }
 
+/** What recognises a server's error by its code. */
+const withCode =
+  (code: number) =>
+  (error: unknown): boolean =>
+    error instanceof MongoServerError && error.code === code;
+
 /** Whether a write violated a unique index. */
-export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
-}
+export const isDuplicateKey = withCode(DUPLICATE_KEY);
+
+/** Whether the database's user may not do it. */
+export const isUnauthorised = withCode(UNAUTHORISED);
+
+/** Whether the server does not take a value of this type there. */
+export const isTypeMismatch = withCode(TYPE_MISMATCH);
+
+/** Whether a command needs a collection that does not exist. */
+export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
+
+/** Whether a command took longer than it may (`maxTimeMS`). */
+export const isOutOfTime = withCode(OUT_OF_TIME);
 
 /** Whether all that went wrong with a bulk write is that rows with the same keys are there. */
 export function areDuplicateKeys(error: unknown): boolean {
-  if (!(error instanceof MongoBulkWriteError)) return false;
-  const faults = [error.writeErrors].flat();
+  const faults = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
@@ -111,26 +118,6 @@ export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   // all were done, if not on enough servers
   if (faults.length === 0 && !error.result.getWriteConcernError()) return undefined;
   return new Set(faults.map(({ index }) => index));
-}
-
-/** Whether the database's user may not do it. */
-export function isUnauthorised(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === UNAUTHORISED;
-}
-
-/** Whether the server does not take a value of this type there. */
-export function isTypeMismatch(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === TYPE_MISMATCH;
-}
-
-/** Whether a database is being dropped by somebody else. Servers before 6.0 tell it to whoever drops it too. */
-export function isDropPending(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === DROP_PENDING;
-}
-
-/** Whether a command took longer than it may (`maxTimeMS`). */
-export function isOutOfTime(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === OUT_OF_TIME;
 }
 
 /** Whether a transaction changes more than the server takes in one. */

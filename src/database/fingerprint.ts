@@ -10,37 +10,20 @@ export interface Asked {
 /** Length of text after which others may be let in: well below a millisecond of work. */
 const PIECE = 16 * 1024;
 
-/** SHA-256 of an operation and its arguments as JSON with sorted members, so that member order does not matter. */
-export function fingerprintOf(asked: Asked): string {
-  const work = digest(asked);
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-  }
-}
-
-/** The same in slices of time, since the arguments are not validated yet and may be as large as a body. */
-export async function pacedFingerprint(asked: Asked, pace: Pace): Promise<string> {
-  const work = digest(asked);
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
+/**
+ * SHA-256 of an operation and its arguments as JSON with sorted members, so that member order does not matter. In slices of time,
+ * since the arguments may not be validated yet and as large as a body.
+ */
+export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Promise<string> {
+  const hash = createHash('sha256').update(operation).update('\n');
+  const written = { text: '' };
+  for (const _ of write(args, written)) {
+    hash.update(written.text);
+    written.text = '';
     const pause = pace();
     if (pause) await pause;
   }
-}
-
-function* digest({ operation, args }: Asked): Generator<undefined, string> {
-  const hash = createHash('sha256').update(operation).update('\n');
-  const written = { text: '' };
-  const work = write(args, written);
-  for (;;) {
-    const { done } = work.next();
-    hash.update(written.text);
-    written.text = '';
-    if (done) return hash.digest('base64url');
-    yield;
-  }
+  return hash.update(written.text).digest('base64url');
 }
 
 /** Writes a value as JSON.stringify does, but with sorted members. Yields when there is a piece of text to take away. */

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { type ClientSession, Schema } from 'mongoose';
-import { timeOf } from './clock';
-import { defineCollection } from './collection';
+import type { ClientSession } from 'mongoose';
+import { definedByType } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
-import { type Asked, pacedFingerprint } from './fingerprint';
-import { READ_WITHIN } from './native';
+import { type Asked, fingerprintOf } from './fingerprint';
+import { nativeCollection, READ_WITHIN } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
@@ -23,16 +22,9 @@ interface IdempotencyRecord {
 /** How long an answer is replayed, in seconds (contract, section 7). */
 export const REPLAY_SECONDS = DAY / 1000;
 
-export const idempotencyRecords = defineCollection<IdempotencyRecord>(
-  'idempotency_records',
-  {
-    _id: { type: String, required: true },
-    fingerprint: { type: String, required: true },
-    answer: Schema.Types.Mixed,
-    created_at: { type: Date, required: true },
-  },
-  [{ on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } }],
-);
+export const idempotencyRecords = definedByType<IdempotencyRecord>('idempotency_records', [
+  { on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } },
+]);
 
 /** @throws AppError invalid_request if a key is empty, longer than 255 characters, or not visible ASCII. */
 export function checkIdempotencyKey(key: string): string {
@@ -55,15 +47,14 @@ export interface IdempotentCall extends Asked {
 export async function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${hash('sha256', call.idempotencyKey, 'base64url')}`;
-  const fingerprint = await pacedFingerprint(call, data.pace());
-  const records = data.collection(idempotencyRecords);
+  const fingerprint = await fingerprintOf(call, data.pace());
+  const records = nativeCollection(data.collection(idempotencyRecords));
 
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
-    const record = (await data.reads(async () =>
-      records.findById(id).maxTimeMS(READ_WITHIN).lean(),
-    )) as IdempotencyRecord | null;
-    if (!record || isOver(record, timeOf(data.connection))) return undefined;
+    const record = await data.reads(() => records.findOne({ _id: id }, { maxTimeMS: READ_WITHIN }));
+    // by the database's clock, as all gateways and its TTL index have to agree
+    if (!record || data.now() - record.created_at.getTime() >= REPLAY_SECONDS * 1000) return undefined;
     if (record.fingerprint !== fingerprint) throw reusedKey();
     call.onReplay();
     return { answer: record.answer };
@@ -72,8 +63,8 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
   /** Claims the key inside the transaction; a concurrent claim fails with a conflict or a duplicate. */
   async function claim(session: ClientSession, now: Date): Promise<void> {
     const cutoff = new Date(now.getTime() - REPLAY_SECONDS * 1000);
-    await records.collection.deleteOne({ _id: id, created_at: { $lte: cutoff } } as object, { session });
-    await records.create([{ _id: id, fingerprint, answer: null, created_at: now }], { session });
+    await records.deleteOne({ _id: id, created_at: { $lte: cutoff } }, { session });
+    await records.insertOne({ _id: id, fingerprint, answer: null, created_at: now }, { session });
   }
 
   /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
@@ -116,9 +107,4 @@ export class RivalClaim extends Error {}
 
 export function refuseRival(error: unknown): never {
   throw isDuplicateKey(error) || isWriteConflict(error) ? new RivalClaim('claimed by another request') : error;
-}
-
-/** By the database's clock, as all gateways and its TTL index have to agree. */
-function isOver(record: IdempotencyRecord, now: number): boolean {
-  return now - record.created_at.getTime() >= REPLAY_SECONDS * 1000;
 }

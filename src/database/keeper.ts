@@ -51,41 +51,27 @@ export function keeperOf(
   const making = new Map<string, Promise<void>>();
   const looked = new Map<string, number>();
 
-  async function make(definition: AnyCollection): Promise<void> {
+  /** One that exists and lacks only some indexes waits for `doctor --fix`, since it may be large. */
+  async function keep(definition: AnyCollection, isWritten: boolean): Promise<void> {
     const { exists, isBare, missing } = await differenceOf(connection, definition);
-    if (!exists) await creating(() => makeIndexes(connection, definition, missing));
-    else if (isBare) await complete(definition, missing);
-    kept.add(definition.name);
-  }
-
-  /** Indexes of a collection that exists without any; one that lacks only some waits for `doctor --fix`, since it may be large. */
-  async function complete(definition: AnyCollection, missing: Parameters<typeof makeIndexes>[2]): Promise<void> {
-    if (missing.length === 0) return;
-    try {
-      await creating(() => makeIndexes(connection, definition, missing));
-    } catch (error) {
-      // refused, as during a move
-      if (error instanceof AppError) throw error;
-      // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
-      upkeep.onFailure(organisation, definition.name, error);
-    }
-  }
-
-  async function look(definition: AnyCollection): Promise<void> {
-    const { exists, isBare, missing } = await differenceOf(connection, definition);
-    if (!exists || kept.has(definition.name)) return;
-    if (isBare) await complete(definition, missing);
+    if (!exists && !isWritten) return;
+    const make = (): Promise<void> => creating(() => makeIndexes(connection, definition, missing));
+    if (!exists) await make();
+    else if (isBare && missing.length > 0)
+      await make().catch((error: unknown) => {
+        // refused, as during a move
+        if (error instanceof AppError) throw error;
+        // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
+        upkeep.onFailure(organisation, definition.name, error);
+      });
     kept.add(definition.name);
   }
 
   /** Concurrent calls for one collection share one attempt. */
   function once(definition: AnyCollection): Promise<void> {
     const { name } = definition;
-    let attempt = making.get(name);
-    if (!attempt) {
-      attempt = make(definition).finally(() => making.delete(name));
-      making.set(name, attempt);
-    }
+    const attempt = making.get(name) ?? keep(definition, true).finally(() => making.delete(name));
+    making.set(name, attempt);
     return attempt;
   }
 
@@ -100,16 +86,14 @@ export function keeperOf(
      * that does not exist is looked for again in a minute.
      */
     look(definition: AnyCollection): void {
-      const { looks, onFailure } = upkeep;
       const { name } = definition;
-      if (kept.has(name) || !looks) return;
-      const now = performance.now();
-      if (now < (looked.get(name) ?? -Infinity)) return;
+      if (kept.has(name) || !upkeep.looks || performance.now() < (looked.get(name) ?? -Infinity)) return;
       // none while this one waits or runs
       looked.set(name, Infinity);
-      void looks(() => look(definition))
+      void upkeep
+        .looks(() => keep(definition, false))
         .catch((error: unknown) => {
-          if (!(error instanceof AppError)) onFailure(organisation, name, error);
+          if (!(error instanceof AppError)) upkeep.onFailure(organisation, name, error);
         })
         .finally(() => looked.set(name, performance.now() + LOOK_EVERY));
     },

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { timeOf } from './clock';
 import { nativeCollection, READ_WITHIN } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
 import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
@@ -31,7 +30,7 @@ export async function stampedWrite<T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   { writes, dryRun = false }: UnitOptions,
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))), writes);
+  if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), writes);
   await data.requireRoom();
   // all together, before the row, which must not wait for them
   await data.prepare([...writes, openWrites]);

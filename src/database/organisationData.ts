@@ -1,21 +1,25 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
-import { timeOf } from './clock';
 import { type Collection, modelOf, type Projection } from './collection';
-import { coalescedReads } from './coalesce';
+import { coalescedRawReads, coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import { type Courtesy, type Pace, paceOf } from './courtesy';
-import { isDropPending } from './faults';
 import { createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
-import { nativeCollection } from './native';
+import { databaseOf, nativeCollection } from './native';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
-export const POINT_READ_BATCH = 8;
-const RELATION_BATCH = 1000;
+const POINT_READ_BATCH = 8;
+
+/** What reads objects by id, and how many in one command. */
+const LOADERS = {
+  point: { load: coalescedReads, maxBatchSize: POINT_READ_BATCH },
+  raw: { load: coalescedRawReads, maxBatchSize: POINT_READ_BATCH },
+  relation: { load: coalescedReads, maxBatchSize: 1000 },
+} as const;
 
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
 const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
@@ -35,6 +39,14 @@ export type UnitOfWork = <T>(
   options: UnitOptions,
 ) => Promise<T>;
 
+/** What an organisation's data need of its cluster. */
+export interface OpenCluster {
+  readonly connection: Connection;
+  readonly transact: Transact;
+  /** The cluster's time, in milliseconds since 1970. */
+  readonly now: () => number;
+}
+
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
@@ -49,23 +61,25 @@ export class OrganisationData {
   /** Keyed by the projection object, since projections are constants and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
   readonly #keeper: Keeper;
-  readonly #place: Place;
   readonly organisationId: string;
   readonly cluster: string;
+  readonly connection: Connection;
+  /** The time of its cluster, in milliseconds since 1970. */
+  readonly now: () => number;
 
   constructor(
-    { id, cluster }: Place,
-    readonly connection: Connection,
+    private readonly place: Place,
+    private readonly open: OpenCluster,
     /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
-    private readonly transact: Transact,
     private readonly upkeep: Upkeep,
   ) {
-    this.organisationId = id;
-    this.cluster = cluster;
-    this.#place = { id, cluster };
-    this.#keeper = keeperOf(this.#place, connection, upkeep, (work) => this.creating(work));
+    this.organisationId = place.id;
+    this.cluster = place.cluster;
+    this.connection = open.connection.useDb(databaseName(place.id));
+    this.now = open.now;
+    this.#keeper = keeperOf(place, this.connection, upkeep, (work) => this.creating(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
@@ -73,7 +87,7 @@ export class OrganisationData {
     this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), {
       client: this.connection.getClient(),
       creating: (work) => this.creating(work),
-      now: () => timeOf(this.connection),
+      now: this.now,
     });
     return this.#slots;
   }
@@ -100,12 +114,12 @@ export class OrganisationData {
 
   /** @throws AppError unavailable if the organisation is being moved or erased, or is not there */
   async requireOpen(): Promise<void> {
-    const standing = await this.upkeep.standingOf(this.#place);
+    const standing = await this.upkeep.standingOf(this.place);
     if (standing !== 'open') throw refusal(standing);
   }
 
   async #checkAgain(): Promise<void> {
-    const now = await this.upkeep.standingOf(this.#place);
+    const now = await this.upkeep.standingOf(this.place);
     if (now === 'open') return;
     // while it is being erased its data may be needed for the export, and it is dropped later
     if (now === 'gone') await this.drop();
@@ -117,20 +131,15 @@ export class OrganisationData {
     await this.upkeep.quota?.admit(this.connection);
   }
 
-  /** Drops the organisation's database, or leaves that to whoever is dropping it. */
+  /** Drops the organisation's database. */
   async drop(): Promise<void> {
-    try {
-      await this.connection.getClient().db(this.connection.name).dropDatabase();
-    } catch (error) {
-      if (!isDropPending(error)) throw error;
-    }
+    await databaseOf(this.connection).dropDatabase();
   }
 
   /** Whether the server lists the organisation's database. */
   async exists(): Promise<boolean> {
     const { name } = this.connection;
-    const admin = this.connection.getClient().db('admin').admin();
-    const { databases } = await admin.listDatabases({ nameOnly: true, filter: { name } });
+    const { databases } = await databaseOf(this.connection).admin().listDatabases({ nameOnly: true, filter: { name } });
     return databases.some((database) => database.name === name);
   }
 
@@ -166,7 +175,16 @@ export class OrganisationData {
 
   /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
   read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
-    return this.#loader(definition, POINT_READ_BATCH, projection).load(id.toLowerCase());
+    return this.#loader<T>('point', definition, projection).load(id.toLowerCase());
+  }
+
+  /** The same, as the database sent it. @throws UnsupportedValue if that is not possible */
+  readRaw(
+    definition: Collection<{ readonly _id: string }>,
+    id: string,
+    projection: Projection,
+  ): Promise<Buffer | null> {
+    return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
   }
 
   /** Reads a related object; all relations on one level of a query are batched. */
@@ -175,7 +193,7 @@ export class OrganisationData {
     id: string,
     projection?: Projection,
   ): Promise<T | null> {
-    return this.#loader(definition, RELATION_BATCH, projection).load(id);
+    return this.#loader<T>('relation', definition, projection).load(id);
   }
 
   /** Runs `work` in a transaction, and retries it on a conflict. The collections that it writes are made before. */
@@ -184,30 +202,24 @@ export class OrganisationData {
     writes: OrganisationData['collections'],
   ): Promise<T> {
     await this.prepare(writes);
-    return this.#transactions(() => this.transact(work));
+    return this.#transactions(() => this.open.transact(work));
   }
 
-  #loader<T extends { _id: string }>(
-    definition: Collection<T>,
-    maxBatchSize: number,
+  #loader<T>(
+    kind: keyof typeof LOADERS,
+    definition: Collection<{ readonly _id: string }>,
     projection?: Projection,
   ): DataLoader<string, T | null> {
-    const key = `${definition.name} ${String(maxBatchSize)}`;
-    let known = this.#loaders.get(key);
-    if (!known) {
-      known = new Map<Projection | undefined, DataLoader<string, unknown>>();
-      this.#loaders.set(key, known);
-    }
-    let loader = known.get(projection) as DataLoader<string, T | null> | undefined;
+    const key = `${definition.name} ${kind}`;
+    const known = this.#loaders.get(key) ?? new Map<Projection | undefined, DataLoader<string, unknown>>();
+    this.#loaders.set(key, known);
+    let loader = known.get(projection);
     if (!loader) {
-      loader = coalescedReads(this.collection(definition), {
-        maxBatchSize,
-        gate: this.reads,
-        ...(projection && { projection }),
-      });
+      const { load, maxBatchSize } = LOADERS[kind];
+      loader = load(this.collection(definition), { maxBatchSize, gate: this.reads, projection });
       known.set(projection, loader);
     }
-    return loader;
+    return loader as DataLoader<string, T | null>;
   }
 }
 
@@ -218,7 +230,7 @@ export type OrganisationDataCache = (organisation: Place) => OrganisationData;
 
 /** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
 export function organisationDataCache(
-  clusterOf: (name: string) => { readonly connection: Connection; readonly transact: Transact },
+  clusterOf: (name: string) => OpenCluster,
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
   upkeep: Upkeep,
@@ -233,9 +245,7 @@ export function organisationDataCache(
     const key = `${cluster} ${id}`;
     const found = warm.get(key);
     if (found) return found;
-    const { connection, transact } = clusterOf(cluster);
-    const own = connection.useDb(databaseName(id));
-    const data = new OrganisationData({ id, cluster }, own, collections, courtesy, transact, upkeep);
+    const data = new OrganisationData({ id, cluster }, clusterOf(cluster), collections, courtesy, upkeep);
     warm.set(key, data);
     return data;
   };

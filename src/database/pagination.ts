@@ -3,8 +3,7 @@ import mongoose, { type Model, trusted } from 'mongoose';
 import type { Projection } from './collection';
 import { nativeCollection, READ_WITHIN } from './native';
 import { SETTLED_READ } from './slots';
-import type { AppError } from '../errors';
-import { invalidRequest } from '../errors';
+import { type AppError, invalidRequest } from '../errors';
 
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
@@ -45,55 +44,32 @@ const DEFAULT_SORT = '-created_at';
 
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
-  const { list, query } = await openPage(model, request);
-  if (!query) return toPage<T>([], list);
-  const { until, filter, sort, most } = query;
+  const { list, query, cursorAt } = await openPage(model, request);
+  if (!query) return toPage<T>([], list, cursorAt);
+  const { filter, sort, most, reading } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
-  const rows = await nativeCollection(model)
-    .find<T>(filter, {
-      ...(request.projection && { projection: request.projection }),
-      sort,
-      limit: most,
-      maxTimeMS: READ_WITHIN,
-      ...(until && SETTLED_READ),
-    })
-    .toArray();
-  return toPage(rows, list, until);
+  const { projection } = request;
+  const how = { sort, limit: most, maxTimeMS: READ_WITHIN, ...reading, ...(projection && { projection }) };
+  return toPage(await nativeCollection(model).find<T>(filter, how).toArray(), list, cursorAt);
 }
 
 /** A page before its rows are read. */
-export interface OpenPage {
-  readonly list: List;
-  /** Undefined if no row can match. */
-  readonly query: Query | undefined;
-  /** The cursor behind a row, of which `position` has the sort value and id. */
-  readonly cursorAt: (position: readonly unknown[]) => string;
-}
-
-export async function openPage<T>(model: Model<T>, request: ListRequest): Promise<OpenPage> {
+export async function openPage<T>(model: Model<T>, request: ListRequest) {
   const list = listOf(request);
-  const query = await queryOf(model, request, list);
-  return { list, query, cursorAt: (position) => cursorAt(position, query?.until, list.mark) };
-}
-
-interface Query {
-  readonly until: Date | undefined;
-  readonly filter: object;
-  readonly sort: Readonly<Record<string, 1 | -1>>;
-  readonly most: number;
-}
-
-/** What finds the rows of a page; undefined if no row can match. */
-async function queryOf<T>(model: Model<T>, request: ListRequest, list: List): Promise<Query | undefined> {
+  const { field, direction, isUnique, limit } = list;
+  const { conditions, settledUntil } = request;
   const position = decodeCursor(model, request, list);
-  if (!request.conditions) return undefined;
-  const until = position ? position.until : await request.settledUntil?.();
-  const conditions = [...upTo(until, request.conditions), ...after(position, list)];
+  const until = position || !conditions ? position?.until : await settledUntil?.();
   return {
-    until,
-    filter: mongoose.sanitizeFilter(allOf(conditions)),
-    sort: { [list.field]: list.direction, ...(!list.isUnique && { _id: list.direction }) },
-    most: list.limit + 1,
+    list,
+    /** Undefined if no row can match. */
+    query: conditions && {
+      filter: mongoose.sanitizeFilter(allOf([...upTo(until, conditions), ...after(position, list)])) as object,
+      sort: { [field]: direction, ...(!isUnique && { _id: direction }) },
+      most: limit + 1,
+      reading: until && SETTLED_READ,
+    },
+    cursorAt: cursorsOf(list, until),
   };
 }
 
@@ -117,52 +93,42 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
     : { $and: conditions };
 }
 
+/** The cursor behind a row, of which `position` has the sort value and id. */
+type CursorAt = (position: readonly unknown[]) => string;
+
+function cursorsOf({ mark }: List, until?: Date): CursorAt {
+  return (position) => encodeCursor(until ? [...position, until] : position, mark);
+}
+
 /** Makes a page from `rows`, which has limit + 1 rows if there are more. */
-function toPage<T extends { _id: string }>(rows: T[], { limit, field, mark }: List, until?: Date): Page<T> {
+function toPage<T extends { _id: string }>(rows: T[], { limit, field }: List, cursorAt: CursorAt): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1) as (T & Record<string, unknown>) | undefined;
   const hasMore = rows.length > limit;
-  const next = hasMore && last ? cursorAt([last[field], last._id], until, mark) : null;
-  return { data, has_more: hasMore, next_cursor: next };
-}
-
-/** The cursor behind a row, of which `position` has the sort value and id. */
-function cursorAt(position: readonly unknown[], until: Date | undefined, mark: string): string {
-  return encodeCursor([...position, ...(until ? [until] : [])], mark);
+  return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt([last[field], last._id]) : null };
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
 export function firstPage<T extends { _id: string }>(rows: T[], request: Omit<ListRequest, 'conditions'>): Page<T> {
-  return toPage(rows, listOf(request));
+  const list = listOf(request);
+  return toPage(rows, list, cursorsOf(list));
 }
 
-interface List {
-  /** The member it is sorted by. */
-  readonly field: string;
-  readonly direction: 1 | -1;
-  /** Whether no two rows have the same value. */
-  readonly isUnique: boolean;
-  readonly limit: number;
-  /** The fingerprint in its cursors. */
-  readonly mark: string;
-}
+type List = ReturnType<typeof listOf>;
 
-function listOf(request: Omit<ListRequest, 'conditions'>): List {
+function listOf(request: Omit<ListRequest, 'conditions'>) {
   const { organisationId, operation, args, defaultSort = DEFAULT_SORT } = request;
   const sort = args.sort ?? defaultSort;
   const [field, direction] = sort.startsWith('-') ? ([sort.slice(1), -1] as const) : ([sort, 1] as const);
   const filters = Object.entries(request.filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  const mark = digest([organisationId, operation, field, direction, filters]);
+  /** The fingerprint in its cursors. */
+  const mark = cursorMark([organisationId, operation, field, direction, filters]);
   return { field, direction, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
-}
-
-function digest(value: unknown): string {
-  return hash('sha256', JSON.stringify(value), 'base64url').slice(0, 16);
 }
 
 /** What cursors are bound to. */
 export function cursorMark(parts: readonly unknown[]): string {
-  return digest(parts);
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
 }
 
 /** The position in a cursor; undefined if it is not one of this mark. */
@@ -181,7 +147,7 @@ export function positionIn(cursor: string, mark: string): readonly string[] | un
 
 /** A position is the sort value and id of the last row and, for lists with `updated_since`, the settled time. */
 export function encodeCursor(position: readonly unknown[], mark: string): string {
-  return Buffer.from(JSON.stringify([digest([mark, position]), ...position])).toString('base64url');
+  return Buffer.from(JSON.stringify([cursorMark([mark, position]), ...position])).toString('base64url');
 }
 
 interface Position {

@@ -1,19 +1,7 @@
 import type { mongo } from 'mongoose';
 
 /** Use of one cluster's connections. */
-export interface PoolUse {
-  readonly cluster: string;
-  /** Connections in use. */
-  readonly checkedOut: number;
-  /** Idle connections. */
-  readonly available: number;
-  /** Commands waiting for a connection. */
-  readonly pending: number;
-  /** Connections that it may have to each server (maxPoolSize of its URI); infinite without a bound. */
-  readonly most: number;
-  /** How long commands took. */
-  readonly commands: Durations;
-}
+export type PoolUse = ReturnType<ReturnType<typeof watchPool>['use']>;
 
 /** Upper bounds of the duration of a command, in seconds. */
 export const COMMAND_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -24,8 +12,6 @@ export interface Durations {
   /** Sum, in seconds. */
   readonly seconds: number;
 }
-
-export type PoolWatch = ReturnType<typeof watchPool>;
 
 /**
  * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
@@ -76,9 +62,18 @@ export function watchPool(cluster: string) {
         })
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },
-    use: (): PoolUse => ({
-      ...{ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending, most },
-      commands: { counts: [...counts], seconds },
+    use: () => ({
+      cluster,
+      /** Connections in use. */
+      checkedOut,
+      /** Idle connections. */
+      available: Math.max(0, open.size - checkedOut),
+      /** Commands waiting for a connection. */
+      pending,
+      /** Connections that it may have to each server (maxPoolSize of its URI); infinite without a bound. */
+      most,
+      /** How long commands took. */
+      commands: { counts: [...counts], seconds } satisfies Durations,
     }),
     /** When its pool was last cleared, by performance.now(); -Infinity if never. */
     lostAt: (): number => lostAt,

@@ -20,16 +20,11 @@ const OPTIONS: mongoose.mongo.MongoClientOptions = {
   connectTimeoutMS: LATEST,
 };
 
-/** The query to run. */
-export type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
-
-export type Pulse = ReturnType<typeof pulseOf>;
-
 /**
- * Checks whether a cluster responds, over its own connection, since the pool for commands may have a long queue. Connects
- * on first use, which most CLI commands never need.
+ * Checks whether a cluster responds to a question, over its own connection, since the pool for commands may have a long queue.
+ * Connects on first use, which most CLI commands never need.
  */
-export function pulseOf(uri: string, question: Question) {
+export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClient) => Promise<unknown>) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   let asking: Promise<boolean> | undefined;
 
@@ -42,14 +37,11 @@ export function pulseOf(uri: string, question: Question) {
     return connecting;
   }
 
-  async function answersWithin(patience: number): Promise<boolean> {
-    try {
-      await within(patience, connect().then(question));
-      return true;
-    } catch {
-      return false;
-    }
-  }
+  const answersWithin = (patience: number): Promise<boolean> =>
+    within(patience, connect().then(question)).then(
+      () => true,
+      () => false,
+    );
 
   async function ask(): Promise<boolean> {
     const wasBusy = watchMachine();
@@ -71,7 +63,7 @@ export function pulseOf(uri: string, question: Question) {
 /** Tells whether, since then, this process or the machine was too busy for a slow answer to mean something. */
 function watchMachine(): () => boolean {
   const began = performance.now();
-  let before: Times | undefined;
+  let before: ReturnType<typeof machineTimes> | undefined;
   // few answers are so slow, and reading the times takes a while on a machine with many processors
   const timer = setTimeout(() => (before = machineTimes()), SLOW).unref();
   return () => {
@@ -84,17 +76,12 @@ function watchMachine(): () => boolean {
   };
 }
 
-interface Times {
-  readonly idle: number;
-  readonly all: number;
-}
-
 /** Milliseconds of all processors since the start of the machine. */
-function machineTimes(): Times {
-  const all = { idle: 0, all: 0 };
+function machineTimes() {
+  const total = { idle: 0, all: 0 };
   for (const { times } of cpus()) {
-    all.idle += times.idle;
-    all.all += Object.values(times).reduce((sum, one) => sum + one, 0);
+    total.idle += times.idle;
+    total.all += Object.values(times).reduce((sum, one) => sum + one, 0);
   }
-  return all;
+  return total;
 }

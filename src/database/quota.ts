@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
-import { READ_WITHIN } from './native';
+import { databaseOf, READ_WITHIN } from './native';
 
 /*
  * How much an organisation may store (docs/decisions/quota.md). What it has is measured while it writes, beside its writes, and not for
@@ -16,22 +16,17 @@ const SHARE = 20;
 /** Organisations whose measurements are kept. */
 const MOST_KNOWN = 10_000;
 
-interface Measured {
-  readonly bytes: number;
-  /** By performance.now(). */
-  readonly until: number;
-}
-
 /** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
 export async function storedBytes(connection: Connection): Promise<number> {
-  const stats = await connection.getClient().db(connection.name).command({ dbStats: 1, maxTimeMS: READ_WITHIN });
+  const stats = await databaseOf(connection).command({ dbStats: 1, maxTimeMS: READ_WITHIN });
   return Number(stats.dataSize) + Number(stats.indexSize);
 }
 
 export type Quota = ReturnType<typeof createQuota>;
 
 export function createQuota(most: number, read = storedBytes) {
-  const known = new LRUCache<string, Measured>({ max: MOST_KNOWN });
+  /** The bytes of an organisation, and until when they count, by performance.now(). */
+  const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MOST_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
   async function measure(connection: Connection): Promise<void> {
@@ -43,21 +38,15 @@ export function createQuota(most: number, read = storedBytes) {
     measuring.delete(connection.name);
   }
 
-  function measuredSoon(connection: Connection): Promise<void> {
-    const running = measuring.get(connection.name) ?? measure(connection);
-    measuring.set(connection.name, running);
-    return running;
-  }
-
-  const isFull = ({ bytes }: Measured): boolean => bytes >= most;
   return {
     /** @throws AppError quota_exceeded for an organisation that has as much as it may */
     async admit(connection: Connection): Promise<void> {
       const last = known.get(connection.name);
       if (!last || last.until < performance.now()) {
-        const soon = measuredSoon(connection);
+        const soon = measuring.get(connection.name) ?? measure(connection);
+        measuring.set(connection.name, soon);
         // nothing is refused for what an organisation had some time ago
-        if (last && isFull(last)) await soon;
+        if (last && last.bytes >= most) await soon;
       }
       const bytes = known.get(connection.name)?.bytes ?? 0;
       if (bytes < most) return;
@@ -66,9 +55,8 @@ export function createQuota(most: number, read = storedBytes) {
     },
     /** Of the organisations that wrote here, the most that one has, and how many have as much as they may. */
     state(): { readonly largest: number; readonly full: number } {
-      const all = [...known.values()];
-      const largest = all.reduce((most, { bytes }) => Math.max(most, bytes), 0);
-      return { largest, full: all.filter(isFull).length };
+      const all = [...known.values()].map(({ bytes }) => bytes);
+      return { largest: Math.max(0, ...all), full: all.filter((bytes) => bytes >= most).length };
     },
   };
 }

@@ -1,8 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import mongoose, { type Model, type mongo } from 'mongoose';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
-import { nativeCollection, nativeDatabase, READ_WITHIN } from './native';
-import { isUtf8 } from 'node:buffer';
+import { nativeOf, READ_WITHIN } from './native';
 
 const { Long } = mongoose.mongo;
 
@@ -30,9 +30,8 @@ export interface RawFind {
  * @throws UnsupportedValue if not all rows fit into one answer (16 MiB)
  */
 export async function findRaw<T extends { _id: string }>(model: Model<T>, find: RawFind): Promise<RawRows> {
-  const collection = nativeCollection(model);
+  const { database, collection } = nativeOf(model);
   const { filter, projection, sort, most, reading } = find;
-  const db = nativeDatabase(model);
   const level = reading ? reading.readConcern : collection.readConcern;
   const command = {
     find: collection.collectionName,
@@ -46,7 +45,7 @@ export async function findRaw<T extends { _id: string }>(model: Model<T>, find: 
     ...(level?.level !== undefined && { readConcern: { level: level.level } }),
   };
   const options = { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
-  const run = (): Promise<mongo.Document> => db.command(command, options as mongo.RunCommandOptions);
+  const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
   const { cursor } = await run().catch((error: unknown) => {
     // the driver sends no command again, as it does the reads that it knows
     if (!isWorthReadingAgain(error) || !model.db.getClient().options.retryReads) throw error;
@@ -54,9 +53,8 @@ export async function findRaw<T extends { _id: string }>(model: Model<T>, find: 
   });
   return rowsOf(cursor as Buffer, (id) => {
     // no need to wait for it: if it fails, the server ends the cursor itself
-    db.command({ killCursors: collection.collectionName, cursors: [id] }, options as mongo.RunCommandOptions).catch(
-      () => undefined,
-    );
+    const kill = { killCursors: collection.collectionName, cursors: [id] };
+    database.command(kill, options as mongo.RunCommandOptions).catch(() => undefined);
   });
 }
 
@@ -139,24 +137,17 @@ export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   return to;
 }
 
-/** The end of an object or array, whose last byte is before it. @throws UnsupportedValue if it does not end where it says */
-export function endOfObject(bytes: Uint8Array, at: number, end: number): number {
-  const to = at + int32(bytes, at);
-  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
-  return to;
-}
-
-/** The end of a text with its zero. @throws UnsupportedValue if it does not end where it says */
-export function endOfText(bytes: Uint8Array, at: number, end: number): number {
-  const to = at + 4 + int32(bytes, at);
+/** The end of an object, array or text, whose last byte is a zero. @throws UnsupportedValue if it does not end where it says */
+function endOf(bytes: Uint8Array, at: number, to: number, end: number): number {
   if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
   return to;
 }
 
 /** The end of a value, which is not checked within. @throws UnsupportedValue for rare types */
 export function endOfValue(bytes: Uint8Array, type: number, at: number, end: number): number {
-  if (type === BSON.text) return endOfText(bytes, at, end);
-  if (type === BSON.object || type === BSON.array) return endOfObject(bytes, at, end);
+  // the length of a text is without its own bytes
+  if (type === BSON.text) return endOf(bytes, at, at + 4 + int32(bytes, at), end);
+  if (type === BSON.object || type === BSON.array) return endOf(bytes, at, at + int32(bytes, at), end);
   const size = SIZES[type] ?? 0;
   if (size === 0xff || at + size > end) throw new UnsupportedValue('type');
   return at + size;
@@ -213,9 +204,8 @@ export function forEachObject(
     if (type === 0) break;
     if (type !== BSON.object) throw new UnsupportedValue('type');
     const value = endOfKey(bytes, at, end) + 1;
-    const to = endOfObject(bytes, value, end);
-    each(value, to);
-    at = to;
+    at = endOfValue(bytes, type, value, end);
+    each(value, at);
   }
   if (at !== end) throw new UnsupportedValue('document');
 }

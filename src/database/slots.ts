@@ -42,12 +42,11 @@ export const ENDED_WITHIN = 120_000;
 /** How often a row of a write under way is tried again, in milliseconds. */
 const FENCE_EVERY = 10;
 
-type Rows = mongo.Collection<OpenWrite>;
-export type TakenSlot = OpenWrite & { readonly since: Date };
+type TakenSlot = OpenWrite & { readonly since: Date };
 
 export type Slots = ReturnType<typeof createSlots>;
 
-export interface SlotsOptions {
+interface SlotsOptions {
   readonly client: mongo.MongoClient;
   /** Runs what may make the organisation's database. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
@@ -55,7 +54,7 @@ export interface SlotsOptions {
   readonly now: () => number;
 }
 
-export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions) {
+export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creating, now }: SlotsOptions) {
   const free: string[] = [];
 
   async function make(): Promise<string> {
@@ -109,12 +108,12 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
     /** Gives back the row of a write that failed, without delaying its answer. */
     abandon(slot: TakenSlot): void {
       const { _id, since } = slot;
-      rows.updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_WITHIN }).then(
-        ({ matchedCount }) => {
+      rows
+        .updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_WITHIN })
+        .then(({ matchedCount }) => {
           if (matchedCount === 1) this.release(slot);
-        },
-        () => undefined,
-      );
+        })
+        .catch(() => undefined);
     },
     /**
      * Deletes all rows: writes that have passed theirs end first, all others store nothing.
@@ -132,16 +131,10 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
       }
     },
     /** Makes a row that holds back the times up to which readers know everything, until {@link letGo}. */
-    hold: async (): Promise<void> => {
-      const held = { $set: { held: true }, $currentDate: { since: true } } as const;
-      await rows.updateOne({ _id: HOLDER }, held, { upsert: true });
-    },
-    letGo: async (): Promise<void> => {
-      await rows.deleteOne({ _id: HOLDER });
-    },
+    hold: () =>
+      rows.updateOne({ _id: HOLDER }, { $set: { held: true }, $currentDate: { since: true } }, { upsert: true }),
+    letGo: () => rows.deleteOne({ _id: HOLDER }),
   };
 }
 
-export function notEnding(): Error {
-  return new Error('a write under way does not end');
-}
+export const notEnding = (): Error => new Error('a write under way does not end');

@@ -1,5 +1,4 @@
 import type { mongo } from 'mongoose';
-import { timeOf } from '../database/clock';
 import { nativeCollection, READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
@@ -60,7 +59,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
   if (after === NOW) return lastPosition(data);
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
   if (!POSITION.test(position) || others.length > 0) throw badCursor('after', AGAIN);
-  if (position !== BEGINNING && millisecondsOf(position) < timeOf(data.connection) - KEPT_FOR) {
+  if (position !== BEGINNING && millisecondsOf(position) < data.now() - KEPT_FOR) {
     throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
   }
   return position;

@@ -1,7 +1,6 @@
 import type { Model } from 'mongoose';
 import { type ListRequest, openPage } from '../database/pagination';
 import { findRaw, type RawRows, UnsupportedValue } from '../database/rawRows';
-import { SETTLED_READ } from '../database/slots';
 import { JsonOutput } from './jsonOutput';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
@@ -112,9 +111,7 @@ export async function writePage<T extends { _id: string }>(
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(model, request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  const { until, filter, sort, most } = query;
-  const reading = until && SETTLED_READ;
-  const rows = await findRaw(model, { filter, projection: request.projection, sort, most, reading });
+  const rows = await findRaw(model, { ...query, projection: request.projection });
   if (rows.bytes.length > LARGE) await ownTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field)) : null;

@@ -1,8 +1,6 @@
-import type DataLoader from 'dataloader';
 import { UnsupportedValue } from '../database/rawRows';
-import { coalescedRawReads } from '../database/coalesce';
 import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
-import { type OrganisationData, POINT_READ_BATCH } from '../database/organisationData';
+import type { OrganisationData } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
 import type { FallbackReason, FastReadOf, Selected, Written } from '../operations/selection';
@@ -57,7 +55,7 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     const projection = projectionOf(collection, selected);
     return ({ id }, { data }, onFallback) =>
       attempt(data, collection, onFallback, async () => {
-        const row = await loaderOf(data, collection, projection).load((id as string).toLowerCase());
+        const row = await data.readRaw(collection, id as string, projection);
         if (!row) throw notFound(name);
         return { text: writer.write(row) };
       });
@@ -93,29 +91,4 @@ async function attempt(
     onFallback('data');
     return undefined;
   }
-}
-
-type Loaders = Map<Projection, DataLoader<string, Buffer | null>>;
-
-const loaders = new WeakMap<OrganisationData, Map<string, Loaders>>();
-
-function loaderOf(
-  data: OrganisationData,
-  collection: Stored,
-  projection: Projection,
-): DataLoader<string, Buffer | null> {
-  const ofData = loaders.get(data) ?? new Map<string, Loaders>();
-  loaders.set(data, ofData);
-  const known = ofData.get(collection.name) ?? (new Map() as Loaders);
-  ofData.set(collection.name, known);
-  let loader = known.get(projection);
-  if (!loader) {
-    loader = coalescedRawReads(data.collection(collection), {
-      maxBatchSize: POINT_READ_BATCH,
-      gate: data.reads,
-      projection,
-    });
-    known.set(projection, loader);
-  }
-  return loader;
 }

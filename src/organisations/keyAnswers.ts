@@ -48,7 +48,7 @@ export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers
       const derive = (what: string) =>
         Buffer.from(hkdfSync('sha256', idempotencyKey, organisationId, `${what} ${who}`, 32));
       const [_id, sealing] = [derive('id').toString('base64url'), derive('seal')];
-      const fingerprint = fingerprintOf({ operation, args });
+      const fingerprint = await fingerprintOf({ operation, args }, () => undefined);
 
       async function first(): Promise<KeyAnswerDocument | null> {
         const row = await rows.findOne({ _id, ends_at: trusted({ $gt: new Date(now()) }) }).lean();

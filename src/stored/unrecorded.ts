@@ -1,5 +1,4 @@
 import type { RequestContext } from '../operations/context';
-import { timeOf } from '../database/clock';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
 
@@ -35,7 +34,7 @@ export function noteChanges(data: OrganisationData, more: number): void {
   const made = changes.get(data) ?? new Map<number, number>();
   changes.set(data, made);
   // the position of the recording has whole seconds only
-  const until = Math.ceil(timeOf(data.connection) / SECOND + 1) * SECOND;
+  const until = Math.ceil(data.now() / SECOND + 1) * SECOND;
   made.set(until, (made.get(until) ?? 0) + more);
 }
 

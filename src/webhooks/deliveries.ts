@@ -4,7 +4,6 @@ import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { findPage, type Page } from '../database/pagination';
 import type { DeliveryQuery, DeliveryState, WebhookAttempt } from '../organisations/webhooks';
-import { timeOf } from '../database/clock';
 import { SETTLED_READ } from '../database/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
 
@@ -114,7 +113,7 @@ export function deliveriesOf(data: OrganisationData) {
 
 /** Whether events since a time are still kept. */
 export function isKept(data: OrganisationData, from: Date): boolean {
-  return from.getTime() >= timeOf(data.connection) - KEPT_FOR;
+  return from.getTime() >= data.now() - KEPT_FOR;
 }
 
 /** Events by position; those that are no longer kept are missing. */

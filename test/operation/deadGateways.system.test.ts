@@ -37,18 +37,26 @@ afterEach(async () => {
   await database.dropDatabase();
 });
 
+type Call = (...args: unknown[]) => unknown;
+
+/** The rows, of which each use goes through `around`. */
+function rowsThrough(around: (name: string | symbol, call: Call) => Call): mongo.Collection<GatewayRow> {
+  return new Proxy(rows, {
+    get(target, name) {
+      const member = Reflect.get(target, name, target) as unknown;
+      return typeof member === 'function' ? around(name, (member as Call).bind(target)) : member;
+    },
+  });
+}
+
 /** A gateway whose beats fail while `isDead`. */
 async function gateway(place: string, beatEvery = BEAT) {
   const life = { isDead: false };
-  const own = new Proxy(rows, {
-    get(target, name) {
-      if (life.isDead) throw new Error('dead');
-      const member = Reflect.get(target, name, target) as unknown;
-      return typeof member === 'function' ? (member as () => unknown).bind(target) : member;
-    },
-  });
   const one = deadGateways({
-    rows: own,
+    rows: rowsThrough((_name, call) => {
+      if (life.isDead) throw new Error('dead');
+      return call;
+    }),
     beatEvery,
     mostSessions: MOST_SESSIONS,
     async endSessions(cluster, ids) {
@@ -199,20 +207,15 @@ test('the row of a gateway that stops in the middle of a beat is gone for good',
   let beat: () => void = () => undefined;
   let isSlow = false;
   const begun = new EventEmitter();
-  const own = new Proxy(rows, {
-    get(target, name) {
-      const member = Reflect.get(target, name, target) as unknown;
-      if (typeof member !== 'function') return member;
-      const call = (member as (...args: unknown[]) => unknown).bind(target);
-      if (name !== 'findOneAndUpdate' || !isSlow) return call;
-      return async (...args: unknown[]) => {
-        await new Promise<void>((resolve) => {
-          beat = resolve;
-          begun.emit('beat');
-        });
-        return call(...args);
-      };
-    },
+  const own = rowsThrough((name, call) => {
+    if (name !== 'findOneAndUpdate' || !isSlow) return call;
+    return async (...args) => {
+      await new Promise<void>((resolve) => {
+        beat = resolve;
+        begun.emit('beat');
+      });
+      return call(...args);
+    };
   });
   const one = deadGateways({ rows: own, endSessions: () => Promise.resolve(), beatEvery: BEAT });
   await one.start({ onEnded: () => undefined, onError: () => undefined });

@@ -1,7 +1,7 @@
 import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { openStore } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
-import { tooOld } from '../../src/database/version';
+import { tooOld } from '../../src/database/cluster';
 import { commandLine } from '../cli/commandLine';
 
 /* Uses the test database through a proxy that reports an older version. */

@@ -1,10 +1,10 @@
 import os from 'node:os';
-import { type Pulse, pulseOf, type Question } from '../../src/database/pulse';
+import { pulseOf } from '../../src/database/pulse';
 
-const pulses: Pulse[] = [];
+const pulses: ReturnType<typeof pulseOf>[] = [];
 afterAll(() => Promise.all(pulses.map((pulse) => pulse.close())));
 
-function isBeating(question: Question): Promise<boolean> {
+function isBeating(question: Parameters<typeof pulseOf>[1]): Promise<boolean> {
   const pulse = pulseOf(process.env.TEST_MONGODB_URI!, question);
   pulses.push(pulse);
   return pulse.isBeating();

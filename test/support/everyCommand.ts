@@ -45,7 +45,6 @@ export async function everyCommand(): Promise<Command[]> {
       await callEverything(gateway);
       await leaveDeadGateway('here');
       await gateways.listensAt('here');
-      await ageSessions();
     } finally {
       // flushes key usage and last uses
       await gateway.stop();
@@ -180,17 +179,6 @@ function leaveDeadGateway(place: string): Promise<void> {
   });
 }
 
-/** Makes the gateway's sessions too old for its row, and waits until they are removed. */
-function ageSessions(): Promise<void> {
-  return bypassing(async (server) => {
-    const rows = server.useDb(CONTROL_DATABASE).collection('gateways');
-    const now = performance.now.bind(performance);
-    const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + DAY);
-    await eventually(async () => (await rows.countDocuments({ 'sessions.0': { $exists: true } })) === 0);
-    later.mockRestore();
-  });
-}
-
 const nameOfCustomer = String(northwind('customers').find(({ id }) => id === IDS.customer)?.name);
 
 async function runEveryCommand(uri: string): Promise<void> {
@@ -252,14 +240,15 @@ async function moveBetweenClusters(uri: string, sent: Command[]): Promise<void> 
       isInside: true,
       server: { uri: proxy.uri, through: (other) => ({ MONGODB_CLUSTERS: `eu=${other}` }) },
     });
-    const seen = { 'move.seen_at': new Date(0) };
-    await bypassing(async (server) => {
-      await server
-        .useDb(cli.controlDatabase)
-        .collection<{ _id: string }>('organisations')
-        .updateOne({ _id: id }, { $set: seen });
-    });
+    const age = (time: string) =>
+      bypassing(async (server) => {
+        const rows = server.useDb(cli.controlDatabase).collection<{ _id: string }>('organisations');
+        await rows.updateOne({ _id: id }, { $set: { [time]: new Date(0) } });
+      });
+    await age('move.seen_at');
     await cli.json('org', 'move', id, '--to', 'eu');
+    await age('copies.0.left_at');
+    await cli.json('org', 'drop-copy', id, '--confirm', 'Northwind Traders');
     await cli.json('doctor');
   } finally {
     await proxy.close();

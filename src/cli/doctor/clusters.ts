@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { oldestInLog, openChanges, whyNoLog } from '../../database/changeCursor';
 import { WRONG_FROM } from '../../database/clock';
 import { DEFAULT_CLUSTER } from '../../database/connect';
-import { OLDEST_MONGODB, tooOld } from '../../database/version';
+import { OLDEST_MONGODB, tooOld } from '../../database/cluster';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { MINUTE } from '../../units';
 import type { Store } from '../common/open';

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { sourceOf } from '../../config';
 import { DEFAULT_CLUSTER } from '../../database/connect';
-import { OLDEST_MONGODB, OldServerError } from '../../database/version';
+import { OLDEST_MONGODB, OldServerError } from '../../database/cluster';
 import { NewerSchemaError } from '../../organisations/controlSchema';
 import { Finding } from './check';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseOf, reopen } from '../../database/moving/collections';
+import { reopen } from '../../database/moving/collections';
 import { MoverLost } from '../../database/moving/copy';
+import { databaseOf } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { tellOwedGap } from '../../events/moving';
 import { MoveRefused, type Mover, type Moves } from '../../organisations/moving';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WRONG_FROM } from '../../database/clock';
-import { close, databaseOf } from '../../database/moving/collections';
+import { close } from '../../database/moving/collections';
 import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
 import { makeIndexes } from '../../database/making';
+import { databaseOf } from '../../database/native';
 import { databaseTime } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import { openWrites } from '../../database/slots';

@@ -5,7 +5,7 @@ import { toAppError } from '../../mask';
 import { type RunningServer, type ServerOptions, startServer } from '../../server';
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
-import { OldServerError } from '../../database/version';
+import { OldServerError } from '../../database/cluster';
 import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import mongoose, { type Connection, type mongo } from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 import { isUnauthorised } from '../faults';
+import { type Description, foundIndexes } from '../making';
 import { openWrites } from '../slots';
 
 /* The collections of an organisation's database as a move sees them (docs/decisions/organisation-move.md). */
@@ -22,21 +23,16 @@ const NOTHING = { $expr: false };
 const EXISTS = 48;
 const DURABLE = { w: 'majority', j: true } as const;
 
-export function databaseOf(connection: Connection): mongo.Db {
-  return connection.getClient().db(connection.name);
-}
-
 /** All collections except `open_writes`, by name. @throws Error if one is of a kind that cannot be copied */
 export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
   const found = (await database.listCollections().toArray()) as (Found & { readonly type?: string })[];
   const own = found.filter(({ name }) => name !== openWrites.name && !name.startsWith('system.'));
   const other = own.find(({ type = 'collection' }) => type !== 'collection');
-  if (other) {
+  if (other)
     throw new Error(
       `${database.databaseName} has a ${other.type ?? ''}, ${other.name}, which cannot be moved: drop it`,
     );
-  }
-  return own.sort((one, another) => (one.name < another.name ? -1 : 1));
+  return own.sort(byName);
 }
 
 /** Makes a collection like another one, without its indexes; one that exists already stays as it is. */
@@ -63,13 +59,12 @@ export async function indexLike(target: mongo.Db, source: mongo.Db, name: string
 }
 
 /** A collection's indexes as the server describes them, by name. */
-export async function indexesOf(
-  database: mongo.Db,
-  name: string,
-): Promise<(mongo.IndexDescription & { readonly name: string; readonly v?: number })[]> {
-  const found = await database.collection(name).listIndexes().toArray();
-  return found.sort((one: { name: string }, another: { name: string }) => (one.name < another.name ? -1 : 1)) as never;
+export async function indexesOf(database: mongo.Db, name: string): Promise<(Description & { readonly v?: number })[]> {
+  return ((await foundIndexes(database, name)) ?? []).sort(byName);
 }
+
+const byName = (one: { readonly name: string }, another: { readonly name: string }): number =>
+  one.name < another.name ? -1 : 1;
 
 /**
  * Lets the server refuse what programs with their own driver insert and update, with error 121. Resolves with the names of

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../../units';
-import { timeOf } from '../clock';
 import { makeIndexes } from '../making';
-import { nativeCollection } from '../native';
+import { databaseOf, nativeCollection } from '../native';
 import type { OrganisationData } from '../organisationData';
 import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
-import { collectionsOf, databaseOf, indexesOf, indexLike, makeLike } from './collections';
+import { collectionsOf, indexesOf, indexLike, makeLike } from './collections';
 
 /*
  * Copies an organisation's database to another cluster while nothing writes to it, and compares both
@@ -65,7 +64,7 @@ export interface Compared {
 interface MoverRow {
   readonly _id: string;
   readonly batches?: number;
-  /** Their ids. */
+  /** Ids of the mover's sessions. */
   readonly sessions?: readonly mongo.Binary[];
 }
 
@@ -79,13 +78,9 @@ function moverRows(target: OrganisationData): mongo.Collection<MoverRow> {
 export async function takeTarget({ target, mover }: Copying): Promise<void> {
   const others = await moverRows(target).find().toArray();
   const sessions = others.flatMap((row) => row.sessions ?? []);
+  const kill = { killSessions: sessions.map((id) => ({ id })) };
   // one that was killed in a transaction would hold its row until the server's time limit
-  if (sessions.length > 0) {
-    await target.connection
-      .getClient()
-      .db('admin')
-      .command({ killSessions: sessions.map((id) => ({ id })) });
-  }
+  if (sessions.length > 0) await target.connection.getClient().db('admin').command(kill);
   await target.slots.fence();
   await makeIndexes(target.connection, openWrites, []);
   await moverRows(target).insertMany([{ _id: mover }, ...LANES.map((lane) => ({ _id: laneOf(mover, lane) }))]);
@@ -124,18 +119,12 @@ async function inLanes(
   all: AsyncGenerator<Buffer[]>,
   work: (batch: readonly Buffer[], lane: string) => Promise<void>,
 ): Promise<void> {
-  let failure: { readonly error: unknown } | undefined;
   const run = async (lane: string): Promise<void> => {
-    try {
-      for (let next = await all.next(); next.done !== true && !failure; next = await all.next())
-        await work(next.value, lane);
-    } catch (error) {
-      failure ??= { error };
-    }
+    // to leave the loop ends the batches for all lanes
+    for await (const batch of all) await work(batch, lane);
   };
-  await Promise.all(LANES.map(run));
-  await all.return(undefined);
-  if (failure) throw failure.error;
+  const ended = await Promise.allSettled(LANES.map(run));
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 /** The documents of a batch that a collection does not have. */
@@ -177,15 +166,10 @@ function writerOf({ target, mover }: Copying) {
 /** Compares all documents and indexes. @throws CopyFault that names the first difference; AbortError */
 export async function compareAll({ source, target, signal, onProgress }: Copying): Promise<Compared> {
   const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
-  const [found, copied] = [await collectionsOf(from), await collectionsOf(to)];
+  const found = await collectionsOf(from);
   const names = found.map(({ name }) => name);
-  if (
-    !isDeepStrictEqual(
-      names,
-      copied.map(({ name }) => name),
-    )
-  )
-    throw new CopyFault('the collections differ');
+  const copied = (await collectionsOf(to)).map(({ name }) => name);
+  if (!isDeepStrictEqual(names, copied)) throw new CopyFault('the collections differ');
   const hash = createHash('sha256');
   const total = await documentsOf(from, found);
   let [documents, bytes] = [0, 0];
@@ -194,7 +178,7 @@ export async function compareAll({ source, target, signal, onProgress }: Copying
     if (meaningOf(indexes) !== meaningOf(await indexesOf(to, name)))
       throw new CopyFault(`the indexes of ${name} differ`);
     hash.update(name);
-    const kept = lasting(indexes, timeOf(source.connection));
+    const kept = lasting(indexes, source.now());
     const others = raw(to, name, kept);
     try {
       for await (const document of raw(from, name, kept)) {
@@ -243,11 +227,8 @@ function lasting(indexes: readonly mongo.IndexDescription[], now: number): Recor
 /** Documents as the server stores them, in the order of their ids. */
 async function* raw(database: mongo.Db, name: string, filter: object): AsyncGenerator<Buffer, undefined> {
   const cursor = database.collection(name).find(filter, ACKNOWLEDGED).sort({ _id: 1 }).batchSize(BATCH.documents);
-  try {
-    for await (const document of cursor) yield document as unknown as Buffer;
-  } finally {
-    await cursor.close();
-  }
+  // which closes the cursor when it is left
+  for await (const document of cursor) yield document as unknown as Buffer;
   return undefined;
 }
 
