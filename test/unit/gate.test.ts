@@ -1,22 +1,13 @@
+import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { createGate } from '../../src/database/gate';
 
 /** Work that ends on demand. */
-function pieces(count: number): { work: () => Promise<number>; end: (error?: Error) => void }[] {
-  return Array.from({ length: count }, (_none, at) => {
-    let end: (error?: Error) => void = () => undefined;
-    const ended = new Promise<number>((resolve, reject) => {
-      end = (error) => {
-        if (error) reject(error);
-        else resolve(at);
-      };
-    });
-    return {
-      work: () => ended,
-      end: (error) => {
-        end(error);
-      },
-    };
+function pieces(count: number) {
+  return Array.from({ length: count }, () => {
+    const ends = new EventEmitter();
+    const ended = once(ends, 'end');
+    return { work: () => ended, end: (error?: Error) => ends.emit(error ? 'error' : 'end', error) };
   });
 }
 
