@@ -168,7 +168,7 @@ function createTraffic(
     tails: () => tails.states(),
     waiting: () => waiting.counts(),
     webhooks: () => webhooks,
-    webhookEndpoints: control.webhooks.counts,
+    webhookEndpoints: control.webhooks.lastCounts,
   });
   const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway, onOutcome: metrics.webhookSent });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });

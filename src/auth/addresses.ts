@@ -30,8 +30,7 @@ function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
  */
 export function parseRange(text: string): string | undefined {
   const cidr = parseCidr(text);
-  if (!cidr) return undefined;
-  return networkOf(cidr) === cidr.address ? rangeOf(cidr) : undefined;
+  return cidr && networkOf(cidr) === cidr[0].toString() ? rangeOf(cidr) : undefined;
 }
 
 /** Whether a stored text is a range; one from before may have host bits set. */
@@ -43,15 +42,12 @@ export function isRange(text: string): boolean {
 export function rangeFault(text: string): string {
   const cidr = parseCidr(text);
   if (!cidr) return 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32';
-  const host = parseCidr(cidr.address) ?? cidr;
-  return `has host bits set: write ${rangeOf({ ...cidr, address: networkOf(cidr) })} or ${rangeOf(host)}`;
+  const [address, bits] = cidr;
+  const host = rangeOf([address, address.kind() === 'ipv4' ? 32 : 128]);
+  return `has host bits set: write ${networkOf(cidr)}/${String(bits)} or ${host}`;
 }
 
-interface Cidr {
-  readonly address: string;
-  readonly bits: number;
-  readonly isIPv4: boolean;
-}
+type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 function parseCidr(text: string): Cidr | undefined {
   // 10.1 would be parsed as 10.0.0.1, which is never intended
@@ -60,9 +56,8 @@ function parseCidr(text: string): Cidr | undefined {
     const [address, bits] = ipaddr.parseCIDR(
       text.includes('/') ? text : `${text}/${text.includes(':') ? '128' : '32'}`,
     );
-    const mapped = address instanceof ipaddr.IPv6 && bits >= MAPPED_BITS && address.isIPv4MappedAddress();
-    if (mapped) return { address: address.toIPv4Address().toString(), bits: bits - MAPPED_BITS, isIPv4: true };
-    return { address: address.toString(), bits, isIPv4: address instanceof ipaddr.IPv4 };
+    const isMapped = address instanceof ipaddr.IPv6 && bits >= MAPPED_BITS && address.isIPv4MappedAddress();
+    return isMapped ? [address.toIPv4Address(), bits - MAPPED_BITS] : [address, bits];
   } catch {
     return undefined;
   }
@@ -71,11 +66,11 @@ function parseCidr(text: string): Cidr | undefined {
 /** The bits before the IPv4 address in an IPv4-mapped IPv6 one (RFC 4291, section 2.5.5.2). */
 const MAPPED_BITS = 96;
 
-const rangeOf = ({ address, bits }: Cidr): string => `${address}/${String(bits)}`;
+const rangeOf = ([address, bits]: Cidr): string => `${address.toString()}/${String(bits)}`;
 
 /** The address without its host bits. */
 function networkOf(cidr: Cidr): string {
-  const family = cidr.isIPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
+  const family = cidr[0].kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
   return family.networkAddressFromCIDR(rangeOf(cidr)).toString();
 }
 

@@ -1,13 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchingPepper, parseKey } from './keys';
+import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
 import { DEFAULT_MCP } from './mcpAccess';
 import { isInRanges } from './addresses';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { STATES } from './states';
 
-/** The key operations that an authenticator needs. */
 export interface KeySource {
   /** Reads a key by id from the primary. */
   readonly find: (id: string) => Promise<ApiKey | null>;
@@ -46,27 +45,10 @@ export interface AuthenticatorOptions {
   readonly onFound?: (found: ApiKey | null | undefined) => void;
 }
 
-/** `onRefused` is called with the reason before a request is rejected as unauthenticated. */
-export type Authenticate = (
-  authorization: string | undefined,
-  address: string,
-  onRefused?: (refusal: Refusal) => void,
-) => Promise<KeyPrincipal>;
+export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
+export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
 
-/** Finds whose request it is, or why it is nobody's, and leaves no trace of it. */
-export type Recognise = (authorization: string | undefined, address: string) => Promise<KeyPrincipal | Refusal>;
-
-export interface Authenticator {
-  /**
-   * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
-   * effect on every instance as soon as it is acknowledged.
-   * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
-   */
-  readonly authenticate: Authenticate;
-  readonly recognise: Recognise;
-}
-
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+export function createAuthenticator(options: AuthenticatorOptions) {
   const findKey = keyFinder(options, options.now ?? Date.now);
 
   async function find(authorization: string | undefined, address: string): Promise<Found | Refusal> {
@@ -76,7 +58,16 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
-    async authenticate(authorization, address, onRefused) {
+    /**
+     * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
+     * effect on every instance as soon as it is acknowledged. `onRefused` is called with the reason before a request is rejected.
+     * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
+     */
+    authenticate: async (
+      authorization: string | undefined,
+      address: string,
+      onRefused?: (refusal: Refusal) => void,
+    ): Promise<KeyPrincipal> => {
       const found = await find(authorization, address);
       if ('reason' in found) {
         onRefused?.(found);
@@ -88,7 +79,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       options.apiKeys.rehash?.(key, secret);
       return toPrincipal(key);
     },
-    async recognise(authorization, address) {
+    /** Finds whose request it is, or why it is nobody's, and leaves no trace of it. */
+    recognise: async (authorization: string | undefined, address: string): Promise<KeyPrincipal | Refusal> => {
       const found = await find(authorization, address);
       return 'reason' in found ? found : toPrincipal(found.key);
     },
@@ -125,7 +117,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
     }
     const found = await options.apiKeys.find(parsed.id);
     options.onFound?.(found);
-    const matches = matchingPepper(parsed.secret, found ?? undefined, peppers) !== -1;
+    const matches = matchesAny(parsed.secret, found ?? undefined, peppers);
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
     if (found && state === 'active') return { key: found, secret: parsed.secret };
     const owner = found && matches ? ownerOf(found) : {};

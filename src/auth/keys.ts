@@ -52,7 +52,6 @@ export function generateKey(prefix: string, pepper: string): NewKey {
   };
 }
 
-/** A secret hashed anew, with a salt of its own. */
 export function hashAnew(secret: string, pepper: string): KeySecret {
   const salt = randomBytes(SALT_BYTES).toString('base64');
   return { salt, hash: hashSecret(secret, salt, pepper) };
@@ -89,7 +88,6 @@ export function parseKey(text: string, prefix: string): { id: string; secret: st
   return id === undefined ? undefined : { id, secret };
 }
 
-/** Hash of a secret under a salt and the pepper. */
 export function hashSecret(secret: string, salt: string, pepper: string): string {
   return createHmac('sha256', pepper).update(Buffer.from(salt, 'base64')).update(secret).digest('base64');
 }
@@ -112,12 +110,9 @@ export function secretMatches(secret: string, stored: KeySecret | undefined, pep
   return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
 }
 
-/**
- * Which pepper a secret was hashed with; -1 if none. All are tried, since the time must not say which one matches, or
- * whether the key exists.
- */
-export function matchingPepper(secret: string, stored: KeySecret | undefined, peppers: readonly string[]): number {
-  return peppers.map((pepper) => secretMatches(secret, stored, pepper)).indexOf(true);
+/** Whether a secret was hashed with one of the peppers. All are tried, since the time must not say which one, or whether the key exists. */
+export function matchesAny(secret: string, stored: KeySecret | undefined, peppers: readonly string[]): boolean {
+  return peppers.map((pepper) => secretMatches(secret, stored, pepper)).includes(true);
 }
 
 function checksum(body: string): string {
@@ -143,11 +138,9 @@ function bytesToUuid(bytes: Uint8Array): string | undefined {
     .toString('hex')
     .replace(/^(00)+/, '');
   if (digits.length > 32) return undefined;
-  const hex = digits.padStart(32, '0');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return digits.padStart(32, '0').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** An API key as stored in the control database, without the key itself. */
 export interface ApiKey {
   /** UUID. */
   readonly _id: string;
@@ -169,7 +162,6 @@ export interface ApiKey {
   readonly last_used_from: string | null;
   /** CIDR ranges it may be used from; empty means anywhere. */
   readonly allowed_ranges: readonly string[];
-  /** The key that replaced it. */
   readonly rotated_to: string | null;
   /** What it may do over MCP; the default of mcpAccess.ts if it is missing. */
   readonly mcp?: McpAccess;

@@ -17,7 +17,6 @@ export interface Organisation {
   readonly state: OrganisationState;
 }
 
-/** The caller of a request. */
 export type Principal = KeyPrincipal | UserPrincipal;
 
 export interface KeyPrincipal {
@@ -33,7 +32,6 @@ export interface KeyPrincipal {
   };
 }
 
-/** A signed-in user of the settings page. */
 export interface UserPrincipal {
   readonly kind: 'user';
   readonly organisation: Organisation;
@@ -44,6 +42,5 @@ export interface UserPrincipal {
 export interface User {
   /** `oidc:<subject>` or `link:<name>`. */
   readonly id: string;
-  /** Display name. */
   readonly name: string;
 }

@@ -7,9 +7,7 @@ export const STATES = {
 } as const satisfies Record<
   string,
   {
-    /** Whether its keys and users are served. */
     readonly requests: boolean;
-    /** Whether its database can be written. */
     readonly data: boolean;
   }
 >;

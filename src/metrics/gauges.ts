@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Registry } from 'prom-client';
 import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
-import { within } from '../within';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
@@ -47,19 +46,17 @@ export interface GaugeOptions {
     /** Posts that wait for a place among them. */
     postsWaiting(): number;
   };
-  /** Endpoints of all organisations by state. @throws if the database does not respond */
-  readonly webhookEndpoints: () => Promise<ReadonlyMap<string, number>>;
+  /** Endpoints of all organisations by state, as last counted. */
+  readonly webhookEndpoints: () => ReadonlyMap<string, number>;
 }
 
-/** How long a page of metrics waits for the counts, in milliseconds: less than a scraper, or the page of all workers, waits for it. */
-const COUNTS_WITHIN = 1000;
 /** How often the loop is looked at, in milliseconds, which the monitor counts as delay. */
 const RESOLUTION = 10;
 
 /** Gauges that are read when the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   const { pools, clusters, clocks, files, moves, quotas, tails, waiting, webhooks } = options;
-  const gauges: [name: string, help: string, labelNames: string[], read: () => Reading | Promise<Reading>][] = [
+  const gauges: [name: string, help: string, labelNames: string[], read: () => Reading][] = [
     [
       'scopegate_loop_delay_seconds',
       'The longest time that the event loop was held since the last scrape.',
@@ -167,7 +164,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'scopegate_webhook_endpoints',
       'Webhook endpoints of all organisations by state, counted at most once a minute.',
       ['state'],
-      endpoints,
+      () => [...options.webhookEndpoints()].map(([state, count]) => [{ state }, count]),
     ],
     [
       'scopegate_webhook_waiting_seconds',
@@ -201,13 +198,6 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       const value = tail.isTailing ? read(tail) : undefined;
       return value === undefined ? [] : [[{ cluster: tail.cluster }, value / 1000] as const];
     });
-  }
-
-  let counts: ReadonlyMap<string, number> = new Map();
-  async function endpoints(): Promise<Reading> {
-    // the last counts stay while the database is away or slow, when the other metrics matter most
-    counts = await within(COUNTS_WITHIN, options.webhookEndpoints()).catch(() => counts);
-    return [...counts].map(([state, count]) => [{ state }, count]);
   }
 }
 

@@ -38,12 +38,12 @@ export function gauge(
   name: string,
   help: string,
   labelNames: readonly string[],
-  read: () => Reading | Promise<Reading>,
+  read: () => Reading,
 ): void {
   new Gauge({
     ...{ name, help, labelNames, registers: [registry] },
-    async collect() {
-      const reading = await read();
+    collect() {
+      const reading = read();
       this.reset();
       if (reading === undefined) this.remove();
       else if (typeof reading === 'number') this.set(reading);

@@ -4,7 +4,7 @@ import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
-import { type Attempt, type Keep, keyAnswers, type KeyCall } from './keyAnswers';
+import { type Attempt, type Keep, keyAnswers } from './keyAnswers';
 import {
   changesOf,
   describe,
@@ -18,7 +18,7 @@ import {
   successorOf,
   toDocument,
 } from './keyDocuments';
-import { keyWriter } from './keyWriter';
+import { keyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
 
@@ -47,7 +47,6 @@ export interface MadeKey {
   readonly key: string;
 }
 
-/** A new key, and the one that it replaces. */
 export interface RotatedKey extends MadeKey {
   readonly old: ApiKey;
 }
@@ -56,15 +55,9 @@ const KEY_READ_BATCH = 100;
 /** Keys per reply of the database, while an organisation's are listed. */
 const KEYS_AT_ONCE = 200;
 
-export interface ApiKeysOptions {
+export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'MAX_KEYS'>;
-  /** The actor in audit events. */
   readonly actor: Actor;
-  readonly onError: (error: unknown) => void;
-  /** The database's time, in milliseconds since 1970, by which keys expire. */
-  readonly now: () => number;
-  /** The number of KEY_PEPPER; undefined for the first pepper. */
-  readonly pepperNumber: () => number | undefined;
 }
 
 export type ApiKeys = ReturnType<typeof apiKeys>;
@@ -75,19 +68,17 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
   const answers = keyAnswers(models, now);
 
-  /** Makes a key, or finds the one that an earlier try with the same Idempotency-Key has made. */
-  function once<T extends MadeKey>(
-    attempt: Attempt | undefined,
-    call: KeyCall,
-    make: (keep?: Keep) => Promise<T | undefined>,
-    again: (made: MadeKey) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    if (!attempt) return make();
-    return answers.once(attempt, call, make, async (id, key) => {
-      const document = await loader.load(id);
-      return document ? again({ document, key }) : undefined;
-    });
+  async function madeBefore(id: string, key: string): Promise<MadeKey | undefined> {
+    const document = await loader.load(id);
+    return document ? { document, key } : undefined;
   }
+
+  const inOrder = (organisationId: string) =>
+    models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
+
+  /** A key that `by` may change. */
+  const own = (id: string, by: Authority, session: ClientSession) =>
+    models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
 
   /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
@@ -126,17 +117,14 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       };
       const { organisationId, ...args } = input;
       const call = { organisationId, who: by.actor.who, operation: 'create', args };
-      return once(attempt, call, make, (made) => Promise.resolve(made));
+      return answers.once(attempt, call, make, madeBefore);
     },
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
-    list: (organisationId: string): Promise<ApiKey[]> =>
-      models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean().exec(),
+    list: (organisationId: string): Promise<ApiKey[]> => inOrder(organisationId).exec(),
     /** The same, read as they are used. */
-    async *each(organisationId: string): AsyncGenerator<ApiKey> {
-      const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
-    },
+    each: (organisationId: string): AsyncIterable<ApiKey> =>
+      inOrder(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
     page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
@@ -145,22 +133,20 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
       ];
-      const filters = {
-        ...{ ...(state && { state }), ...(search && { search }) },
-        ...{ ...(replaced_by && { replaced_by }), ...(expires_before && { expires_before }) },
-      };
+      const given = Object.entries({ state, search, replaced_by, expires_before }).filter(([, value]) => value);
+      const filters = Object.fromEntries(given);
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
     revoke: (id: string, by = operator): Promise<boolean> =>
       models.change(async (session, record) => {
-        const own = { _id: id, ...ownKeys(by) };
+        const key = await own(id, by, session);
         // a key that is already revoked keeps its revocation time
-        const revoked = await models.apiKeys
-          .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date(now()) } }, { session })
-          .lean();
-        if (revoked) await record(by.actor, 'key.revoked', revoked.organisation.id, identify(revoked), id);
-        return revoked !== null || (await models.apiKeys.exists(own).session(session)) !== null;
+        if (key?.revoked_at === null) {
+          await models.apiKeys.updateOne({ _id: id }, { $set: { revoked_at: new Date(now()) } }, { session });
+          await record(by.actor, 'key.revoked', key.organisation.id, identify(key), id);
+        }
+        return key !== null;
       }),
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
@@ -173,7 +159,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         const rotated = await models.change(async (session, record) => {
           // before anything is read: a concurrent try must find the answer of this one, not a key that was replaced
           await keep?.(session, made.id, made.key);
-          const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
+          const old = await own(id, by, session);
           const at = new Date(now());
           if (!old || keyState(old, at) !== 'active') return undefined;
           const before =
@@ -195,15 +181,11 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         });
         return rotated && { ...rotated, key: made.key };
       };
-      const call = {
-        organisationId: by.organisationId ?? '',
-        who: by.actor.who,
-        operation: 'rotate',
-        args: { id, ...rotation },
-      };
-      return once(attempt, call, make, async (made) => {
-        const old = await loader.load(id);
-        return old ? { ...made, old } : undefined;
+      const whose = { organisationId: by.organisationId ?? '', who: by.actor.who };
+      const call = { ...whose, operation: 'rotate', args: { id, ...rotation } };
+      return answers.once(attempt, call, make, async (newId, key) => {
+        const [made, old] = [await madeBefore(newId, key), await loader.load(id)];
+        return made && old ? { ...made, old } : undefined;
       });
     },
     /**
@@ -212,7 +194,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
      */
     update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
       models.change(async (session, record) => {
-        const before = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
+        const before = await own(id, by, session);
         if (!before || keyState(before, new Date(now())) !== 'active') return undefined;
         const { from, to } = changesOf(before, update);
         if (Object.keys(to).length === 0) return before;

@@ -7,11 +7,9 @@ export interface AuditQuery {
   readonly organisationId?: string | undefined;
   readonly action?: AuditAction | undefined;
   readonly since?: Date | undefined;
-  /** Maximum number of events, newest first. */
   readonly limit: number;
 }
 
-/** A page of an organisation's events, newest first. */
 export interface AuditPageQuery extends ListArguments {
   readonly organisationId: string;
   readonly action?: string | null;

@@ -1,6 +1,5 @@
 /* The type of audit events; without heavy imports, since the command line definitions use the list of actions. */
 
-/** All audited actions on organisations, keys and sign-ins. */
 export const AUDIT_ACTIONS = [
   'organisation.created',
   'organisation.renamed',
@@ -33,11 +32,9 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who performed an action, and from where. */
 export interface Actor {
   /** `cli:<user>`, `user:<id>`, or `system:webhooks` for what a gateway does by itself. */
   readonly who: string;
-  /** Display name of a user. */
   readonly name?: string;
   /** Host or network address. */
   readonly from: string;

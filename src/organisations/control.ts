@@ -10,7 +10,7 @@ import { integrationsOf } from './integrations';
 import type { Attempt } from './keyAnswers';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
-import { membersOf, type Session, sessions } from './sessions';
+import { type Session, sessions } from './sessions';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
 import { pepperGuard } from './pepper';
@@ -35,27 +35,19 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const models = controlModels(databases);
   await adoptSchema(databases.control, controlCollections);
   const { CLUSTER_FILES } = config;
-  const places = placement({
-    models,
-    clusters: databases.clusters,
-    capacityOf: (cluster) => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each,
-    filesEach: databases.filesOfOrganisation,
-  });
-  const store = organisations({
-    models,
-    actor: options.actor,
-    place: async (cluster) => {
-      const chosen = await places.choose(cluster);
-      await databases.reach(chosen);
-      return chosen;
-    },
+  const capacityOf = (cluster: string): number => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each;
+  const places = placement(models, databases.clusters, capacityOf, databases.filesOfOrganisation);
+  const store = organisations(models, options.actor, async (cluster) => {
+    const chosen = await places.choose(cluster);
+    await databases.reach(chosen);
+    return chosen;
   });
   databases.openedBy(store.standingOf);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
   const stores = {
     ...{ apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) },
-    members: membersOf(models, now),
+    sessions: sessions(models, now),
   };
   return {
     ...stores,
@@ -65,11 +57,9 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     moving: moving(models, options.actor, now),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),
-    /** Writes an audit event of a change to an organisation's data. */
     record: (action: AuditAction, organisationId: string, details: Record<string, unknown>) =>
       models.change((_session, record) => record(options.actor, action, organisationId, details)),
     placement: places,
-    sessions: sessions(models, now),
     webhooks: webhookEndpointsOf(models, now),
     webhookLeases: webhookLeases(models, now),
     pepper,

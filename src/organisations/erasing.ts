@@ -1,18 +1,16 @@
-import { trusted } from 'mongoose';
+import { type Model, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
-import type { ControlModels } from './models';
+import type { ControlModels, LinkDocument } from './models';
 import { organisationUsageId } from './keyUsage';
 import { toOrganisation } from './organisations';
 
-/** An organisation that is being erased. */
 export interface Erasure {
   readonly organisation: Organisation;
   /** Whether its data are exported, or need not be. */
   readonly exported: boolean;
 }
 
-/** Keys whose usage is deleted with one command. */
 const KEYS_AT_ONCE = 1000;
 
 /**
@@ -20,18 +18,10 @@ const KEYS_AT_ONCE = 1000;
  * continue (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
-  const {
-    organisations,
-    apiKeys,
-    sessions,
-    links,
-    usage,
-    auditEvents,
-    webhookEndpoints,
-    keyAnswers,
-    requests,
-    members,
-  } = models;
+  const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
+  // what acts for it
+  const { sessions, links, webhookEndpoints, keyAnswers } = models;
+  const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
@@ -45,10 +35,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
           const active = { 'organisation.id': id, revoked_at: null };
           const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
           const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
-          await sessions.deleteMany({ organisation_id: id }, { session });
-          await links.deleteMany({ organisation_id: id }, { session });
-          await webhookEndpoints.deleteMany({ organisation_id: id }, { session });
-          await keyAnswers.deleteMany({ organisation_id: id }, { session });
+          for (const rows of ending) await rows.deleteMany({ organisation_id: id }, { session });
           await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
         }
         return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };

@@ -12,7 +12,7 @@ import type { AuditEvent, Authority } from './auditEvents';
 import type { Attempt } from './keyAnswers';
 import { KeyRefused } from './keyDocuments';
 import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
-import { type Members, type Session, userActor } from './sessions';
+import { type Session, type Sessions, userActor } from './sessions';
 import type { UsageCounts } from './models';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import type { RequestRow } from './requestRows';
@@ -22,7 +22,7 @@ interface Stores {
   readonly audit: AuditLog;
   readonly usage: KeyUsage;
   readonly requests: RequestLog;
-  readonly members: Members;
+  readonly sessions: Pick<Sessions, 'members'>;
 }
 
 interface KeyId {
@@ -59,7 +59,7 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 export function integrationsOf(
   session: Session,
   from: string,
-  { apiKeys, audit, usage, requests, members }: Stores,
+  { apiKeys, audit, usage, requests, sessions }: Stores,
   attempt: Attempt | undefined,
 ) {
   const { organisation, user } = session;
@@ -116,8 +116,7 @@ export function integrationsOf(
       withSums(await usage.read(organisationUsageId(organisationId), period)),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    /** Who has signed in, newest first. */
-    members: () => members.list(organisationId),
+    members: () => sessions.members(organisationId),
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
 

@@ -7,14 +7,12 @@ import type { ControlModels, KeyAnswerDocument } from './models';
 
 /* New keys are shown again to a caller whose answer was lost, though their text is not stored (docs/decisions/keys-shown-again.md). */
 
-/** A call that may be repeated. */
 export interface Attempt {
   readonly idempotencyKey: string;
   /** Called if the first answer is given again. */
   readonly onReplay: () => void;
 }
 
-/** Who asks for what. */
 export interface KeyCall {
   readonly organisationId: string;
   /** As in the audit log. */
@@ -39,11 +37,13 @@ export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers
      * @throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress
      */
     async once<T>(
-      { idempotencyKey, onReplay }: Attempt,
+      attempt: Attempt | undefined,
       { organisationId, who, operation, args }: KeyCall,
-      make: (keep: Keep) => Promise<T>,
+      make: (keep?: Keep) => Promise<T>,
       again: (id: string, key: string) => Promise<T>,
     ): Promise<T> {
+      if (!attempt) return make();
+      const { idempotencyKey, onReplay } = attempt;
       if (!STRONG_KEY.test(idempotencyKey)) throw invalidRequest([WEAK_KEY]);
       const derive = (what: string) =>
         Buffer.from(hkdfSync('sha256', idempotencyKey, organisationId, `${what} ${who}`, 32));

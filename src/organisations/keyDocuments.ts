@@ -48,25 +48,14 @@ export function toDocument(
   organisation: Organisation,
   createdAt: Date,
 ): ApiKey {
+  const { id, displayPrefix, lastFour, salt, hash, pepper } = made;
+  const { name, scopes, createdBy, expiresAt, allowedRanges = [], mcp = DEFAULT_MCP } = input;
   return {
-    _id: made.id,
-    organisation,
-    name: input.name,
-    prefix: made.displayPrefix,
-    last_four: made.lastFour,
-    salt: made.salt,
-    hash: made.hash,
-    ...(made.pepper !== undefined && { pepper: made.pepper }),
-    scopes: [...new Set(input.scopes)],
-    created_by: input.createdBy,
-    created_at: createdAt,
-    expires_at: input.expiresAt,
-    revoked_at: null,
-    last_used_at: null,
-    last_used_from: null,
-    allowed_ranges: input.allowedRanges ?? [],
-    rotated_to: null,
-    mcp: input.mcp ?? DEFAULT_MCP,
+    ...{ _id: id, organisation, name, prefix: displayPrefix, last_four: lastFour, salt, hash },
+    ...(pepper !== undefined && { pepper }),
+    ...{ scopes: [...new Set(scopes)], created_by: createdBy, created_at: createdAt, expires_at: expiresAt },
+    ...{ revoked_at: null, last_used_at: null, last_used_from: null, allowed_ranges: allowedRanges },
+    ...{ rotated_to: null, mcp },
   };
 }
 
@@ -85,22 +74,17 @@ export function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | und
 }
 
 /** What tells a key from others, in audit details; it has no more of the key than lists show. */
-export function identify({ name, prefix, last_four }: ApiKey): Record<string, unknown> {
-  return { name, prefix, last_four };
-}
+export const identify = ({ name, prefix, last_four }: ApiKey) => ({ name, prefix, last_four });
 
-/** The audit details of a new key. */
-export function describe(key: ApiKey): Record<string, unknown> {
+export const describe = (key: ApiKey) => {
   const { scopes, expires_at, allowed_ranges, mcp } = key;
   return { ...identify(key), scopes, expires_at, allowed_ranges, mcp };
-}
+};
 
 /** Restricts a user to keys of their own organisation. */
-export function ownKeys({ organisationId }: Authority): Record<string, string> {
-  return organisationId === undefined ? {} : { 'organisation.id': organisationId };
-}
+export const ownKeys = ({ organisationId }: Authority): Record<string, string> =>
+  organisationId === undefined ? {} : { 'organisation.id': organisationId };
 
-/** The condition of keys in a state. */
 export function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
@@ -120,17 +104,12 @@ type Changeable = Pick<ApiKey, 'name' | 'expires_at' | 'allowed_ranges'> & { rea
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: Partial<Changeable>; to: Partial<Changeable> } {
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
   const before: Changeable = { name, expires_at, allowed_ranges, mcp };
-  const after: Changeable = {
-    name: update.name ?? name,
-    expires_at: update.expiresAt === undefined ? expires_at : update.expiresAt,
-    allowed_ranges: update.allowedRanges ?? allowed_ranges,
-    mcp: update.mcp ?? mcp,
-  };
+  const given = { ...update, expires_at: update.expiresAt, allowed_ranges: update.allowedRanges };
   const members = (Object.keys(before) as (keyof Changeable)[]).filter(
     // dates and lists are the same if they are written the same
-    (member) => JSON.stringify(before[member]) !== JSON.stringify(after[member]),
+    (member) => given[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(given[member]),
   );
-  const only = (all: Changeable): Partial<Changeable> =>
+  const only = (all: Partial<Changeable>): Partial<Changeable> =>
     Object.fromEntries(members.map((member) => [member, all[member]]));
-  return { from: only(before), to: only(after) };
+  return { from: only(before), to: only(given as Partial<Changeable>) };
 }

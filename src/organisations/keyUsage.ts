@@ -1,19 +1,17 @@
 import { trusted } from 'mongoose';
 import { failedWrites } from '../database/faults';
 import { nativeCollection } from '../database/native';
-import { presentKeys, presentOrganisations } from './organisations';
+import { presentOrganisations } from './organisations';
 import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
 import { codesOf, type CodeUsage, type Details, operationsOf, type OperationUsage } from './usageDetails';
 
-/** One hour or day, by its start in UTC. */
 export interface UsageBucket extends Required<UsageCounts> {
   readonly start: Date;
 }
 
 export type UsagePeriod = 'last_24h' | 'last_30d';
 
-/** Requests over a period. */
 export interface UsageReport {
   /** Every hour or day, oldest first, including those without requests. */
   readonly buckets: UsageBucket[];
@@ -38,7 +36,6 @@ export class PartlyAdded extends Error {
   override readonly name = 'PartlyAdded';
 
   constructor(
-    /** Those that were not. */
     readonly left: readonly UsageEntry[],
     cause: unknown,
   ) {
@@ -65,21 +62,18 @@ export function organisationUsageId(organisationId: string): string {
 
 export type KeyUsage = ReturnType<typeof keyUsage>;
 
-/** How often keys were used, as rows by hour and by day. */
 export function keyUsage(models: ControlModels) {
-  const { usage } = models;
+  const { usage, apiKeys } = models;
   const native = nativeCollection(usage);
 
-  /** Those of keys and organisations that are not erased. */
+  /** Those whose organisation is not erased. */
   async function present(ids: readonly string[]): Promise<Set<string>> {
-    const isOrganisation = (id: string): boolean => id.startsWith(ORGANISATION);
-    const named = ids.filter(isOrganisation).map((id) => id.slice(ORGANISATION.length));
-    const organisations = await presentOrganisations(models, named);
-    const keys = await presentKeys(
-      models,
-      ids.filter((id) => !isOrganisation(id)),
-    );
-    return new Set([...keys, ...[...organisations].map(organisationUsageId)]);
+    const keys = await apiKeys.find({ _id: trusted({ $in: ids }) }, { organisation: 1 }).lean();
+    const owners = new Map(keys.map(({ _id, organisation }) => [_id, organisation.id]));
+    const ownerOf = (id: string): string =>
+      id.startsWith(ORGANISATION) ? id.slice(ORGANISATION.length) : (owners.get(id) ?? '');
+    const organisations = await presentOrganisations(models, new Set(ids.map(ownerOf)));
+    return new Set(ids.filter((id) => organisations.has(ownerOf(id))));
   }
 
   return {

@@ -1,27 +1,21 @@
 import { LRUCache } from 'lru-cache';
-import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { type ApiKey, hashAnew } from '../auth/keys';
 import type { ControlModels } from './models';
+import { createWriter } from './writer';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
-/** How long changes are batched, in milliseconds, so that keys used at once are written together. */
-const GATHERED_FOR = 250;
-/** Uses, and new hashes, in one write, since a write of thousands holds up the reads of that time. */
+/** How long changes are gathered, in milliseconds, so that keys used at once are written together. */
+const GATHERED_FOR = 100;
+/** Changes in one write, since a write of thousands holds up the reads of that time: a thousand keys a second. */
 const MOST_AT_ONCE = 100;
-/** Pause between two writes if there are more, in milliseconds: a thousand keys a second. */
-const NEXT_AFTER = 100;
-/** Uses that wait; of further keys the next use is recorded instead. */
+/** Changes that wait; of further keys the next use is recorded instead. */
 const MOST_WAITING = 10_000;
-/** New hashes that wait; further keys are hashed anew when they are next used. */
-const MOST_HASHED = 1000;
 
 export interface KeyWriterOptions {
   readonly onError: (error: unknown) => void;
-  /** The time, in milliseconds since 1970. */
   readonly now: () => number;
-  /** The pepper of new hashes. */
   readonly pepper: string;
   /** Its number; undefined if no key has an older pepper. */
   readonly pepperNumber: () => number | undefined;
@@ -35,94 +29,57 @@ export function keyWriter(
   const rows = nativeCollection(apiKeys);
   // when this instance last recorded a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  const uses = new Map<string, { readonly at: Date; readonly address: string }>();
-  const hashes = new Map<string, mongo.AnyBulkWriteOperation<ApiKey>>();
+  // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
+  // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
+  const waiting: { readonly updateOne: { readonly filter: { readonly _id: string }; readonly update: object } }[] = [];
   // keys whose new hash is being written
   const hashing = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<boolean> | undefined;
+  let isSettling = false;
 
-  /** Whether it succeeded. */
-  async function write(): Promise<boolean> {
-    const hashed = new Map(firstOf(hashes, MOST_AT_ONCE));
-    // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
-    // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
-    const operations = firstOf(uses, MOST_AT_ONCE).map(([id, { at, address }]) => ({
-      updateOne: {
-        filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },
-        update: { $set: { last_used_at: at, last_used_from: address } },
-      },
-    }));
+  const { soon, flush } = createWriter(GATHERED_FOR, async () => {
+    const taken = waiting.splice(0, MOST_AT_ONCE);
+    if (taken.length === 0) return;
     try {
-      await rows.bulkWrite([...operations, ...hashed.values()], { ordered: false });
-      return true;
+      await rows.bulkWrite(taken, { ordered: false });
     } catch (error) {
       onError(error);
-      return false;
-    } finally {
-      for (const id of hashed.keys()) hashing.delete(id);
+      // a database that is away does not hold up the end
+      if (isSettling) taken.push(...waiting.splice(0));
     }
-  }
+    for (const { updateOne } of taken) hashing.delete(updateOne.filter._id);
+    if (waiting.length > 0) soon();
+  });
 
-  const isLeft = (): boolean => uses.size + hashes.size > 0;
-
-  function soon(after = GATHERED_FOR): void {
-    if (!writing) timer ??= setTimeout(start, after).unref();
-  }
-
-  /** Writes one batch, one at a time, so that a slow database does not get more work. */
-  function start(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (!isLeft()) return;
-    writing = write().finally(() => {
-      writing = undefined;
-      if (isLeft()) soon(NEXT_AFTER);
-    });
+  function add(filter: { readonly _id: string }, set: Partial<ApiKey>): void {
+    waiting.push({ updateOne: { filter, update: { $set: set } } });
+    soon();
   }
 
   return {
-    /** Records a use. */
     note: (key: ApiKey, address: string): void => {
       const at = now();
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
-      if (at - last < LAST_USED_EVERY || uses.size >= MOST_WAITING) return;
+      if (at - last < LAST_USED_EVERY || waiting.length >= MOST_WAITING) return;
       noted.set(key._id, at);
-      uses.set(key._id, { at: new Date(at), address });
-      soon();
+      const unused = { last_used_at: { $not: { $gte: new Date(at - LAST_USED_EVERY) } } };
+      add({ _id: key._id, ...unused }, { last_used_at: new Date(at), last_used_from: address });
     },
     /** Hashes a key with the current pepper if it has an older one, never a newer one: gateways that know it first may be using it. */
     rehash: (key: ApiKey, secret: string): void => {
       const number = pepperNumber();
       if (number === undefined || (key.pepper ?? 0) >= number) return;
-      if (hashing.has(key._id) || hashes.size >= MOST_HASHED) return;
+      if (hashing.has(key._id) || waiting.length >= MOST_WAITING) return;
       hashing.add(key._id);
       // nothing is written if another gateway was first, or the key was revoked meanwhile
-      const filter = { _id: key._id, hash: key.hash, revoked_at: null };
-      const update = { $set: { ...hashAnew(secret, pepper), pepper: number } };
-      hashes.set(key._id, { updateOne: { filter, update } });
-      soon();
+      const same = { _id: key._id, hash: key.hash, revoked_at: null };
+      add(same, { ...hashAnew(secret, pepper), pepper: number });
     },
-    /** Resolves when everything recorded so far is written, or a write has failed: a database that is away does not hold up the end. */
+    /** Resolves when everything recorded so far is written, or a write has failed. */
     settle: async (): Promise<void> => {
-      while (writing ?? isLeft()) {
-        if (!writing) start();
-        if (await writing) continue;
-        uses.clear();
-        hashes.clear();
-        hashing.clear();
-      }
+      isSettling = true;
+      do await flush();
+      while (waiting.length > 0);
+      isSettling = false;
     },
   };
-}
-
-/** Takes the first entries out of a map. */
-function firstOf<Key, Value>(map: Map<Key, Value>, most: number): [Key, Value][] {
-  const taken: [Key, Value][] = [];
-  for (const entry of map) {
-    if (taken.length === most) break;
-    taken.push(entry);
-    map.delete(entry[0]);
-  }
-  return taken;
 }

@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientSession } from 'mongoose';
+import type { ClientSession, Model } from 'mongoose';
 import type { ApiKey } from '../auth/keys';
 import type { Plan } from '../auth/plans';
 import type { User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import type { OrganisationState } from '../auth/states';
-import { definedByType, modelOf } from '../database/collection';
+import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
 
-/** An organisation as stored in the control database. */
 export interface OrganisationDocument {
   /** UUID. */
   readonly _id: string;
@@ -27,36 +26,25 @@ export interface OrganisationDocument {
   /** A move to another cluster that has begun and not ended; no write begins while there is one. */
   readonly move?: MoveDocument;
   /** What moves have left on other clusters. */
-  readonly copies?: readonly CopyDocument[];
+  readonly copies?: readonly {
+    readonly cluster: string;
+    readonly left_at: Date;
+    /** Whether it is what the organisation had until it was moved; else what a move that was undone had copied. */
+    readonly complete: boolean;
+  }[];
   /** What is known of its events; nothing if it was never moved and lost none. */
-  readonly feed?: FeedDocument;
+  readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
 }
 
 export interface MoveDocument {
-  /** The cluster that it moves to. */
   readonly to: string;
   /** Id of the process that moves it. */
   readonly mover: string;
   readonly begun_at: Date;
-  /** When that process was last seen. */
   readonly seen_at: Date;
-}
-
-export interface FeedDocument {
-  readonly epoch?: number;
-  readonly since?: string;
-  readonly owed?: Date;
-}
-
-/** The database that a move has left on another cluster. */
-export interface CopyDocument {
-  readonly cluster: string;
-  readonly left_at: Date;
-  /** Whether it is what the organisation had until it was moved; else what a move that was undone had copied. */
-  readonly complete: boolean;
 }
 
 export interface LinkDocument {
@@ -85,7 +73,6 @@ export interface MemberRow {
   readonly from: string;
 }
 
-/** Counts of a key's requests by outcome. */
 export interface UsageCounts {
   readonly requests: number;
   /** Requests that failed with an error other than 429. */
@@ -123,33 +110,39 @@ export interface KeyAnswerDocument {
 const EXPIRES = { on: { ends_at: 1 }, options: { expireAfterSeconds: 0 } } as const;
 const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
 
-const organisations = definedByType<OrganisationDocument>('organisations', [
-  // in order; those of a cluster, and how many they are
-  { on: { created_at: 1, _id: 1 } },
-  { on: { cluster: 1, created_at: 1, _id: 1 } },
-  // those that have something on a cluster because of a move
-  { on: { 'copies.cluster': 1 }, options: { sparse: true } },
-  { on: { 'move.to': 1 }, options: { sparse: true } },
-]);
-const apiKeys = definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']);
-const auditEvents = definedByType<AuditEvent>(
-  'audit_events',
-  [
-    { on: { at: -1, _id: -1 } },
-    { on: { organisation_id: 1, at: -1, _id: -1 } },
-    // as the settings page filters them
-    { on: { organisation_id: 1, key_id: 1, at: -1, _id: -1 } },
-    { on: { organisation_id: 1, action: 1, at: -1, _id: -1 } },
-  ],
-  ['at'],
-);
-const sessions = definedByType<SessionDocument>('sessions', SIGN_IN_INDEXES);
-const links = definedByType<LinkDocument>('sign_in_links', SIGN_IN_INDEXES);
-const usage = definedByType<UsageDocument>('key_usage', [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }]);
-const keyAnswers = definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]);
-const members = definedByType<MemberRow>('members', [{ on: { organisation_id: 1, last_sign_in_at: -1, _id: -1 } }]);
+const COLLECTIONS = {
+  organisations: definedByType<OrganisationDocument>('organisations', [
+    // in order; those of a cluster, and how many they are
+    { on: { created_at: 1, _id: 1 } },
+    { on: { cluster: 1, created_at: 1, _id: 1 } },
+    // those that have something on a cluster because of a move
+    { on: { 'copies.cluster': 1 }, options: { sparse: true } },
+    { on: { 'move.to': 1 }, options: { sparse: true } },
+  ]),
+  apiKeys: definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']),
+  auditEvents: definedByType<AuditEvent>(
+    'audit_events',
+    [
+      { on: { at: -1, _id: -1 } },
+      { on: { organisation_id: 1, at: -1, _id: -1 } },
+      // as the settings page filters them
+      { on: { organisation_id: 1, key_id: 1, at: -1, _id: -1 } },
+      { on: { organisation_id: 1, action: 1, at: -1, _id: -1 } },
+    ],
+    ['at'],
+  ),
+  sessions: definedByType<SessionDocument>('sessions', SIGN_IN_INDEXES),
+  links: definedByType<LinkDocument>('sign_in_links', SIGN_IN_INDEXES),
+  usage: definedByType<UsageDocument>('key_usage', [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }]),
+  webhookEndpoints,
+  keyAnswers: definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]),
+  requests: requestRows,
+  members: definedByType<MemberRow>('members', [{ on: { organisation_id: 1, last_sign_in_at: -1, _id: -1 } }]),
+} as const;
 
-/** Writes an audit event in the transaction of its change. */
+/** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
+export const controlCollections = Object.values(COLLECTIONS);
+
 export type RecordEvent = (
   actor: Actor,
   action: AuditAction,
@@ -158,45 +151,28 @@ export type RecordEvent = (
   keyId?: string,
 ) => Promise<void>;
 
-/** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
-export const controlCollections = [
-  organisations,
-  apiKeys,
-  auditEvents,
-  sessions,
-  links,
-  usage,
-  webhookEndpoints,
-  keyAnswers,
-  requestRows,
-  members,
-] as const;
+type Models = {
+  readonly [Name in keyof typeof COLLECTIONS]: Model<NonNullable<(typeof COLLECTIONS)[Name]['row']>>;
+};
 
 export type ControlModels = ReturnType<typeof controlModels>;
 
-/** The collections of the control database, and changes to them. */
 export function controlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
-  const collections = {
-    organisations: modelOf(control, organisations),
-    apiKeys: modelOf(control, apiKeys),
-    auditEvents: modelOf(control, auditEvents),
-    sessions: modelOf(control, sessions),
-    links: modelOf(control, links),
-    usage: modelOf(control, usage),
-    webhookEndpoints: modelOf(control, webhookEndpoints),
-    keyAnswers: modelOf(control, keyAnswers),
-    requests: modelOf(control, requestRows),
-    members: modelOf(control, members),
-  };
+  const models = Object.fromEntries(
+    Object.entries(COLLECTIONS).map(([name, definition]) => [
+      name,
+      modelOf(control, definition as Collection<{ readonly _id: string }>),
+    ]),
+  ) as unknown as Models;
   return {
-    ...collections,
+    ...models,
     /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
       return changeControl((session) =>
         work(session, async (actor, action, organisationId, details, keyId) => {
           const place = { organisation_id: organisationId, key_id: keyId ?? null };
           const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
-          await collections.auditEvents.create([event], { session });
+          await models.auditEvents.create([event], { session });
         }),
       );
     },

@@ -14,42 +14,31 @@ import { toOrganisation } from './organisations';
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
 
-/** Whether the process that moves an organisation has ended. */
 export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
   return now - seen_at.getTime() >= LOST_AFTER;
 }
 
-/** Why an organisation cannot be moved, in one sentence. */
 export class MoveRefused extends Error {
   override readonly name = 'MoveRefused';
 }
 
-/** An organisation's move, and the copies of earlier ones. */
 export interface Moves {
   readonly organisation: Organisation;
   readonly move?: MoveDocument;
   readonly copies: NonNullable<OrganisationDocument['copies']>;
 }
 
-/** Which process moves which organisation. */
 export interface Mover {
   readonly id: string;
-  /** Id of this process. */
   readonly mover: string;
 }
 
-export interface Moved extends Mover {
+interface Moved extends Mover {
   readonly from: string;
   readonly to: string;
   /** The new cluster's time behind the copy, as 16 hexadecimal digits. */
   readonly since: string;
-  /** For the audit event. */
   readonly details: Readonly<Record<string, unknown>>;
-}
-
-export interface Undone extends Mover {
-  readonly to: string;
-  readonly isLeft: boolean;
 }
 
 export function moving(models: ControlModels, actor: Actor, now: () => number) {
@@ -60,6 +49,11 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
     const found = await (session ? query.session(session) : query.read('primary')).lean();
     return found ? toMoves(found) : undefined;
   }
+
+  /** Changes an organisation that this process moves. False if another process has taken over, or the move has ended. */
+  const own = async ({ id, mover }: Mover, change: object, session?: ClientSession): Promise<boolean> =>
+    (await organisations.updateOne({ _id: id, 'move.mover': mover }, change, session && { session })).matchedCount ===
+    1;
 
   return {
     movesOf: (id: string) => movesOf(id),
@@ -95,38 +89,28 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
         return { ...found, move };
       }),
     /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
-    async beat({ id, mover }: Mover): Promise<boolean> {
-      const seen = { $set: { 'move.seen_at': new Date(now()) } };
-      return (await organisations.updateOne({ _id: id, 'move.mover': mover }, seen)).matchedCount === 1;
-    },
+    beat: (self: Mover): Promise<boolean> => own(self, { $set: { 'move.seen_at': new Date(now()) } }),
     /** The next request of every gateway goes to the new cluster. False if another process has taken over. */
     finish: ({ id, mover, from, to, since, details }: Moved): Promise<boolean> =>
       models.change(async (session, record) => {
-        const copy = { cluster: from, left_at: new Date(now()), complete: true };
-        const change = {
-          $set: { cluster: to, 'feed.since': since },
-          // the clocks of clusters differ, and later events must have higher positions
-          $inc: { 'feed.epoch': 1 },
-          $unset: { move: 1 },
-          $push: { copies: copy },
-        } as const;
-        const { matchedCount } = await organisations.updateOne({ _id: id, 'move.mover': mover }, change, { session });
-        if (matchedCount === 0) return false;
+        const copies = { cluster: from, left_at: new Date(now()), complete: true };
+        // the clocks of clusters differ, and later events must have higher positions
+        const feed = { $set: { cluster: to, 'feed.since': since }, $inc: { 'feed.epoch': 1 } };
+        const change = { ...feed, $unset: { move: 1 }, $push: { copies } };
+        if (!(await own({ id, mover }, change, session))) return false;
         await apiKeys.updateMany({ 'organisation.id': id }, { $set: { 'organisation.cluster': to } }, { session });
         await record(actor, 'organisation.moved', id, { from, to, ...details });
         return true;
       }),
     /** Ends a move that did not take place. `isLeft`: part of a copy is still there. */
-    undo: ({ id, mover, to, isLeft }: Undone): Promise<boolean> =>
+    undo: ({ id, mover, to, isLeft }: Mover & { readonly to: string; readonly isLeft: boolean }): Promise<boolean> =>
       models.change(async (session, record) => {
         const copy = { cluster: to, left_at: new Date(now()), complete: false };
         const change = { $unset: { move: 1 }, ...(isLeft && { $push: { copies: copy } }) } as const;
-        const { matchedCount } = await organisations.updateOne({ _id: id, 'move.mover': mover }, change, { session });
-        if (matchedCount === 0) return false;
+        if (!(await own({ id, mover }, change, session))) return false;
         await record(actor, 'organisation.move_undone', id, { to });
         return true;
       }),
-    /** Notes that a copy is gone. */
     noteDropped: (id: string, cluster: string): Promise<void> =>
       models.change(async (session, record) => {
         const change = { $pull: { copies: { cluster } } } as const;
@@ -142,23 +126,20 @@ function toMoves(document: OrganisationDocument): Moves {
 }
 
 /** @throws MoveRefused */
-function refuse({ organisation, move, copies }: Moves, to: string, mover: string, now: number): void {
-  const { id, cluster, state } = organisation;
+function refuse({ organisation: { id, cluster, state }, move, copies }: Moves, to: string, mover: string, now: number) {
   if (state === 'erasing') throw new MoveRefused(`organisation ${id} is being erased`);
-  if (move) {
-    if (move.to !== to) {
-      throw new MoveRefused(
-        `organisation ${id} is already being moved to cluster ${move.to}; continue that, or undo it with scopegate org move ${id} --undo`,
-      );
-    }
-    if (move.mover !== mover && !isAbandoned(move, now)) {
-      const unseen = now - move.seen_at.getTime();
-      throw new MoveRefused(
-        `another process is moving organisation ${id}; it was seen ${seconds(unseen)} ago. If it was killed, try again in ${seconds(LOST_AFTER - unseen)}`,
-      );
-    }
-    return;
+  if (move && move.to !== to) {
+    throw new MoveRefused(
+      `organisation ${id} is already being moved to cluster ${move.to}; continue that, or undo it with scopegate org move ${id} --undo`,
+    );
   }
+  if (move && move.mover !== mover && !isAbandoned(move, now)) {
+    const unseen = now - move.seen_at.getTime();
+    throw new MoveRefused(
+      `another process is moving organisation ${id}; it was seen ${seconds(unseen)} ago. If it was killed, try again in ${seconds(LOST_AFTER - unseen)}`,
+    );
+  }
+  if (move) return;
   if (cluster === to) throw new MoveRefused(`organisation ${id} is on cluster ${to} already`);
   if (copies.some((copy) => copy.complete && copy.cluster === to)) {
     throw new MoveRefused(
@@ -167,6 +148,4 @@ function refuse({ organisation, move, copies }: Moves, to: string, mover: string
   }
 }
 
-function seconds(ms: number): string {
-  return `${String(Math.max(0, Math.ceil(ms / 1000)))} s`;
-}
+const seconds = (ms: number): string => `${String(Math.max(0, Math.ceil(ms / 1000)))} s`;

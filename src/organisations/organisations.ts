@@ -17,27 +17,22 @@ export interface NewOrganisation {
   readonly demo?: boolean;
 }
 
-/** Which organisations to list; all if nothing is given. */
 export interface OrganisationQuery {
   readonly cluster?: string | undefined;
   readonly plan?: Plan | undefined;
 }
 
-export interface OrganisationsOptions {
-  readonly models: ControlModels;
-  /** The actor in audit events. */
-  readonly actor: Actor;
-  /** Chooses the cluster of a new organisation. @throws if it is full or does not respond */
-  readonly place: (cluster: string | undefined) => Promise<string>;
-}
-
-/** Organisations to look up in one command. */
 const BATCH = 1000;
 
 /** A state in which an organisation is its operator's to change. */
 const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-export function organisations({ models, actor, place }: OrganisationsOptions) {
+/** `place` chooses the cluster of a new organisation. @throws if it is full or does not respond */
+export function organisations(
+  models: ControlModels,
+  actor: Actor,
+  place: (cluster: string | undefined) => Promise<string>,
+) {
   const rows = nativeCollection(models.organisations);
 
   /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */
@@ -82,7 +77,6 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
       const found = await rows.findOne({ _id: id });
       return found ? toOrganisation(found) : undefined;
     },
-    /** An organisation, and whether it is being moved, from the primary. */
     async findMoving(id: string): Promise<{ organisation: Organisation; isMoving: boolean } | undefined> {
       const found = await rows.findOne({ _id: id }, { readPreference: 'primary' });
       return found ? { organisation: toOrganisation(found), isMoving: Boolean(found.move) } : undefined;
@@ -98,11 +92,9 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
       const projection = { cluster: 1, state: 1, 'move.to': 1 } as const;
       const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
-      if (!found) return 'gone';
-      if (!STATES[found.state ?? 'active'].data) return 'closed';
-      return found.move || found.cluster !== cluster ? 'moving' : 'open';
+      const standing = found ? standingOf(found) : 'gone';
+      return standing === 'open' && found?.cluster !== cluster ? 'moving' : standing;
     },
-    /** How many there are, for a progress bar. */
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, without holding them all. */
     async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Organisation> {
@@ -112,13 +104,8 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
     },
     /** The clusters of those that exist, by id. */
     async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
-      const found = new Map<string, string>();
-      for (let at = 0; at < ids.length; at += BATCH) {
-        const some = trusted({ $in: ids.slice(at, at + BATCH) });
-        for (const { _id, cluster } of await models.organisations.find({ _id: some }, { cluster: 1 }).lean())
-          found.set(_id, cluster);
-      }
-      return found;
+      const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { cluster: 1 }).lean();
+      return new Map(found.map(({ _id, cluster }) => [_id, cluster]));
     },
     rename: (id: string, name: string) =>
       change(id, { name }, 'organisation.renamed', (before) => ({ from: before.name, to: name })),
@@ -134,6 +121,11 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
         to: set,
       })),
   };
+}
+
+function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Feed['standing'] {
+  if (!STATES[state ?? 'active'].data) return 'closed';
+  return move ? 'moving' : 'open';
 }
 
 export function toOrganisation(document: OrganisationDocument): Organisation {
@@ -172,6 +164,8 @@ export interface Feed {
 
 const MEMBERS = { cluster: 1, state: 1, move: 1, feed: 1 } as const;
 
+export type Feeds = ReturnType<typeof feeds>;
+
 export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
     /** From the primary; those that do not exist are missing. */
@@ -181,15 +175,9 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
         .find({ _id: { $in: [...ids] } }, options)
         .toArray();
       return new Map(
-        found.map(({ _id, cluster, state, move, feed }): [string, Feed] => [
+        found.map(({ _id, cluster, feed: { epoch = 0, since = '', owed } = {}, ...row }): [string, Feed] => [
           _id,
-          {
-            cluster,
-            standing: STATES[state ?? 'active'].data ? (move ? 'moving' : 'open') : 'closed',
-            epoch: feed?.epoch ?? 0,
-            since: feed?.since ?? '',
-            owed: feed?.owed,
-          },
+          { cluster, standing: standingOf(row), epoch, since, owed },
         ]),
       );
     },
@@ -209,38 +197,11 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
  * looked at once before, and once after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
  */
 
-/** Ids to look up in one command. */
-const AT_ONCE = 1000;
-
 /** Which of these organisations are there, and are not being erased. */
 export async function presentOrganisations(
   { organisations }: Pick<ControlModels, 'organisations'>,
   ids: Iterable<string>,
 ): Promise<Set<string>> {
-  const present = new Set<string>();
-  for (const some of parts([...new Set(ids)])) {
-    const filter = { _id: trusted({ $in: some }), state: trusted({ $ne: 'erasing' as const }) };
-    for (const { _id } of await organisations.find(filter, { _id: 1 }).lean()) present.add(_id);
-  }
-  return present;
-}
-
-/** Which of these keys belong to such organisations. */
-export async function presentKeys(
-  models: Pick<ControlModels, 'organisations' | 'apiKeys'>,
-  ids: Iterable<string>,
-): Promise<Set<string>> {
-  const owners = new Map<string, string>();
-  for (const some of parts([...new Set(ids)])) {
-    const keys = await models.apiKeys.find({ _id: trusted({ $in: some }) }, { organisation: 1 }).lean();
-    for (const { _id, organisation } of keys) owners.set(_id, organisation.id);
-  }
-  const present = await presentOrganisations(models, owners.values());
-  return new Set([...owners].flatMap(([key, organisation]) => (present.has(organisation) ? key : [])));
-}
-
-function parts(ids: readonly string[]): string[][] {
-  return Array.from({ length: Math.ceil(ids.length / AT_ONCE) }, (_, at) =>
-    ids.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
-  );
+  const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
+  return new Set(found.map(({ _id }) => _id));
 }

@@ -12,7 +12,6 @@ import type { ControlModels } from './models';
 
 /** Tells one pepper from another, without the pepper. */
 export interface Fingerprint {
-  /** Base64. */
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
@@ -34,7 +33,6 @@ export class WrongPepperError extends Error {
   }
 }
 
-/** How the peppers of the environment relate to the keys. */
 export interface PepperState {
   /** Which of them the keys are, or will be, hashed with; none if a third. */
   readonly known: 'current' | 'previous' | 'none';
@@ -45,6 +43,9 @@ export interface PepperState {
 }
 
 type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
+
+/** Another gateway may have inserted it: resolves with the one that is there. */
+const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
 export function pepperGuard(
   control: Connection,
@@ -72,21 +73,6 @@ export function pepperGuard(
     return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
-  /** The fingerprint of an installation that has none. */
-  async function firstOf(): Promise<Fingerprint> {
-    return { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
-  }
-
-  /** Stores a fingerprint unless there is one by now; resolves with the one that is there. */
-  async function store(first: Fingerprint): Promise<Fingerprint> {
-    const stored = await rows.findOneAndUpdate(
-      { _id: 'pepper' },
-      { $setOnInsert: first },
-      { upsert: true, returnDocument: 'after' },
-    );
-    return stored ?? first;
-  }
-
   /**
    * Stores the pepper's fingerprint, `given` or a new one: if there is none, if it is that of the previous pepper, or if no
    * active key is left.
@@ -94,7 +80,10 @@ export function pepperGuard(
    */
   async function adopt(given?: Fingerprint): Promise<void> {
     for (;;) {
-      const fingerprint = (await rows.findOne({ _id: 'pepper' })) ?? (await store(given ?? (await firstOf())));
+      const there = await rows.findOne({ _id: 'pepper' });
+      const first = there ?? given ?? { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
+      const fingerprint =
+        there ?? (await rows.findOneAndUpdate({ _id: 'pepper' }, { $setOnInsert: first }, UPSERT)) ?? first;
       number = fingerprint.number ?? 0;
       const known = await knownAs(fingerprint);
       if (known === 'current') return;

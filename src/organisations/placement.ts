@@ -6,7 +6,6 @@ import { MINUTE } from '../units';
  * collection and index is one, so every organisation has as many reserved as it can use (docs/decisions/files.md).
  */
 
-/** How full a cluster is. */
 export interface Fullness {
   readonly cluster: string;
   readonly organisations: number;
@@ -14,43 +13,31 @@ export interface Fullness {
   readonly copies: number;
   /** Files reserved for both. */
   readonly reserved: number;
-  /** Files that it may have. */
   readonly capacity: number;
 }
 
-/** No room for another organisation. */
 export class FullClusterError extends Error {
   override readonly name = 'FullClusterError';
 }
 
-export interface PlacementOptions {
-  readonly models: Pick<ControlModels, 'organisations'>;
-  readonly clusters: readonly string[];
-  readonly capacityOf: (cluster: string) => number;
-  /** Files of an organisation that uses everything. */
-  readonly filesEach: number;
-}
-
-export function placement({ models, clusters, capacityOf, filesEach }: PlacementOptions) {
+/** `filesEach` are the files of an organisation that uses everything. */
+export function placement(
+  models: Pick<ControlModels, 'organisations'>,
+  clusters: readonly string[],
+  capacityOf: (cluster: string) => number,
+  filesEach: number,
+) {
   async function fullnessOf(cluster: string): Promise<Fullness> {
-    const [organisations, left, coming] = await Promise.all(
-      [{ cluster }, { 'copies.cluster': cluster }, { 'move.to': cluster }].map((filter) =>
-        models.organisations.countDocuments(filter),
-      ),
-    );
-    const copies = (left ?? 0) + (coming ?? 0);
-    const all = (organisations ?? 0) + copies;
-    return {
-      cluster,
-      organisations: organisations ?? 0,
-      copies,
-      reserved: all * filesEach,
-      capacity: capacityOf(cluster),
-    };
+    const count = (filter: object): Promise<number> => models.organisations.countDocuments(filter).exec();
+    const all = [count({ cluster }), count({ 'copies.cluster': cluster }), count({ 'move.to': cluster })] as const;
+    const [organisations, left, coming] = await Promise.all(all);
+    const copies = left + coming;
+    const reserved = (organisations + copies) * filesEach;
+    return { cluster, organisations, copies, reserved, capacity: capacityOf(cluster) };
   }
 
   const fullness = (): Promise<Fullness[]> => Promise.all(clusters.map(fullnessOf));
-  const hasRoom = ({ reserved, capacity }: Fullness): boolean => reserved + filesEach <= capacity;
+  const room = ({ reserved, capacity }: Fullness): number => capacity - reserved;
 
   return {
     /** How full every cluster is; one count each, by an index. */
@@ -63,8 +50,8 @@ export function placement({ models, clusters, capacityOf, filesEach }: Placement
      */
     async choose(cluster: string | undefined): Promise<string> {
       const found = await Promise.all((cluster === undefined ? clusters : [cluster]).map(fullnessOf));
-      const [best] = found.filter(hasRoom).sort((one, other) => room(other) - room(one));
-      if (best) return best.cluster;
+      const [best] = [...found].sort((one, other) => room(other) - room(one));
+      if (best && room(best) >= filesEach) return best.cluster;
       throw new FullClusterError(`${found.map((one) => sayFull(one, filesEach)).join('; ')}; ${MAKE_ROOM}`);
     },
   };
@@ -72,10 +59,6 @@ export function placement({ models, clusters, capacityOf, filesEach }: Placement
 
 /** What to do about a full cluster. */
 export const MAKE_ROOM = 'add a cluster to MONGODB_CLUSTERS, or raise CLUSTER_FILES and the LimitNOFILE of its servers';
-
-function room({ reserved, capacity }: Fullness): number {
-  return capacity - reserved;
-}
 
 function sayFull({ cluster, organisations, capacity }: Fullness, filesEach: number): string {
   return `cluster ${cluster} is full: ${count(organisations)} organisations of up to ${String(filesEach)} files leave no room for another in its ${count(capacity)} files`;

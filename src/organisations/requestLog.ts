@@ -11,10 +11,7 @@ import type { RequestRow } from './requestRows';
 
 /** Rows of an organisation that are kept, of those that failed and of the others. */
 export const MOST_ROWS = 10_000;
-/** Rows that are read at once. */
-const AT_ONCE = 100;
 
-/** A page of an organisation's requests, newest first. */
 export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
 }
@@ -26,26 +23,14 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
   const { requests } = models;
   const native = nativeCollection(requests);
 
-  /** @throws AppError invalid_request for a status that is none */
-  function page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
-    const filters = Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== null && value !== undefined),
-    );
-    return findPage(requests, {
-      ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null }, filters },
-      conditions: [{ organisation_id: organisationId, ...conditionsOf(filters) }],
-      defaultSort: '-at',
-    });
-  }
-
   return {
     /** Stores rows of organisations that are not erased; those that an interrupted call has stored already are left as they are. */
     async add(all: readonly RequestRow[]): Promise<void> {
-      const before = await presentOrganisations(models, all.map(organisationOf));
-      const rows = all.filter((row) => before.has(organisationOf(row)));
+      const before = await presentOrganisations(models, new Set(all.map((row) => row.organisation_id)));
+      const rows = all.filter((row) => before.has(row.organisation_id));
       if (rows.length === 0) return;
       try {
-        await native.insertMany([...rows], { ordered: false });
+        await native.insertMany(rows, { ordered: false });
       } catch (error) {
         if (!areDuplicateKeys(error)) throw error;
       }
@@ -62,7 +47,16 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         if (surplus) await native.deleteMany({ ...kind, at: { $lte: surplus.at } });
       }
     },
-    page,
+    /** @throws AppError invalid_request for a status that is none */
+    page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
+      const filters = givenOf(given);
+      return findPage(requests, {
+        ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
+        filters: { ...filters },
+        conditions: [{ organisation_id: organisationId, ...conditionsOf(filters) }],
+        defaultSort: '-at',
+      });
+    },
     /** When a key was last used from an address that could not be read, in the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_ROWS }];
@@ -70,35 +64,30 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newest, ...found]).toArray();
       return row?.at;
     },
-    /** The newest requests, at most `limit`, read in parts. @throws AppError invalid_request */
-    async list(query: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number): Promise<RequestRow[]> {
-      const rows: RequestRow[] = [];
-      for (let [cursor, hasMore] = [null as string | null, true]; hasMore && rows.length < limit;) {
-        const part = await page({ ...query, cursor, limit: Math.min(AT_ONCE, limit - rows.length) });
-        rows.push(...part.data);
-        cursor = part.next_cursor;
-        hasMore = part.has_more;
-      }
-      return rows;
-    },
+    /** The newest requests, at most `limit`. @throws AppError invalid_request for a status that is none */
+    list: ({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
+      native
+        .find(
+          { organisation_id: organisationId, ...conditionsOf(givenOf(given)) },
+          { sort: { at: -1, _id: -1 }, limit },
+        )
+        .toArray(),
   };
 }
 
-function organisationOf({ organisation_id }: RequestRow): string {
-  return organisation_id;
-}
+const givenOf = (filters: RequestFilters): RequestFilters =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
+/** @throws AppError invalid_request for a status that is none */
 function conditionsOf({ status, key_id, ...others }: RequestFilters): Record<string, unknown> {
+  const [from, before] = typeof status === 'string' ? (statusesOf(status) ?? []) : [];
+  if (typeof status === 'string' && from === undefined) {
+    const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
+    throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
+  }
   return {
     ...others,
     ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
-    ...(typeof status === 'string' && { status: statusCondition(status) }),
+    ...(from !== undefined && { status: trusted({ $gte: from, $lt: before }) }),
   };
-}
-
-function statusCondition(filter: string): unknown {
-  const statuses = statusesOf(filter);
-  if (statuses) return trusted({ $gte: statuses[0], $lt: statuses[1] });
-  const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
-  throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
 }

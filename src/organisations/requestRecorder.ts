@@ -3,11 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
-import { createWriter } from './usageCounter';
+import { createWriter } from './writer';
 
 /** What decides whether a request gets a row. */
 export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
-/** The rest of its row. */
 export type RequestDetails = Omit<RequestRow, keyof RequestHead | '_id' | 'at' | 'similar'>;
 type DetailsOf = () => RequestDetails;
 
@@ -17,13 +16,11 @@ export interface RequestRecorderOptions {
   readonly onError: (error: unknown) => void;
   /** Called with the number of failed requests that have no row and are in no other's `similar`. */
   readonly onLeftOut: (requests: number) => void;
-  /** Rows that a batch holds. */
   readonly capacity?: number;
   /** From 0 to 1: whether an organisation is trimmed. */
   readonly random?: () => number;
 }
 
-/** How often rows are written, in milliseconds. */
 const EVERY = 2000;
 /** 5,000 rows take about 3 MB. */
 const CAPACITY = 5000;
@@ -60,26 +57,12 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   let leftOut = 0;
 
   /** Takes a row from the budgets of a key and of its organisation, if both have one. */
-  function takerOf({ organisation_id, key_id }: RequestHead): (kind: Kind) => boolean {
+  function takes(kind: Kind, { organisation_id, key_id }: RequestHead): boolean {
     const ofKey = budgets.memo(key_id, { context: 1 });
     const ofAll = budgets.memo(organisation_id, { context: SHARE_OF_ORGANISATION });
-    return (kind) => {
-      const isLeft = ofKey.has(kind) && ofAll.has(kind);
-      if (isLeft) for (const budget of [ofKey, ofAll]) budget.take(kind);
-      return isLeft;
-    };
-  }
-
-  function addFailed(head: RequestHead, takes: (kind: Kind) => boolean, detailsOf: DetailsOf): void {
-    const { key_id, operation, status, code } = head;
-    const sort = `${key_id} ${String(status)} ${code ?? ''} ${operation ?? ''}`;
-    if (takes('failed')) alike.set(sort, add(head, detailsOf));
-    else {
-      const last = alike.get(sort);
-      if (last) last.similar += 1;
-      else if (takes('similar')) alike.set(sort, add(head, detailsOf));
-      else leftOut += 1;
-    }
+    const isLeft = ofKey.has(kind) && ofAll.has(kind);
+    if (isLeft) for (const budget of [ofKey, ofAll]) budget.take(kind);
+    return isLeft;
   }
 
   function add(head: RequestHead, detailsOf: DetailsOf): Row {
@@ -88,7 +71,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
     return row;
   }
 
-  async function write(): Promise<void> {
+  const { soon, flush } = createWriter(EVERY, async () => {
     if (leftOut > 0) onLeftOut(leftOut);
     leftOut = 0;
     if (batch.length === 0) return;
@@ -104,9 +87,10 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
       const kept = taken.slice(0, Math.max(0, capacity - batch.length));
       leftOut += taken.length - kept.length;
       batch = [...kept, ...batch];
+      soon();
       onError(error);
     }
-  }
+  });
 
   async function trim(rows: readonly RequestRow[]): Promise<void> {
     const counts = new Map<string, number>();
@@ -114,21 +98,27 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
     for (const [id, count] of counts) if (random() < count / ROWS_A_TRIM) await log.trim(id);
   }
 
-  const { stop } = createWriter(EVERY, write);
-
   return {
     /** Adds a request that is done to the batch, if the budgets of its key and organisation and the batch have room; never blocks or fails. */
     add(head: RequestHead, detailsOf: DetailsOf): void {
+      soon();
       if (batch.length >= capacity) {
         leftOut += Number(head.failed);
         return;
       }
-      const takes = takerOf(head);
-      if (head.failed) addFailed(head, takes, detailsOf);
-      else if (takes('successful')) add(head, detailsOf);
+      if (!head.failed) {
+        if (takes('successful', head)) add(head, detailsOf);
+        return;
+      }
+      const { key_id, operation, status, code } = head;
+      const sort = `${key_id} ${String(status)} ${code ?? ''} ${operation ?? ''}`;
+      const hasRow = takes('failed', head);
+      const last = hasRow ? undefined : alike.get(sort);
+      if (last) last.similar += 1;
+      else if (hasRow || takes('similar', head)) alike.set(sort, add(head, detailsOf));
+      else leftOut += 1;
     },
-    /** Writes what is left. */
-    stop,
+    stop: flush,
   };
 }
 

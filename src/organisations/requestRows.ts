@@ -24,9 +24,7 @@ export interface RequestRow {
   readonly operation: string | null;
   /** HTTP status; 499 if the caller disconnected before the answer. */
   readonly status: number;
-  /** Error code; null if there was none. */
   readonly code: string | null;
-  /** Why its key was refused; null if it was not. */
   readonly reason: KeyRefusal | null;
   readonly ms: number;
   /** Network address of the caller. */
@@ -37,7 +35,6 @@ export interface RequestRow {
   readonly similar: number;
 }
 
-/** How long a row is kept, in milliseconds. */
 const KEPT = 7 * DAY;
 
 export const requestRows = definedByType<RequestRow>(

@@ -5,17 +5,15 @@ import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
-import type { ControlModels, MemberRow, RecordEvent } from './models';
+import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation, toOrganisation } from './organisations';
 
-/** Who signs in, to which organisation, and with which role. */
 export interface NewSession {
   readonly organisationId: string;
   readonly user: User;
   readonly role: Role;
 }
 
-/** A current session. */
 export interface Session {
   readonly organisation: Organisation;
   readonly user: User;
@@ -27,22 +25,21 @@ export interface Session {
 const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
-/** How often a session's use is recorded. */
 const NOTE_EVERY = MINUTE;
+const MOST_LISTED = 200;
 
 export type Sessions = ReturnType<typeof sessions>;
 
 /** The sessions and sign-in links of users, which end by `clock`. `from` is the user's network address, for the audit log. */
 export function sessions(models: ControlModels, clock: () => number) {
-  const { organisations, links, sessions: stored } = models;
+  const { organisations, links, sessions: stored, members } = models;
 
   async function begin(
-    input: NewSession,
+    { organisationId, user, role }: NewSession,
     from: string,
     session: ClientSession,
     record: RecordEvent,
   ): Promise<string | undefined> {
-    const { organisationId, user, role } = input;
     const organisation = await holdOrganisation(models, organisationId, session);
     if (!organisation) return undefined;
     requireState(organisation);
@@ -51,7 +48,8 @@ export function sessions(models: ControlModels, clock: () => number) {
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const whose = { organisation_id: organisationId, user, role };
     await stored.create([{ _id: digest(token), ...whose, created_at: now, used_at: now, ends_at }], { session });
-    await noteMember(models, { ...whose, last_sign_in_at: now, from }, session);
+    const member = { $set: { ...whose, last_sign_in_at: now, from } };
+    await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
     await record(userActor(user, from), 'user.signed_in', organisationId, { role });
     return token;
   }
@@ -101,7 +99,6 @@ export function sessions(models: ControlModels, clock: () => number) {
       }
       return { organisation: toOrganisation(organisation), user, role, endsAt };
     },
-    /** Ends one session. */
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;
       await models.change(async (session, record) => {
@@ -120,6 +117,25 @@ export function sessions(models: ControlModels, clock: () => number) {
         await record(actor, 'user.signed_out', organisationId, details);
         return deletedCount;
       }),
+    /** Who signed in last, newest first, and whether others have before those. */
+    async members(organisationId: string) {
+      const found = await members
+        .find({ organisation_id: organisationId })
+        .sort({ last_sign_in_at: -1, _id: -1 })
+        .limit(MOST_LISTED + 1)
+        .lean();
+      const listed = found.slice(0, MOST_LISTED);
+      const ids = { $in: listed.map(({ user }) => user.id) };
+      const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(clock()) } };
+      const users = await stored.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
+      const signedIn = new Set(users.map(({ _id }) => _id));
+      return {
+        data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => {
+          return { id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) };
+        }),
+        has_more: found.length > MOST_LISTED,
+      };
+    },
   };
 }
 
@@ -129,72 +145,9 @@ export function userActor(user: User, from: string): Actor {
 }
 
 /** 256 random bits in 43 characters. */
-function makeToken(): string {
-  return randomBytes(32).toString('base64url');
-}
+const makeToken = (): string => randomBytes(32).toString('base64url');
 
 /** Whether a text could be the token of a link or session; anything else is rejected without a lookup. */
-export function isToken(text: string): boolean {
-  return /^[\w-]{43}$/.test(text);
-}
+export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
-function digest(token: string): string {
-  return hash('sha256', token, 'base64url');
-}
-
-/** Someone who has signed in, with what was true then. */
-export interface Member {
-  /** As the identity provider names them; `link:<name>` for a link. */
-  readonly id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly last_sign_in_at: Date;
-  /** Network address. */
-  readonly from: string;
-  /** Whether they have a session that has not ended. */
-  readonly signed_in: boolean;
-}
-
-export interface MemberList {
-  readonly data: readonly Member[];
-  /** Whether others have signed in before those. */
-  readonly has_more: boolean;
-}
-
-const MOST_LISTED = 200;
-
-export type Members = ReturnType<typeof membersOf>;
-
-export function membersOf({ members, sessions }: ControlModels, now: () => number) {
-  return {
-    /** Who signed in last, newest first. */
-    async list(organisationId: string): Promise<MemberList> {
-      const found = await members
-        .find({ organisation_id: organisationId })
-        .sort({ last_sign_in_at: -1, _id: -1 })
-        .limit(MOST_LISTED + 1)
-        .lean();
-      const listed = found.slice(0, MOST_LISTED);
-      const ids = { $in: listed.map(({ user }) => user.id) };
-      const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(now()) } };
-      const users = await sessions.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
-      const signedIn = new Set(users.map(({ _id }) => _id));
-      return {
-        data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => ({
-          ...{ id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) },
-        })),
-        has_more: found.length > MOST_LISTED,
-      };
-    },
-  };
-}
-
-/** Notes a sign-in, in the transaction that begins its session and holds the organisation. */
-export async function noteMember(
-  { members }: Pick<ControlModels, 'members'>,
-  { organisation_id, user, ...rest }: Omit<MemberRow, '_id'>,
-  session: ClientSession,
-): Promise<void> {
-  const set = { $set: { organisation_id, user, ...rest } };
-  await members.updateOne({ _id: `${organisation_id}:${user.id}` }, set, { session, upsert: true });
-}
+const digest = (token: string): string => hash('sha256', token, 'base64url');

@@ -1,6 +1,7 @@
 import { HOUR, MINUTE } from '../units';
 import { type KeyUsage, PartlyAdded, type UsageEntry } from './keyUsage';
 import { type CountedRequest, pathsOf } from './usageDetails';
+import { createWriter } from './writer';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -19,7 +20,6 @@ const DETAILS_EACH = 6;
 
 const COUNTS = ['requests', 'errors', 'rate_limited', 'mcp'] as const;
 
-type Units = UsageEntry['units'];
 type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
   readonly details: Map<string, number>;
 };
@@ -31,44 +31,33 @@ type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry
  */
 export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
-  /** Details held. */
   let details = 0;
   let uncounted = 0;
   /** Whether a write was begun because the counters were used up, and none has succeeded since. */
   let isFull = false;
 
-  /** The counter of an hour; undefined if there is no room for another. */
-  function entryOf(keyId: string, hour: number, units?: Units): Entry | undefined {
-    const name = [keyId, hour, ...(units ?? [])].join(':');
+  /** Adds counts to those of an hour, as far as there is room for them. */
+  function add({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
+    const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
     const known = counts.get(name);
-    if (known || counts.size >= capacity) return known;
-    const counted = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-    const entry: Entry = { keyId, hour: new Date(hour), ...counted, details: new Map(), ...(units && { units }) };
-    counts.set(name, entry);
-    return entry;
-  }
-
-  function addDetail(to: Map<string, number>, path: string, more: number): void {
-    const known = to.get(path);
-    if (known === undefined) {
-      if (details >= capacity * DETAILS_EACH) return;
-      details += 1;
-    }
-    to.set(path, (known ?? 0) + more);
-  }
-
-  /** Adds counts to those of an hour, if there is room for them. */
-  function add({ keyId, hour, units, ...counted }: Omit<UsageEntry, 'hour'> & { readonly hour: number }): void {
-    const entry = entryOf(keyId, hour, units);
-    if (!entry) {
+    if (!known && counts.size >= capacity) {
       uncounted += counted.requests;
       return;
     }
-    for (const name of COUNTS) entry[name] = (entry[name] ?? 0) + (counted[name] ?? 0);
-    for (const [path, count] of counted.details ?? []) addDetail(entry.details, path, count);
+    const none = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
+    const entry: Entry = known ?? { keyId, hour, ...none, details: new Map(), ...(units && { units }) };
+    counts.set(name, entry);
+    for (const count of COUNTS) entry[count] = (entry[count] ?? 0) + (counted[count] ?? 0);
+    for (const [path, count] of more ?? []) {
+      const before = entry.details.get(path);
+      if (before === undefined && details >= capacity * DETAILS_EACH) continue;
+      if (before === undefined) details += 1;
+      entry.details.set(path, (before ?? 0) + count);
+    }
+    soon();
   }
 
-  async function write(): Promise<void> {
+  const { soon, flush } = createWriter(MINUTE, async () => {
     if (uncounted > 0) onUncounted(uncounted);
     uncounted = 0;
     if (counts.size === 0) return;
@@ -79,18 +68,15 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       await usage.add(taken);
       isFull = false;
     } catch (error) {
-      for (const entry of error instanceof PartlyAdded ? error.left : taken)
-        add({ ...entry, hour: entry.hour.getTime() });
+      for (const entry of error instanceof PartlyAdded ? error.left : taken) add(entry);
       onError(error);
     }
-  }
-
-  const { flush, stop } = createWriter(MINUTE, write);
+  });
 
   return {
     /** Counts a finished request for each of the ids: of keys, and of organisations (organisationUsageId); never blocks or fails. */
     count(ids: readonly string[], request: CountedRequest): void {
-      const hour = Math.floor(Date.now() / HOUR) * HOUR;
+      const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
       const details = new Map(pathsOf(request).map((path) => [path, 1]));
       const [errors, rate_limited] = [Number(request.outcome === 'error'), Number(request.outcome === 'rate_limited')];
       const counted = { hour, requests: 1, errors, rate_limited, mcp: Number(request.isMcp ?? false), details };
@@ -99,23 +85,6 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       isFull = true;
       void flush();
     },
-    /** Stops counting and writes what is left. */
-    stop,
-  };
-}
-
-/** Calls `write` every so many milliseconds, one call at a time, so that a slow database does not get more work. `write` never rejects. */
-export function createWriter(every: number, write: () => Promise<void>) {
-  let writing: Promise<void> = Promise.resolve();
-  const flush = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void flush(), every).unref();
-  return {
-    /** Calls it now, or after the call that goes on. */
-    flush,
-    /** Calls it once more, and then no longer. */
-    stop: async (): Promise<void> => {
-      clearInterval(timer);
-      await flush();
-    },
+    stop: flush,
   };
 }

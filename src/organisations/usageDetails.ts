@@ -6,19 +6,16 @@
 /** Counters by path, as `$inc` takes them. */
 export type Details = ReadonlyMap<string, number>;
 
-/** A request as usage counts it. */
 export interface CountedRequest {
   /** The outcome: a 429, another error, or neither. */
   readonly outcome: 'ok' | 'error' | 'rate_limited';
   readonly isMcp?: boolean;
   /** Label of the operation (src/metrics). */
   readonly operation: string;
-  /** Error code. */
   readonly code?: string | undefined;
   readonly ms: number;
 }
 
-/** Requests of one operation. */
 export interface OperationUsage {
   readonly operation: string;
   readonly requests: number;
@@ -29,7 +26,6 @@ export interface OperationUsage {
   readonly p95_ms: number | null;
 }
 
-/** Failed requests with one error code. */
 export interface CodeUsage {
   readonly code: string;
   readonly requests: number;
@@ -60,37 +56,41 @@ function bucketOf(ms: number): number {
   return at === -1 ? BOUNDS.length : at;
 }
 
-/** The operations of rows, most requests first. */
 export function operationsOf(rows: readonly DetailColumns[]): OperationUsage[] {
-  const sums = new Map<string, Map<string, number>>();
-  for (const { operations = {} } of rows) {
-    for (const [operation, counts] of Object.entries(operations)) {
-      const sum = sums.get(operation) ?? new Map<string, number>();
-      sums.set(operation, sum);
-      for (const [name, count] of Object.entries(counts)) sum.set(name, (sum.get(name) ?? 0) + count);
-    }
-  }
-  const all = [...sums].map(([operation, sum]): OperationUsage => {
-    const [requests, errors, rate_limited] = ['requests', 'errors', 'rate_limited'].map((name) => sum.get(name) ?? 0);
-    const buckets = Array.from({ length: BOUNDS.length + 1 }, (_, at) => sum.get(`t${String(at)}`) ?? 0);
-    const counts = { requests: requests ?? 0, errors: errors ?? 0, rate_limited: rate_limited ?? 0 };
-    return { operation, ...counts, p50_ms: percentile(buckets, 0.5), p95_ms: percentile(buckets, 0.95) };
+  const names = new Set(rows.flatMap(({ operations = {} }) => Object.keys(operations)));
+  const all = [...names].map((operation): OperationUsage => {
+    const {
+      requests = 0,
+      errors = 0,
+      rate_limited = 0,
+      ...times
+    } = sumOf(rows, ({ operations }) => operations?.[operation]);
+    const buckets = Array.from({ length: BOUNDS.length + 1 }, (_, at) => times[`t${String(at)}`] ?? 0);
+    const [p50_ms, p95_ms] = [percentile(buckets, 0.5), percentile(buckets, 0.95)];
+    return { operation, requests, errors, rate_limited, p50_ms, p95_ms };
   });
-  return all.sort((one, other) => other.requests - one.requests || compare(one.operation, other.operation));
+  return all.sort(byRequests(({ operation }) => operation));
 }
 
-/** The error codes of rows, most requests first. */
 export function codesOf(rows: readonly DetailColumns[]): CodeUsage[] {
-  const sums = new Map<string, number>();
-  for (const { codes = {} } of rows) {
-    for (const [code, count] of Object.entries(codes)) sums.set(code, (sums.get(code) ?? 0) + count);
-  }
-  const all = [...sums].map(([code, requests]) => ({ code, requests }));
-  return all.sort((one, other) => other.requests - one.requests || compare(one.code, other.code));
+  const sums = Object.entries(sumOf(rows, ({ codes }) => codes));
+  return sums.map(([code, requests]) => ({ code, requests })).sort(byRequests(({ code }) => code));
 }
 
-function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
+function sumOf(
+  rows: readonly DetailColumns[],
+  countersOf: (row: DetailColumns) => Readonly<Record<string, number>> | undefined,
+): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const row of rows)
+    for (const [name, count] of Object.entries(countersOf(row) ?? {})) sums[name] = (sums[name] ?? 0) + count;
+  return sums;
+}
+
+/** Most requests first, and then by name. */
+function byRequests<T extends { readonly requests: number }>(nameOf: (one: T) => string) {
+  return (one: T, other: T): number =>
+    other.requests - one.requests || (nameOf(one) < nameOf(other) ? -1 : Number(nameOf(one) > nameOf(other)));
 }
 
 /** A percentile, as if the requests of a bucket were spread evenly over it; the last bucket counts as its lower bound. */

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { ClientSession, mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
-import type { ControlModels, RecordEvent } from './models';
+import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
+import { lastKnownOf } from './placement';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
-import { MINUTE } from '../units';
 
 /* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
 
@@ -24,10 +24,6 @@ export interface NewEndpoint {
   readonly createdBy: string;
 }
 
-/** How long the counts of endpoints are used, in milliseconds. */
-const COUNTED_FOR = MINUTE;
-
-/** What is changed, and what the audit event says of it. */
 interface Change {
   readonly update: mongo.UpdateFilter<EndpointRow>;
   readonly action: AuditAction;
@@ -48,39 +44,33 @@ function taken({ holder, state, until }: EndpointRow, now: number): Pick<Endpoin
 
 export function webhookEndpointsOf(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
-  let counted: { readonly at: number; readonly counts: Promise<ReadonlyMap<EndpointState, number>> } | undefined;
 
-  const filterOf = (id: string, { organisationId }: Authority) => ({
+  /** How many there are in each state, of all organisations. */
+  const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
+    new Map(
+      await Promise.all(ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const)),
+    );
+
+  const filterOf = (id: string, { organisationId }: Pick<Authority, 'organisationId'>) => ({
     _id: id,
     ...(organisationId !== undefined && { organisation_id: organisationId }),
   });
 
   /** Without a change nothing is written, and no audit event: callers could fill the audit log with them. */
-  function change(
+  const change = (
     id: string,
     by: Authority,
     work: (before: EndpointRow) => Change | undefined,
-  ): Promise<EndpointRow | undefined> {
-    return inOrganisation(id, by, async (before, session, record) => {
-      const changed = work(before);
-      if (!changed) return before;
+  ): Promise<EndpointRow | undefined> =>
+    models.change(async (session, record) => {
+      const before = await rows.findOne(filterOf(id, by), { session });
+      const changed = before && work(before);
+      if (!changed) return before ?? undefined;
       const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
       if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, ...details });
       return after ?? undefined;
     });
-  }
-
-  function inOrganisation<T>(
-    id: string,
-    by: Authority,
-    work: (found: EndpointRow, session: ClientSession, record: RecordEvent) => Promise<T>,
-  ): Promise<T | undefined> {
-    return models.change(async (session, record) => {
-      const found = await rows.findOne(filterOf(id, by), { session });
-      return found ? work(found, session, record) : undefined;
-    });
-  }
 
   return {
     /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MOST_ENDPOINTS} */
@@ -108,7 +98,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     list: (organisationId: string): Promise<EndpointRow[]> =>
       rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
-      (await rows.findOne(filterOf(id, by as Authority))) ?? undefined,
+      (await rows.findOne(filterOf(id, by))) ?? undefined,
     /** Used from the next page of events on. */
     update: (id: string, set: Partial<Pick<EndpointRow, 'url' | 'types'>>, by: Authority) =>
       change(id, by, (before) =>
@@ -154,24 +144,15 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
       ),
     /** Resolves with the endpoint as it was. */
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
-      inOrganisation(id, by, async (found, session, record) => {
-        await rows.deleteOne({ _id: id }, { session });
+      models.change(async (session, record) => {
+        const found = await rows.findOneAndDelete(filterOf(id, by), { session });
+        if (!found) return undefined;
         await record(by.actor, 'webhook.deleted', found.organisation_id, { endpoint: id, url: found.url });
         return found;
       }),
-    /** Whether there is any endpoint. */
     any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
-    /** How many there are in each state, of all organisations; counted at most once a minute. */
-    counts: (): Promise<ReadonlyMap<EndpointState, number>> => {
-      if (!counted || now() - counted.at > COUNTED_FOR) {
-        const counts = Promise.all(
-          ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const),
-        ).then((found) => new Map(found));
-        counted = { at: now(), counts };
-        counts.catch(() => (counted = undefined));
-      }
-      return counted.counts;
-    },
+    counts,
+    lastCounts: lastKnownOf<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };
 }
 

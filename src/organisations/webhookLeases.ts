@@ -17,12 +17,10 @@ export const BEAT_EVERY = 3000;
 const NONE_FOR = 5000;
 export const SETTLED_AFTER = 15_000;
 
-/** What a worker changes. */
 export type Progress = Partial<
   Pick<EndpointRow, 'position' | 'state' | 'failed' | 'failing_since' | 'probes' | 'last_success_at' | 'parked'>
 >;
 
-/** When an endpoint is next worked on. */
 export interface Rest {
   /** From when on there is work; when the next event comes if it is missing. */
   readonly due?: Date | undefined;
@@ -30,10 +28,8 @@ export interface Rest {
   readonly until?: Date | undefined;
 }
 
-/** An endpoint that has work. */
 export type Due = Pick<EndpointRow, '_id' | 'organisation_id' | 'failed'> & { readonly due: Date };
 
-/** How many endpoints may be taken, and which. */
 export interface Room {
   readonly limit: number;
   /** Organisations of which no more may be taken. */
@@ -50,23 +46,12 @@ const LONG_AGO = new Date(0);
 export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
   const rows = nativeCollection(webhookEndpoints);
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
-  /** Those that had one. */
-  const having = new LRUCache<string, true>({ max: 10_000 });
 
   const free = () => {
     const time = { $lte: new Date(now()) };
     return { due: time, until: time };
   };
   const until = (): Date => new Date(now() + LEASED_FOR);
-
-  /** Notes which organisations have an endpoint. */
-  async function look(organisations: readonly string[]): Promise<void> {
-    if (organisations.length === 0) return;
-    const members = { projection: { _id: 0, organisation_id: 1 } } as const;
-    const found = await rows.find({ organisation_id: { $in: [...organisations] } }, members).toArray();
-    for (const { organisation_id: id } of found) having.set(id, true);
-    for (const id of organisations) if (!having.has(id)) without.set(id, true);
-  }
 
   return {
     /** Endpoints that have work and that nobody works on, those that wait longest first; without those that there is no room for. */
@@ -108,13 +93,15 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
      */
     async wake(organisations: readonly string[]): Promise<boolean> {
       const some = organisations.filter((id) => !without.has(id));
-      await look(some.filter((id) => !having.has(id)));
-      const had = some.filter((id) => having.has(id));
-      if (had.length === 0) return false;
+      if (some.length === 0) return false;
       const woken = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
-      const { matchedCount } = await rows.updateMany({ organisation_id: { $in: had }, state: 'enabled' }, woken);
-      // perhaps they have none any more
-      if (matchedCount < had.length) for (const id of had) having.delete(id);
+      const theirs = { organisation_id: { $in: some } };
+      const { matchedCount } = await rows.updateMany({ ...theirs, state: 'enabled' }, woken);
+      if (matchedCount < some.length) {
+        const found = await rows.find(theirs, { projection: { _id: 0, organisation_id: 1 } }).toArray();
+        const having = new Set(found.map(({ organisation_id: id }) => id));
+        for (const id of some) if (!having.has(id)) without.set(id, true);
+      }
       return matchedCount > 0;
     },
   };

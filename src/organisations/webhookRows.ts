@@ -23,12 +23,9 @@ export interface EndpointRow {
   readonly position: string;
   /** Objects whose events failed since the last success, at most as many as make it failing. */
   readonly failed: readonly string[];
-  /** The first failure since the last success. */
   readonly failing_since: Date | null;
-  /** Attempts since it is failing. */
   readonly probes: number;
   readonly last_success_at: Date | null;
-  /** Parked events, as last counted. */
   readonly parked: number;
   /** From when on there is work; missing if there is none. */
   readonly due?: Date;

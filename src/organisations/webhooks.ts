@@ -29,9 +29,7 @@ export interface NewWebhookEndpoint {
 /** As in schema/webhooks.graphql. */
 export interface WebhookAttempt {
   readonly at: Date;
-  /** Whether the answer was 2xx. */
   readonly ok: boolean;
-  /** HTTP status; null if there was no answer. */
   readonly status: number | null;
   /** What went wrong; null if it was accepted. */
   readonly error: string | null;

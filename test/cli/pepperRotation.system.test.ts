@@ -138,23 +138,6 @@ test('once every key has been used, doctor says that KEY_PEPPER_PREVIOUS can be 
   expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
 });
 
-test('at most 1,000 keys wait for rehashing, however many are used at once, and they are written 100 at a time', async () => {
-  const template = await stored(unused!);
-  const sent: number[] = [];
-  const rows = after!.databases.control.getClient().db(CONTROL_DATABASE).collection('api_keys');
-  const bulkWrite = jest
-    .spyOn(Object.getPrototypeOf(rows) as typeof rows, 'bulkWrite')
-    .mockImplementation((operations) => {
-      sent.push(operations.length);
-      return Promise.resolve({} as never);
-    });
-  for (let at = 0; at < 3000; at += 1)
-    after!.control.apiKeys.rehash({ ...template, pepper: 0, _id: `key ${String(at)}` }, 'secret');
-  await after!.control.apiKeys.settle();
-  bulkWrite.mockRestore();
-  expect(sent).toEqual(Array.from({ length: 10 }, () => 100));
-});
-
 test('keys without a stored fingerprint count as hashed with the previous pepper', async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
   // as in versions whose demo stored none

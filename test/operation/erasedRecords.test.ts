@@ -41,11 +41,7 @@ test('is dropped if the organisation was erased meanwhile', async () => {
   expect(await rowsOf(stays, other.id)).toEqual([1, 4]);
 });
 
-test.each([
-  ['the request log', 1],
-  // one look for organisations and one for the owners of keys
-  ['usage', 2],
-])('is deleted again if the organisation was erased while it was written: %s', async (what, looks) => {
+test.each(['the request log', 'usage'])('is deleted again if erased while it was written: %s', async (what) => {
   const models = controlModels(eraser.databases);
   const organisation = await makeOrganisation(eraser);
   const { id: keyId } = await makeKey(eraser, organisation);
@@ -54,7 +50,7 @@ test.each([
     lean: async () => {
       const found = await models.organisations.find(...given).lean();
       looked += 1;
-      if (looked === looks) await erase(organisation);
+      if (looked === 1) await erase(organisation);
       return found;
     },
   });
@@ -67,6 +63,6 @@ test.each([
     const row = { _id: randomUUID(), organisation_id: organisation.id, key_id: keyId, at: new Date() };
     await requestLog({ ...models, organisations }).add([row as RequestRow]);
   }
-  expect(looked).toBeGreaterThan(looks);
+  expect(looked).toBeGreaterThan(1);
   expect(await rowsOf(organisation, keyId)).toEqual([0, 0]);
 });
