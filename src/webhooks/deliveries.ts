@@ -12,7 +12,6 @@ import { type EventRow, events, KEPT_FOR } from '../events/collection';
  * events.
  */
 
-/** Attempts that a row remembers. */
 const MOST_REMEMBERED = 10;
 
 export interface DeliveryRow {
@@ -30,7 +29,6 @@ export interface DeliveryRow {
   readonly at: Date;
 }
 
-/** What is known of a row that is not done. */
 export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
 
 export const webhookDeliveries = definedByType<DeliveryRow>('webhook_deliveries', [
@@ -49,27 +47,16 @@ export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt
 }
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
+const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
 
 export function deliveriesOf(data: OrganisationData) {
   const rows = nativeCollection(data.collection(webhookDeliveries));
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
   return {
-    /** Rows that are not done, oldest event first. */
     open: (endpoint: string, most: number): Promise<OpenRow[]> =>
-      rows
-        .find(openOf(endpoint), {
-          projection: { state: 1, object_id: 1, next_at: 1 },
-          sort: { _id: 1 },
-          limit: most,
-        })
-        .toArray(),
+      rows.find(openOf(endpoint), { projection: OPEN_MEMBERS, sort: { _id: 1 }, limit: most }).toArray(),
     byIds: (ids: readonly string[]): Promise<DeliveryRow[]> =>
       rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
-    /** Rows that wait for an earlier event of an object, oldest first. */
-    held: (endpoint: string, object: string | null, most: number): Promise<DeliveryRow[]> =>
-      rows
-        .find({ endpoint_id: endpoint, state: 'held', object_id: object }, { sort: { _id: 1 }, limit: most })
-        .toArray(),
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
     /**
      * Stores rows as they are now, of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased
@@ -87,11 +74,9 @@ export function deliveriesOf(data: OrganisationData) {
     makeDue: async (endpoint: string, now: Date): Promise<void> => {
       await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
     },
-    /** Drops everything that waits. */
     skipOpen: async (endpoint: string): Promise<void> => {
       await rows.updateMany(openOf(endpoint), { $set: { state: 'skipped', next_at: null } });
     },
-    /** Notes an attempt by hand. */
     note: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
       await rows.updateOne({ _id }, { $set: { log: withAttempt(log, attempt) } });
     },

@@ -29,16 +29,12 @@ export function webhookParts({ config, databases, control }: WebhooksOptions) {
   const signing =
     master === undefined
       ? undefined
-      : {
-          sender: senderOf({ master, poster, now: databases.now }),
-          secret: masterSecret({ databases, control }, master),
-        };
+      : { sender: senderOf(master, poster, databases.now), secret: masterSecret({ databases, control }, master) };
   const webhooksOf = createManagement({ databases, control, policy, resolve, signing });
   return {
     poster,
     /** What signs and sends; undefined without a master secret. */
     signing,
-    /** What people do with endpoints. */
     webhooksOf,
     /** The webhooks of a signed-in user's organisation, acting from a network address. */
     ofUser: ({ organisation, user }: Session, from: string): OwnWebhooks =>
@@ -72,7 +68,6 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
     });
   return {
     ofUser,
-    /** Notes that organisations have new events. */
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
     },

@@ -164,12 +164,8 @@ export function createManagement({ databases, control, policy, resolve, signing 
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },
-      async disable(id) {
-        return withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own)));
-      },
-      async remove(id) {
-        return withLag(found(await webhooks.remove(id.toLowerCase(), own)));
-      },
+      disable: async (id) => withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own))),
+      remove: async (id) => withLag(found(await webhooks.remove(id.toLowerCase(), own))),
       async deliveries(query) {
         const { _id: endpoint } = await require(query.endpoint);
         const page = await deliveriesOf(await open()).page({ ...query, endpoint });
@@ -219,23 +215,18 @@ const MOST = { organisation: 2, gateway: 16 } as const;
 
 /** Runs what a person posts by hand, as long as it is not too much at once. */
 function byHandGate() {
-  const running = new Map<string, number>();
-  let all = 0;
+  const running: string[] = [];
   return async <T>(organisation: string, work: () => Promise<T>): Promise<T> => {
-    const own = running.get(organisation) ?? 0;
-    if (own >= MOST.organisation || all >= MOST.gateway) {
+    const own = running.filter((id) => id === organisation).length;
+    if (own >= MOST.organisation || running.length >= MOST.gateway) {
       const detail = 'Too many webhooks are being sent by hand at the moment; wait for their outcome.';
       throw new AppError('rate_limited', detail, { retryAfter: 5 });
     }
-    running.set(organisation, own + 1);
-    all += 1;
+    running.push(organisation);
     try {
       return await work();
     } finally {
-      all -= 1;
-      const left = (running.get(organisation) ?? 1) - 1;
-      if (left > 0) running.set(organisation, left);
-      else running.delete(organisation);
+      running.splice(running.indexOf(organisation), 1);
     }
   };
 }

@@ -9,7 +9,6 @@ import { MINUTE } from '../units';
 export interface Claim {
   readonly organisation: string;
   readonly endpoint: string;
-  /** Whether the endpoint's last attempt failed. */
   readonly hasFailed: boolean;
 }
 
@@ -18,7 +17,6 @@ export const MOST_POSTS = { all: 64, organisation: 16, suspects: 16, ownSuspects
 /** A post that takes this long (ms) makes its endpoint slow, for so long at most unless it is again. */
 const SLOW = 5000;
 const SLOW_FOR = 10 * MINUTE;
-/** Slow endpoints that are remembered. */
 const MOST_SLOW = 10_000;
 
 /** How many an organisation has, and how many of them are suspects. */
@@ -29,7 +27,8 @@ interface Own {
 
 interface Waiting {
   readonly claim: Claim;
-  readonly admit: (giveBack: () => void) => void;
+  /** Ends the wait with what gives its place back. False without a place. */
+  readonly admit: (giveBack: (() => void) | undefined) => boolean;
 }
 
 export interface PlacesOptions {
@@ -43,11 +42,10 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
   const ofOrganisation = new Map<string, Own>();
   const slowOnes = new LRUCache<string, true>({ max: MOST_SLOW, ttl: SLOW_FOR });
   let [all, suspects] = [0, 0];
-  let waiting: Waiting[] = [];
+  const waiting = new Set<Waiting>();
 
   const isSuspect = ({ endpoint, hasFailed }: Claim): boolean => hasFailed || slowOnes.has(endpoint);
 
-  /** Takes a place if there is one. Returns what gives it back. */
   function tryTake(claim: Claim): (() => void) | undefined {
     const suspect = isSuspect(claim);
     const own = ofOrganisation.get(claim.organisation) ?? { all: 0, suspects: 0 };
@@ -77,16 +75,9 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
 
   /** Gives what is free to organisations that have least, in order among those: else some with slow receivers would make all others wait. */
   function admitWaiting(): void {
-    for (let hasAdmitted = waiting.length > 0; hasAdmitted;) {
-      hasAdmitted = false;
-      for (const one of [...waiting].sort((some, other) => placesOf(some) - placesOf(other))) {
-        const giveBack = tryTake(one.claim);
-        if (!giveBack) continue;
-        waiting = waiting.filter((other) => other !== one);
-        one.admit(giveBack);
-        hasAdmitted = waiting.length > 0 && all < most.all;
-        break;
-      }
+    while (all < most.all) {
+      const inOrder = [...waiting].sort((one, other) => placesOf(one) - placesOf(other));
+      if (!inOrder.some(({ claim, admit }) => admit(tryTake(claim)))) return;
     }
   }
 
@@ -99,23 +90,25 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
       const giveBack = tryTake(claim);
       if (giveBack) return Promise.resolve(giveBack);
       return new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          waiting = waiting.filter((one) => one !== mine);
-          resolve(undefined);
-        }, within);
-        const mine = {
+        const end = (taken?: () => void): void => {
+          clearTimeout(timer);
+          waiting.delete(mine);
+          resolve(taken);
+        };
+        const timer = setTimeout(end, within);
+        const mine: Waiting = {
           claim,
-          admit: (taken: () => void): void => {
-            clearTimeout(timer);
-            resolve(taken);
+          admit: (taken) => {
+            if (taken) end(taken);
+            return taken !== undefined;
           },
         };
-        waiting.push(mine);
+        waiting.add(mine);
       });
     },
     /** Posts under way. */
     taken: (): number => all,
     /** Posts that wait for a place. */
-    waiting: (): number => waiting.length,
+    waiting: (): number => waiting.size,
   };
 }

@@ -8,13 +8,13 @@ import { type AddressPolicy, dnsNames, judgedLookup, literalOf, RefusedAddress, 
 
 /* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
 
-/** What became of an attempt. */
 export interface Attempt extends WebhookAttempt {
   /** For how long the receiver asks to be left alone, in milliseconds. */
   readonly retryAfter?: number;
 }
 
-/** What is posted. */
+type Outcome = Omit<Attempt, 'at' | 'ms'>;
+
 export interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,6 +43,7 @@ const MOST_FREE = 64;
 const FREE_FOR = 5000;
 /** What a connection says that the other side has closed: to a reader, and to a writer. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+const NO_ANSWER = 'the connection was closed without an answer';
 /** Most that a `Retry-After` can ask for, in milliseconds. */
 const MOST_RETRY_AFTER = HOUR;
 
@@ -54,12 +55,8 @@ export function createPoster({
   within = WITHIN,
   bodyWithin = BODY_WITHIN,
 }: PosterOptions) {
-  const kept = {
-    keepAlive: true,
-    maxTotalSockets: MOST_SOCKETS,
-    maxFreeSockets: MOST_FREE,
-    timeout: FREE_FOR,
-  } as const;
+  const most = { maxTotalSockets: MOST_SOCKETS, maxFreeSockets: MOST_FREE } as const;
+  const kept = { keepAlive: true, timeout: FREE_FOR, ...most } as const;
   // their own, so that no proxy of the environment and no connection of other requests is used
   const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
 
@@ -93,52 +90,32 @@ export function createPoster({
     });
   }
 
-  function once(url: URL, post: Post, began: number, isAgain = false): Promise<Omit<Attempt, 'at' | 'ms'> | 'again'> {
-    return new Promise((resolve, reject) => {
-      const sent = request(url, post, isAgain);
-      let [timer, head]: [NodeJS.Timeout | undefined, IncomingMessage | undefined] = [undefined, undefined];
-      const parts: Buffer[] = [];
-      let [length, informed] = [0, 0];
-      const end = (): void => {
-        clearTimeout(timer);
-        if (head) resolve(outcomeOf(head, Buffer.concat(parts).subarray(0, MOST_ANSWER)));
-        else reject(new Error('the connection was closed without an answer'));
-      };
-      const stop = (): void => {
-        end();
-        sent.destroy();
-      };
-      const left = Math.max(0, began + within - performance.now());
-      timer = setTimeout(() => {
-        reject(new Error(`no answer within ${String(within / 1000)} s`));
-        sent.destroy();
-      }, left);
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        clearTimeout(timer);
-        if (head) end();
-        // the receiver closed it while it was idle
-        else if (sent.reusedSocket && CLOSED.has(error.code)) resolve('again');
-        else reject(error);
-      });
-      sent.on('close', end);
-      sent.on('information', () => {
-        informed += 1;
-        if (informed <= MOST_INFORMED) return;
-        reject(new Error('the answer is not HTTP: it only announces another'));
-        sent.destroy();
-      });
-      sent.on('response', (response) => {
-        head = response;
-        clearTimeout(timer);
-        timer = setTimeout(stop, bodyWithin);
-        response.on('data', (part: Buffer) => {
-          parts.push(part);
-          length += part.length;
-          if (length >= MOST_ANSWER) stop();
+  async function once(url: URL, post: Post, began: number, isAgain = false): Promise<Outcome | 'again'> {
+    const sent = request(url, post, isAgain);
+    let [timer, informed]: [NodeJS.Timeout | undefined, number] = [undefined, 0];
+    try {
+      const head = await new Promise<IncomingMessage>((resolve, reject) => {
+        const fail = (why: string): void => {
+          reject(new Error(why));
+          sent.destroy();
+        };
+        const left = Math.max(0, began + within - performance.now());
+        timer = setTimeout(fail, left, `no answer within ${String(within / 1000)} s`);
+        sent.on('information', () => {
+          informed += 1;
+          if (informed > MOST_INFORMED) fail('the answer is not HTTP: it only announces another');
         });
-        response.on('end', end).on('error', end);
+        sent.on('response', resolve).on('error', reject);
+        sent.on('close', fail.bind(undefined, NO_ANSWER));
+      }).finally(() => {
+        clearTimeout(timer);
       });
-    });
+      return outcomeOf(head, await beginningOf(head, bodyWithin));
+    } catch (error) {
+      // the receiver closed it while it was idle
+      if (sent.reusedSocket && CLOSED.has((error as SystemError).code)) return 'again';
+      throw error;
+    }
   }
 
   return {
@@ -146,44 +123,53 @@ export function createPoster({
     async post(post: Post): Promise<Attempt> {
       const at = new Date();
       const began = performance.now();
-      const done = (rest: Omit<Attempt, 'at' | 'ms'>): Attempt => ({
-        ...{ at, ...rest },
-        ms: Math.round(performance.now() - began),
-      });
+      const done = (rest: Outcome): Attempt => ({ ...{ at, ...rest }, ms: Math.round(performance.now() - began) });
       try {
         if (Buffer.byteLength(post.body) > MOST_BODY)
           throw new Error(`the event is larger than ${String(MOST_BODY)} bytes`);
         const url = new URL(post.url);
         const first = await once(url, post, began);
         const outcome = first === 'again' ? await once(url, post, began, true) : first;
-        if (outcome === 'again') throw new Error('the connection was closed without an answer');
+        if (outcome === 'again') throw new Error(NO_ANSWER);
         return done(outcome);
       } catch (error) {
         return done({ ok: false, status: null, error: explain(error), answer: null });
       }
     },
-    /** Closes connections that nobody uses. */
     close(): void {
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
 }
 
-function outcomeOf(head: IncomingMessage, bytes: Buffer): Omit<Attempt, 'at' | 'ms'> {
+/** The first bytes of an answer's body, as far as they come in time. */
+async function beginningOf(head: IncomingMessage, within: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  const timer = setTimeout(() => head.destroy(), within);
+  try {
+    for await (const part of head as AsyncIterable<Buffer>) {
+      parts.push(part);
+      length += part.length;
+      if (length >= MOST_ANSWER) break;
+    }
+  } catch {
+    // cut off, it counts by its status
+  } finally {
+    clearTimeout(timer);
+  }
+  return Buffer.concat(parts).subarray(0, MOST_ANSWER);
+}
+
+function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   const status = head.statusCode ?? 0;
   const ok = status >= 200 && status < 300;
   const answer = bytes.length === 0 ? null : bytes.toString('utf8').replaceAll('\0', '\uFFFD');
   const retryAfter = status === 429 || status === 503 ? retryAfterOf(head.headers['retry-after']) : undefined;
-  return {
-    ...{ ok, status, error: ok ? null : faultOf(status), answer },
-    ...(retryAfter ? { retryAfter: Math.min(retryAfter, MOST_RETRY_AFTER) } : {}),
-  };
-}
-
-function faultOf(status: number): string {
-  if (status >= 300 && status < 400)
-    return `the answer was ${String(status)}, a redirect, which is not followed; change the URL of the endpoint`;
-  return `the answer was ${String(status)}`;
+  const isRedirect = status >= 300 && status < 400;
+  const advice = isRedirect ? ', a redirect, which is not followed; change the URL of the endpoint' : '';
+  const error = ok ? null : `the answer was ${String(status)}${advice}`;
+  return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MOST_RETRY_AFTER) }) };
 }
 
 /** What people are told of errors of the system, by code. */
@@ -203,7 +189,6 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/** One line for the owner of the endpoint. */
 function explain(error: unknown): string {
   if (error instanceof RefusedAddress) return `the URL ${error.message}`;
   const { code = '', message = '', errors: [first] = [] } = error as SystemError;

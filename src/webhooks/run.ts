@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import { BEAT_EVERY, type Leased, type Progress, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
+import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { healthOf, probeAfter } from './health';
 import type { Places } from './places';
@@ -21,7 +21,6 @@ const LONGEST = 180_000;
 /** How long endpoints rest that cannot be delivered to for another reason than their receiver, in milliseconds. */
 const REST = { closed: 60_000, away: 20_000, moving: 5000, young: 2000 } as const;
 
-/** Who disables endpoints by itself. */
 const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };
 
 export interface RunOptions {
@@ -37,7 +36,6 @@ export interface RunOptions {
   readonly onDisabled: (lease: Leased, reason: DisabledReason) => void;
 }
 
-/** Whether an organisation's events may be sent. */
 function isServed({ state, plan }: Organisation): boolean {
   return STATES[state].requests && PLANS[plan].integrations;
 }
@@ -58,8 +56,7 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
   try {
-    const { lease, progress, rest } = await passes(taken, organisation, beat.isLost, options);
-    return lease !== undefined && (await leases.release(lease, progress, rest));
+    return await passes(taken, organisation, beat.isLost, options);
   } catch (error) {
     const isRefused = error instanceof AppError && error.code === 'unavailable';
     await leases.release(taken, {}, after(isRefused ? REST.moving : REST.away));
@@ -70,44 +67,26 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
   }
 }
 
-/** Keeps a lease while an attempt goes on. */
 function heartbeat(lease: Leased, { control }: RunOptions) {
   let isLost = false;
   const latest = performance.now() + LONGEST;
   const timer = setInterval(() => {
     isLost ||= performance.now() > latest;
     if (isLost) return;
-    control.webhookLeases.keep(lease, {}).then(
-      (kept) => {
-        isLost ||= !kept;
-      },
-      // it lasts longer than one beat
-      () => undefined,
-    );
+    // it lasts longer than one beat, so a failure is none of the lease
+    const keeping = control.webhookLeases.keep(lease, {}).catch(() => lease);
+    void keeping.then((kept) => (isLost ||= !kept));
   }, BEAT_EVERY);
-  return {
-    isLost: () => isLost,
-    stop: () => {
-      clearInterval(timer);
-    },
-  };
+  return { isLost: () => isLost, stop: clearInterval.bind(undefined, timer) };
 }
 
-interface Ended {
-  /** What is to be given back; undefined if there is no lease any more. */
-  readonly lease?: Leased;
-  readonly progress: Progress;
-  readonly rest: Rest;
-}
-
-const LOST: Ended = { progress: {}, rest: {} };
-
+/** Works until there is nothing to do. Resolves with whether it is due again at once. */
 async function passes(
   taken: Leased,
   organisation: Organisation,
   isLost: () => boolean,
   options: RunOptions,
-): Promise<Ended> {
+): Promise<boolean> {
   const { databases, control, sender, places, isEnding, onOutcome } = options;
   const { now } = databases;
   const data = await databases.open(organisation);
@@ -130,7 +109,7 @@ async function passes(
     const isOurs = async (): Promise<boolean> => (await control.webhookLeases.keep(read, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
     const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, isOurs, onOutcome });
-    if (!pass) return LOST;
+    if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
     // a probe that was not made, since there was no place or the gateway is ended, is made soon
@@ -139,13 +118,13 @@ async function passes(
       ? notBefore(now() + REST.moving)
       : restAfter(pass, read, health, { now: now(), isOver: isOver() });
     // with what it had been woken for when the events were read
-    if (rest && disable === undefined) return { lease: read, progress, rest };
+    if (rest && disable === undefined) return control.webhookLeases.release(read, progress, rest);
     const kept = await control.webhookLeases.keep(read, progress);
-    if (!kept) return LOST;
+    if (!kept) return false;
     if (disable !== undefined) {
       await control.webhooks.disable(kept._id, disable, SYSTEM);
       options.onDisabled(kept, disable);
-      return LOST;
+      return false;
     }
     endpoint = kept;
   }

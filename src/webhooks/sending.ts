@@ -10,10 +10,8 @@ import type { Attempt, Poster } from './post';
 /** How long a replaced secret signs too, in milliseconds. */
 const OVERLAP = DAY;
 
-/** Secrets that are remembered. */
 const MOST_KNOWN = 1000;
 
-/** An event as callers see it. */
 export type Shown = { readonly id: string } & object;
 
 type Signer = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
@@ -25,16 +23,10 @@ export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now:
   return until.getTime() > now ? until : null;
 }
 
-export interface SenderOptions {
-  readonly master: string;
-  readonly poster: Poster;
-  /** The time that is signed, in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 export type Sender = ReturnType<typeof senderOf>;
 
-export function senderOf({ master, poster, now }: SenderOptions) {
+/** `now` is the time that is signed, in milliseconds since 1970. */
+export function senderOf(master: string, poster: Poster, now: () => number) {
   // deriving one takes as long as everything else that a post does before it is sent
   const known = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
     max: MOST_KNOWN,
@@ -47,7 +39,6 @@ export function senderOf({ master, poster, now }: SenderOptions) {
   }
 
   return {
-    /** The secret of an endpoint, as it is shown once. */
     secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),
     send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown): Promise<Attempt> {
       const body = JSON.stringify(event);

@@ -24,13 +24,11 @@ export function secretFrom(text: string): Buffer | undefined {
   return secret.length >= 24 && secret.length <= 64 && secretText(secret) === text ? secret : undefined;
 }
 
-/** What is signed and sent with a webhook. */
 export interface Message {
   /** The event's id, the same at each attempt. */
   readonly id: string;
   /** When this attempt is made, in whole seconds since 1970. */
   readonly timestamp: number;
-  /** The body as it is sent, byte for byte. */
   readonly body: string;
 }
 

@@ -17,7 +17,6 @@ import type { Attempt } from './post';
 
 /* One pass over an endpoint: what is parked and due again, then the next events of the feed. */
 
-/** Events of one page. */
 const PAGE = 50;
 /** Parked events from which on the position no longer moves. */
 const MOST_PARKED = 1000;
@@ -41,12 +40,9 @@ export interface WorkOptions {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** What a pass has done. */
 export interface Pass {
   readonly position: string;
-  /** Parked events. */
   readonly parked: number;
-  /** Whether there is more to do at once. */
   readonly hasMore: boolean;
   /** When something parked is tried again, in milliseconds since 1970. */
   readonly nextAt: number | undefined;
@@ -113,16 +109,12 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     if (ids.length === 0) return;
     const rows = new Map((await deliveries.byIds(ids)).map((row) => [row._id, row]));
     const events = await eventsAt(data, ids.map(positionOfDelivery));
-    await runLanes(lanes, {
-      width: health.width,
-      isOver,
-      each: async ({ _id }) => {
-        const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
-        if (row && event) return attempt(row, event);
-        // what is no longer kept cannot be sent, and holds nothing up
-        if (row) changed.set(_id, { ...row, state: 'failed', next_at: null });
-        return true;
-      },
+    await runLanes(lanes, health.width, isOver, async ({ _id }) => {
+      const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
+      if (row && event) return attempt(row, event);
+      // what is no longer kept cannot be sent, and holds nothing up
+      if (row) changed.set(_id, { ...row, state: 'failed', next_at: null });
+      return true;
     });
   }
 
@@ -137,11 +129,9 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     const isOpen = new Set(open.map((row) => row._id));
     const items = page.rows.map((event): Item => ({ event, row: rowOf(event) }));
     if (wasFailing && items.length === 0) health.forget();
-    await runLanes(lanesOf(items, parkedBefore), {
-      width: health.width,
-      isOver,
-      each: ({ row, event }) => attempt(row, event),
-    });
+    const lanes = byObject(items, ({ row }) => row.object_id);
+    for (const key of parkedBefore) lanes.delete(key);
+    await runLanes(lanes.values(), health.width, isOver, ({ row, event }) => attempt(row, event));
     const isWhole = !isOver();
     const last = isWhole ? items.length - 1 : items.findLastIndex(({ row }) => changed.has(row._id));
     const blocked = parkedBefore;
@@ -179,36 +169,29 @@ interface Item {
   readonly event: EventRow;
 }
 
-/** Items by their object, without some objects. */
-function lanesOf(items: readonly Item[], without: ReadonlySet<string>): Item[][] {
-  const lanes = new Map<string, Item[]>();
+/** Items of each object, in order. */
+function byObject<T>(items: readonly T[], objectOf: (item: T) => string | null): Map<string, T[]> {
+  const lanes = new Map<string, T[]>();
   for (const item of items) {
-    const key = keyOf(item.row.object_id);
+    const key = keyOf(objectOf(item));
     const lane = lanes.get(key);
     if (lane) lane.push(item);
-    else if (!without.has(key)) lanes.set(key, [item]);
+    else lanes.set(key, [item]);
   }
-  return [...lanes.values()];
+  return lanes;
 }
 
-/** Of each object the oldest parked event, and when it is tried; behind a delivered one at once. */
-function headsOf(open: readonly OpenRow[]): Map<string, OpenRow> {
-  const heads = new Map<string, OpenRow>();
-  for (const row of open) if (!heads.has(keyOf(row.object_id))) heads.set(keyOf(row.object_id), row);
-  return heads;
-}
+/** The parked events of each object, oldest first. */
+const parkedLanes = (open: readonly OpenRow[]): OpenRow[][] => [...byObject(open, (row) => row.object_id).values()];
 
-const dueAt = ({ state, next_at: at }: OpenRow): number => (state === 'held' ? 0 : (at?.getTime() ?? 0));
+/** When the oldest parked event of an object is tried; behind a delivered one at once. */
+const dueAt = ([head]: readonly OpenRow[]): number => (head?.state === 'held' ? 0 : (head?.next_at?.getTime() ?? 0));
 
-function dueLanes(open: readonly OpenRow[], now: number): OpenRow[][] {
-  const due = [...headsOf(open)].filter(([, head]) => dueAt(head) <= now).slice(0, RETRIED.objects);
-  const lanes = new Map(due.map(([key]): [string, OpenRow[]] => [key, []]));
-  for (const row of open) {
-    const lane = lanes.get(keyOf(row.object_id));
-    if (lane && lane.length < RETRIED.events) lane.push(row);
-  }
-  return [...lanes.values()];
-}
+const dueLanes = (open: readonly OpenRow[], now: number): OpenRow[][] =>
+  parkedLanes(open)
+    .filter((lane) => dueAt(lane) <= now)
+    .slice(0, RETRIED.objects)
+    .map((lane) => lane.slice(0, RETRIED.events));
 
 /** What is parked after a pass, oldest event first. */
 function stillOpen(open: readonly OpenRow[], changed: ReadonlyMap<string, DeliveryRow>): OpenRow[] {
@@ -219,21 +202,20 @@ function stillOpen(open: readonly OpenRow[], changed: ReadonlyMap<string, Delive
 }
 
 function nextOf(open: readonly OpenRow[]): number | undefined {
-  const times = [...headsOf(open).values()].map(dueAt);
+  const times = parkedLanes(open).map(dueAt);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-interface LanesOptions<T> {
-  /** How many lanes may run at the moment. */
-  readonly width: () => number;
-  /** Whether nothing more may begin. */
-  readonly isOver: () => boolean;
-  /** Does one item. False ends its lane. */
-  readonly each: (item: T) => Promise<boolean>;
-}
-
-/** Does the items of each lane one after another, several lanes at the same time. @throws what the first failing item does, once all have ended */
-async function runLanes<T>(lanes: readonly (readonly T[])[], { width, isOver, each }: LanesOptions<T>): Promise<void> {
+/**
+ * Does the items of each lane one after another until `each` says false, and as many lanes at the same time as `width` says at the moment.
+ * @throws what the first failing item does, once all have ended
+ */
+async function runLanes<T>(
+  lanes: Iterable<readonly T[]>,
+  width: () => number,
+  isOver: () => boolean,
+  each: (item: T) => Promise<boolean>,
+): Promise<void> {
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
 

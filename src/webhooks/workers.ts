@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Due, Leased, Room } from '../organisations/webhookLeases';
 import { hasFailed } from './health';
 import type { MasterSecret } from './masterSecret';
@@ -31,8 +32,10 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   const running = new Map<string, { readonly lease: Leased; readonly ended: Promise<void> }>();
   let looking: Promise<void> | undefined;
   let waited = 0;
-  let [isEnding, isWoken, isFull] = [false, false, false];
-  let alarm: (() => void) | undefined;
+  let [isEnding, isFull] = [false, false];
+  let woken = new AbortController();
+  // a function, since it changes while something else is awaited
+  const isOver = (): boolean => isEnding;
   let checked: { readonly at: number; readonly fits: boolean } | undefined;
 
   async function mayWork(): Promise<boolean> {
@@ -46,7 +49,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   async function work(taken: Leased): Promise<void> {
     let isDue = false;
     try {
-      isDue = await runLease(taken, { ...options, places, isEnding: () => isEnding });
+      isDue = await runLease(taken, { ...options, places, isEnding: isOver });
     } catch (error) {
       onError(error);
     } finally {
@@ -57,17 +60,13 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   }
 
   function room(): Room {
-    const ofOrganisation = new Map<string, number>();
-    let failed = 0;
-    for (const { lease } of running.values()) {
-      ofOrganisation.set(lease.organisation_id, (ofOrganisation.get(lease.organisation_id) ?? 0) + 1);
-      if (hasFailed(lease)) failed += 1;
-    }
-    const full = [...ofOrganisation].filter(([, count]) => count >= MOST_LEASES.organisation);
+    const held = [...running.values()].map(({ lease }) => lease);
+    const ids = held.map(({ organisation_id: id }) => id);
+    const hasMost = (id: string): boolean => ids.filter((other) => other === id).length >= MOST_LEASES.organisation;
     return {
       limit: MOST_LEASES.all - running.size,
-      without: full.map(([id]) => id),
-      hasRoomForFailed: failed < MOST_LEASES.failed,
+      without: [...new Set(ids)].filter(hasMost),
+      hasRoomForFailed: held.filter(hasFailed).length < MOST_LEASES.failed,
     };
   }
 
@@ -76,7 +75,6 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     return limit > 0 && !without.includes(id) && (hasRoomForFailed || !hasFailed({ failed }));
   };
 
-  /** Takes what is due and fits. True if there may be more. */
   async function look(): Promise<boolean> {
     const free = room();
     isFull = free.limit <= 0 || free.without.length > 0 || !free.hasRoomForFailed;
@@ -84,48 +82,35 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     const found = await leases.waiting(free);
     const [first] = found;
     waited = first ? Math.max(0, now() - first.due.getTime()) : 0;
-    let taken = 0;
+    let hasTaken = false;
     for (const due of found) {
-      if (isEnding) return false;
+      if (isOver()) return false;
       if (!fits(due)) isFull = true;
-      else if (!running.has(due._id)) taken += await take(due._id);
+      if (!fits(due) || running.has(due._id)) continue;
+      const lease = await leases.take(due._id);
+      // another gateway may have been first
+      if (lease) running.set(due._id, { lease, ended: work(lease) });
+      hasTaken ||= lease !== undefined;
     }
-    return taken > 0 && found.length === free.limit;
+    return hasTaken && found.length === free.limit;
   }
 
-  /** Begins to work on an endpoint unless another gateway was first. Resolves with how many were taken. */
-  async function take(id: string): Promise<0 | 1> {
-    const lease = await leases.take(id);
-    if (!lease) return 0;
-    running.set(id, { lease, ended: work(lease) });
-    return 1;
-  }
-
-  function wake(): void {
-    isWoken = true;
-    alarm?.();
-  }
-
-  async function pause(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      alarm = resolve;
-      timer = setTimeout(resolve, ms).unref();
-      if (isWoken) resolve();
-    });
-    clearTimeout(timer);
-  }
+  const wake = (): void => {
+    woken.abort();
+  };
 
   async function run(): Promise<void> {
-    while (!isEnding) {
-      isWoken = false;
+    while (!isOver()) {
+      woken = new AbortController();
+      let pause = LOOK_EVERY;
       try {
-        if (!(await look())) await pause(LOOK_EVERY);
+        if (await look()) continue;
       } catch (error) {
         onError(error);
-        isWoken = false;
-        await pause(AFTER_FAILURE);
+        pause = AFTER_FAILURE;
+        if (!isOver()) woken = new AbortController();
       }
+      await sleep(pause, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
     }
   }
 
@@ -133,7 +118,6 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     start(): void {
       looking ??= run();
     },
-    /** Looks at once, since there is something to do. */
     poke: wake,
     /** Resolves when nothing more is sent or stored; what is under way ends first, within the time of an attempt. */
     async stop(): Promise<void> {

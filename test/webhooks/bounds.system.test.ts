@@ -8,50 +8,37 @@ import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { makeOrganisation } from '../support/factories';
-import { late, startGateway, withGateway } from '../support/gateway';
-import { recordCommands } from '../support/recordedCommands';
+import { startGateway, withGateway } from '../support/gateway';
 import { startReceiver } from './receiver';
-import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+import {
+  delivered,
+  free,
+  idsOf,
+  newScene,
+  openWorld,
+  type Scene,
+  untilArrived,
+  useWorld,
+  withRecordedWorld,
+  type World,
+} from './scene';
 
 /* What endpoints may cost, and what happens when gateways die or are overloaded while delivering. */
 
-const world = late(openWorld);
-afterAll(() => world.stop());
-
-const scenes: Scene[] = [];
-async function scene(of = world, input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
-  const made = await newScene(of, input);
-  scenes.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const { receiver, admin, id } of scenes.splice(0)) {
-    await receiver.stop();
-    await admin('delete_webhook_endpoint', { id });
-  }
-});
+const { world, scene } = useWorld();
 
 /** Stores events as the tail does, and marks the endpoints of their organisation as due. */
 async function record(of: World, { organisation }: Scene, count: number, object?: string): Promise<void> {
-  const rows = Array.from({ length: count }, (_, at): EventRow => {
-    const time = timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 });
-    const about = { type: 'quote', id: object ?? randomUUID() };
-    return {
-      _id: positionOf(0, time, at),
-      type: 'quote.updated',
-      at: new Date(),
-      object: about,
-      changes: [],
-      status: null,
-    };
-  });
+  const time = timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 });
+  const rows = Array.from({ length: count }, (_, at): EventRow => ({
+    ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
+    object: { type: 'quote', id: object ?? randomUUID() },
+  }));
   const data = await of.gateway.databases.open(organisation);
   await data.prepare([events]);
   await of.bare.db(databaseName(organisation.id)).collection<EventRow>('events').insertMany(rows);
   await of.gateway.control.webhookLeases.wake([organisation.id]);
 }
-
-const free = async (one: Scene): Promise<boolean> => (await one.row()).holder === null;
 
 test('two gateways deliver each event of one endpoint once', async () => {
   await withGateway(world.environment, async () => {
@@ -60,7 +47,7 @@ test('two gateways deliver each event of one endpoint once', async () => {
       await one.write(10);
       await untilArrived(one, (turn + 1) * 10);
     }
-    await eventually(async () => (await one.rows('delivered')).length === 100);
+    await delivered(one, 100);
     expect(idsOf(one)).toHaveLength(100);
     expect(new Set(idsOf(one)).size).toBe(100);
   });
@@ -75,9 +62,9 @@ test('a gateway killed while posting loses no event: another posts the same ids 
   try {
     await firstLine(child);
     await eventually(async () => (await tails.findOne({}))?.token, 30_000);
-    const one = await scene(own);
+    const one = await scene({}, own);
     // never answered
-    one.receiver.answer = () => undefined;
+    one.receiver.hold();
     await one.write(5);
     await untilArrived(one, 2);
     child.kill('SIGKILL');
@@ -88,13 +75,10 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
     await tails.updateMany({}, { $set: { until: new Date(0) } });
     await withGateway({ ...own.environment, EVENTS: 'on' }, async () => {
-      await eventually(async () => (await one.rows('delivered')).length === 5, 30_000);
-      const delivered = new Set((await one.rows('delivered')).map((row) => row.event_id));
-      expect(new Set(idsOf(one))).toEqual(delivered);
+      await delivered(one, 5);
+      expect(new Set(idsOf(one))).toEqual(new Set((await one.rows('delivered')).map((row) => row.event_id)));
       for (const id of before) expect(idsOf(one).filter((other) => other === id).length).toBeGreaterThanOrEqual(2);
     });
-    await one.receiver.stop();
-    scenes.length = 0;
   } finally {
     child.kill('SIGKILL');
     await own.stop();
@@ -102,48 +86,38 @@ test('a gateway killed while posting loses no event: another posts the same ids 
 }, 60_000);
 
 test('a dead endpoint costs the same commands, rows and posts per attempt, however many events are pending', async () => {
-  const { proxy, sent } = await recordCommands();
-  const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
-  try {
+  await withRecordedWorld(async (own, sent) => {
     const costs: object[] = [];
     for (const behind of [100, 3000]) {
-      const one = await scene(own);
+      const one = await scene({}, own);
       one.receiver.answer = () => 500;
+      const probe = async (number: number): Promise<void> => {
+        await one.hurry();
+        await eventually(async () => (await one.row()).probes === number);
+        await free(one);
+      };
       await record(own, one, behind);
-      await eventually(async () => (await one.endpoint()).state === 'failing' && (await free(one)), 30_000);
+      await eventually(async () => (await one.endpoint()).state === 'failing', 30_000);
+      await free(one);
       const rows = (await one.rows()).length;
-      const arrived = one.receiver.arrived.length;
+      const isBounded = rows < 25 && one.receiver.arrived.length < 25;
       // the first probe may load what later ones have cached
-      await one.hurry();
-      await eventually(async () => (await one.row()).probes === 1);
-      await eventually(() => free(one));
+      await probe(1);
       sent.length = 0;
       const posts = one.receiver.arrived.length;
-      await one.hurry();
-      await eventually(async () => (await one.row()).probes === 2);
-      await eventually(() => free(one));
+      await probe(2);
       const database = databaseName(one.organisation.id);
       const commands = sent.filter((command) => command.$db === database).map((command) => Object.keys(command)[0]);
-      costs.push({
-        commands: commands.sort(),
-        posts: one.receiver.arrived.length - posts,
-        isBounded: rows < 25 && arrived < 25,
-      });
+      costs.push({ commands: commands.sort(), posts: one.receiver.arrived.length - posts, isBounded });
       expect((await one.rows()).length).toBe(rows);
     }
     expect(costs[1]).toEqual(costs[0]);
     expect(costs[0]).toMatchObject({ posts: 1, isBounded: true });
-  } finally {
-    await own.stop();
-    await proxy.close();
-    scenes.length = 0;
-  }
+  });
 }, 90_000);
 
 test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as for none', async () => {
-  const { proxy, sent } = await recordCommands();
-  const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
-  try {
+  await withRecordedWorld(async (own, sent) => {
     const idle = async (): Promise<number> => {
       await new Promise((resolve) => setTimeout(resolve, 1500));
       sent.length = 0;
@@ -151,24 +125,22 @@ test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as
       return sent.filter((command) => JSON.stringify(command).includes('webhook_endpoints')).length;
     };
     const none = await idle();
-    const one = await scene(own);
-    await eventually(() => free(one));
-    const row = await one.row();
-    const { due: _due, ...rest } = row;
+    const one = await scene({}, own);
+    await free(one);
+    const { due: _due, ...rest } = await one.row();
     const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
     await own.endpoints.insertMany(rows);
     // no longer new, so it rests until it is woken
     await own.endpoints.updateOne({ _id: one.id }, { $set: { created_at: new Date(0) } });
     await one.hurry();
-    await eventually(async () => (await free(one)) && (await one.row()).due === undefined, 30_000);
+    await eventually(async () => {
+      const { holder, due } = await one.row();
+      return holder === null && due === undefined;
+    }, 30_000);
     // the rest happens once a minute; one command per endpoint would be a thousand more
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);
-  } finally {
-    await own.stop();
-    await proxy.close();
-    scenes.length = 0;
-  }
+  });
 }, 60_000);
 
 test('endpoints that never respond do not use up the slots of others', async () => {
@@ -179,7 +151,7 @@ test('endpoints that never respond do not use up the slots of others', async () 
     response.on('close', () => (ended += 1));
     return undefined;
   });
-  const dead = await Promise.all(Array.from({ length: 20 }, () => scene(world, { receiver: deaf })));
+  const dead = await Promise.all(Array.from({ length: 20 }, () => scene({ receiver: deaf })));
   await Promise.all(dead.map((one) => record(world, one, 60)));
   await eventually(() => hanging.length >= 40, 30_000);
   const healthy = await scene();
@@ -231,14 +203,16 @@ test("an object that always fails parks at most 1,050 events; then the endpoint'
   const bad = randomUUID();
   one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);
   await record(world, one, 1500, bad);
-  await eventually(async () => (await one.row()).parked >= 1000 && (await free(one)), 60_000);
+  await eventually(async () => (await one.row()).parked >= 1000, 60_000);
+  await free(one);
   const rows = await one.rows();
   expect(rows.length).toBeGreaterThanOrEqual(1000);
   expect(rows.length).toBeLessThanOrEqual(1050);
   expect(one.receiver.arrived.length).toBeLessThan(5);
   const { position } = await one.row();
   await world.gateway.control.webhookLeases.wake([one.organisation.id]);
-  await eventually(async () => (await one.row()).due!.getTime() > Date.now() && (await free(one)));
+  await eventually(async () => (await one.row()).due!.getTime() > Date.now());
+  await free(one);
   expect((await one.row()).position).toBe(position);
   one.receiver.answer = () => 204;
   await one.hurry();

@@ -75,12 +75,11 @@ test('a test event and one sent again by hand return their outcome, and affect n
 test('an organisation can send at most two events by hand at a time', async () => {
   const one = await scene();
   const { id } = one;
-  const open: (() => void)[] = [];
-  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
+  const held = one.receiver.hold();
   const two = [one.admin('send_test_event', { id }), one.admin('send_test_event', { id })];
-  await eventually(() => open.length === 2);
+  await eventually(() => held.count() === 2);
   expect(await one.admin('send_test_event', { id })).toMatchObject({ code: 'rate_limited' });
-  for (const end of open) end();
+  held.release();
   for (const answer of await Promise.all(two)) expect(answer).toMatchObject({ ok: true });
   one.receiver.answer = () => 204;
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
@@ -121,8 +120,7 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
 test('disabled while a post is in flight, an endpoint gets no other post until that has ended, and its outcome is not stored', async () => {
   const one = await scene();
   const { id } = one;
-  const open: (() => void)[] = [];
-  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(500).end());
+  const held = one.receiver.hold();
   await one.write(1);
   await untilArrived(one, 1);
   const begun = Date.now();
@@ -141,7 +139,7 @@ test('disabled while a post is in flight, an endpoint gets no other post until t
   await new Promise((resolve) => setTimeout(resolve, 4000));
   expect(one.receiver.arrived).toHaveLength(1);
   one.receiver.answer = () => 204;
-  for (const end of open) end();
+  held.release(500);
   // the failure belongs to a lease that was lost
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(await one.rows()).toEqual([]);
@@ -184,21 +182,18 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   await one.write(1);
   await delivered(one, 1);
   await free(one);
-  const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
-  const at = new Date();
-  const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
   // its events are stored first, since only its endpoint is under test here
   await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
   await one.write(1);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
-  await organisations.updateOne({ _id: one.organisation.id }, { $set: { move } });
+  await one.moving(true);
   for (let turn = 0; turn < 3; turn += 1) {
     await one.hurry();
     await eventually(async () => (await one.row()).until.getTime() > Date.now() + 2000);
     await free(one);
   }
   expect(one.receiver.arrived).toHaveLength(1);
-  await organisations.updateOne({ _id: one.organisation.id }, { $unset: { move: 1 } });
+  await one.moving(false);
   await one.hurry();
   await delivered(one, 2);
   expect(idsOf(one)).toHaveLength(2);
@@ -209,19 +204,15 @@ test('an event being delivered when a move begins is sent again after the move',
   // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
-  const open: (() => void)[] = [];
-  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(500).end());
+  const held = one.receiver.hold();
   await one.write(1);
-  await eventually(() => open.length === 1);
+  await eventually(() => held.count() === 1);
   const { position } = await one.row();
-  const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
-  const at = new Date();
-  const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
-  await organisations.updateOne({ _id: one.organisation.id }, { $set: { move } });
-  open[0]!();
+  await one.moving(true);
+  held.release(500);
   await free(one);
   expect((await one.row()).position).toBe(position);
-  await organisations.updateOne({ _id: one.organisation.id }, { $unset: { move: 1 } });
+  await one.moving(false);
   one.receiver.answer = () => 204;
   await one.hurry();
   await delivered(one, 2);
@@ -233,10 +224,9 @@ test('an organisation erased while its events are being sent is not recreated', 
   // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
-  const open: (() => void)[] = [];
-  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
+  const held = one.receiver.hold();
   await one.write(1);
-  await eventually(() => open.length === 1);
+  await eventually(() => held.count() === 1);
   const { id } = one.organisation;
   const { erasing } = world.gateway.control;
   const { organisation } = (await erasing.begin(id))!;
@@ -244,7 +234,7 @@ test('an organisation erased while its events are being sent is not recreated', 
   await (await world.gateway.databases.open(organisation)).drop();
   await erasing.finish(organisation);
   expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
-  open[0]!();
+  held.release();
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const { databases } = await world.bare.db('admin').admin().listDatabases({ nameOnly: true });
   expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
@@ -277,7 +267,11 @@ test('deliveries are listed page by page, newest event first, and by state', asy
 });
 
 test('the metrics count attempts by outcome and endpoints by state', async () => {
-  const { text } = await raw(world.gateway.url, '/metrics', {});
+  await scene();
+  const read = async (): Promise<string> => (await raw(world.gateway.url, '/metrics', {})).text;
+  // counted when the metrics are first read
+  await eventually(async () => (await read()).includes('scopegate_webhook_endpoints{'));
+  const text = await read();
   expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="delivered"\} [1-9]/m);
   expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="failed"\} [1-9]/m);
   expect(text).toMatch(/^scopegate_webhook_endpoints\{state="enabled"\} [1-9]/m);

@@ -41,20 +41,3 @@ test('changes in the database arrive at an endpoint, once and in order, signed w
   const kept = { key: { at: 1 }, expireAfterSeconds: 30 * 24 * 3600 };
   expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
 });
-
-test('an event that failed is sent again when its time comes, and can be sent again on demand', async () => {
-  const sent = one.receiver.arrived.length;
-  one.receiver.answer = () => 500;
-  await one.write(1);
-  await eventually(async () => (await one.rows('waiting')).length === 1);
-  one.receiver.answer = () => 204;
-  await one.hurry();
-  await untilArrived(one, sent + 2);
-  await eventually(async () => (await one.rows('waiting')).length === 0);
-  const [first, again] = one.receiver.arrived.slice(sent);
-  expect(again).toMatchObject({ id: first!.id, body: first!.body });
-  const { data } = await one.admin('webhook_deliveries', { endpoint: one.id });
-  await one.admin('resend_event', { endpoint: one.id, delivery: data[0].id });
-  await untilArrived(one, sent + 3);
-  expect(one.receiver.arrived.at(-1)!.event.id).toBe(first!.id);
-});

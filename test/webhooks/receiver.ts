@@ -20,18 +20,22 @@ export interface Receiver {
   readonly arrived: Arrival[];
   /** The answer from now on; 204 at first. */
   answer: Answer;
-  /** The largest number of concurrent deliveries so far. */
-  most: number;
+  /** Leaves what arrives from now on open. */
+  hold(): Held;
   stop(): Promise<void>;
+}
+
+/** Deliveries without an answer yet. */
+export interface Held {
+  /** How many there are. */
+  count(): number;
+  /** Answers them all. */
+  release(status?: number): void;
 }
 
 /** A receiver of webhooks on this machine. */
 export async function startReceiver(answer: Answer = () => 204): Promise<Receiver> {
-  let under = 0;
   const listener: RequestListener = (request, response) => {
-    under += 1;
-    receiver.most = Math.max(receiver.most, under);
-    response.on('close', () => (under -= 1));
     void buffer(request).then((bytes) => {
       const body = bytes.toString();
       const headers = request.headers as Record<string, string>;
@@ -48,7 +52,16 @@ export async function startReceiver(answer: Answer = () => 204): Promise<Receive
     url: `http://127.0.0.1:${String(port)}/hook`,
     arrived: [],
     answer,
-    most: 0,
+    hold() {
+      const open: ServerResponse[] = [];
+      receiver.answer = (_arrival, response) => void open.push(response);
+      return {
+        count: () => open.length,
+        release(status = 204) {
+          for (const response of open.splice(0)) response.writeHead(status).end();
+        },
+      };
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => {

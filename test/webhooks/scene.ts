@@ -8,6 +8,7 @@ import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { late, startGateway, type TestGateway } from '../support/gateway';
+import { recordCommands } from '../support/recordedCommands';
 import { ENVIRONMENT, type Office, officeOf } from './office';
 import { type Receiver, startReceiver } from './receiver';
 
@@ -51,6 +52,18 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
   };
 }
 
+/** Runs work on a world of its own, with the commands that its gateway sends to the database. */
+export async function withRecordedWorld(work: (own: World, sent: Json[]) => Promise<void>): Promise<void> {
+  const { proxy, sent } = await recordCommands();
+  const own = await openWorld({ MONGODB_URI: proxy.uri });
+  try {
+    await work(own, sent);
+  } finally {
+    await own.stop();
+    await proxy.close();
+  }
+}
+
 export interface Scene extends Office {
   readonly receiver: Receiver;
   readonly id: string;
@@ -65,6 +78,8 @@ export interface Scene extends Office {
   rows(state?: string): Promise<DeliveryRow[]>;
   /** Makes everything that waits due now. */
   hurry(): Promise<void>;
+  /** Says that the organisation is being moved to another cluster, or no longer. */
+  moving(is: boolean): Promise<void>;
 }
 
 interface SceneInput {
@@ -104,6 +119,14 @@ export async function newScene(world: World, input: SceneInput = {}): Promise<Sc
       deliveries
         .find({ endpoint_id: id, ...(state !== undefined && { state: state as never }) }, { sort: { _id: 1 } })
         .toArray(),
+    async moving(is) {
+      const at = new Date();
+      const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
+      await world.bare
+        .db(world.environment.CONTROL_DATABASE)
+        .collection<{ _id: string }>('organisations')
+        .updateOne({ _id: organisation.id }, is ? { $set: { move } } : { $unset: { move: 1 } });
+    },
     async hurry() {
       const past = new Date(0);
       await deliveries.updateMany({ endpoint_id: id, state: 'waiting' }, { $set: { next_at: past } });
@@ -118,7 +141,7 @@ export async function newScene(world: World, input: SceneInput = {}): Promise<Sc
   };
 }
 
-/** A world for the tests of a file, and scenes in it whose receivers stop after each test. */
+/** A world for the tests of a file, and scenes in it that end after each test. */
 export function useWorld(): {
   readonly world: World;
   readonly scene: (input?: SceneInput, of?: World) => Promise<Scene>;
@@ -127,7 +150,12 @@ export function useWorld(): {
   const scenes: Scene[] = [];
   afterAll(() => world.stop());
   afterEach(async () => {
-    for (const { receiver } of scenes.splice(0)) await receiver.stop();
+    for (const { receiver, gateway, id } of scenes.splice(0)) {
+      await receiver.stop();
+      // or it would take places from the next
+      if (gateway === world.gateway)
+        await gateway.control.webhooks.remove(id, { actor: { who: 'cli:test', from: 'here' } });
+    }
   });
   return {
     world,
