@@ -95,7 +95,7 @@ export function keyCallers(options: CallersOptions) {
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
     checkElement: (type, ...args) => elementCheck(type)(...args),
-    eventSource: createEventSource({ ...databases, control: config.CONTROL_DATABASE, waiting }),
+    eventSource: createEventSource(databases, waiting),
     onOverLimit: () => {
       metrics.keyFound('live');
     },

@@ -5,7 +5,7 @@ import { createTurns } from './admission/turns';
 import { keyCallers, limitersOf } from './callers';
 import type { Config } from './config';
 import type { Databases } from './database/connect';
-import { createTails } from './events/tail';
+import { createTails } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
 import { createFaces, faceOf } from './faces';
 import { GRAPHQL_ERRORS } from './graphql';

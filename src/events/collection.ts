@@ -1,9 +1,7 @@
 import { DAY } from '../units';
-import { defineCollection } from '../database/collection';
+import { definedByType } from '../database/collection';
 
-/** An event as stored, in the database of its organisation. */
 export interface EventRow {
-  /** Its position. */
   readonly _id: string;
   readonly type: string;
   readonly at: Date;
@@ -16,22 +14,9 @@ export interface EventRow {
   readonly gap?: { readonly from: Date; readonly to: Date };
 }
 
-/** How long events are kept, in milliseconds. */
 export const KEPT_FOR = 30 * DAY;
 
-const text = { type: String, required: true } as const;
-
-export const events = defineCollection<EventRow>(
-  'events',
-  {
-    _id: text,
-    type: text,
-    at: { type: Date, required: true },
-    object: { type: { type: String }, id: String },
-    changes: [String],
-    status: String,
-    related: { type: { type: String }, id: String },
-    gap: { from: Date, to: Date },
-  },
-  [{ on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } }, { on: { 'object.id': 1, _id: 1 } }],
-);
+export const events = definedByType<EventRow>('events', [
+  { on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } },
+  { on: { 'object.id': 1, _id: 1 } },
+]);

@@ -15,14 +15,11 @@ const AGAIN = 'begin with after=now, and then copy all objects again';
 export const NOW = 'now';
 /** Before all events. */
 export const BEGINNING = '0'.repeat(28);
-/** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
 
-/** Stored events after a position. */
 export interface EventPage {
   readonly rows: readonly EventRow[];
   readonly hasMore: boolean;
-  /** The position to go on after. */
   readonly next: string;
 }
 
@@ -65,7 +62,6 @@ export async function startOf(data: OrganisationData, after: string | null | und
   return position;
 }
 
-/** The position of the last event. */
 export async function lastPosition(data: OrganisationData): Promise<string> {
   const rows = nativeCollection(data.collection(events));
   const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
@@ -149,7 +145,6 @@ export async function readRecorded(
   return readEvents(data, wanted, { ...start, until });
 }
 
-/** An event as callers see it. */
 export function shownEvent(
   organisation: string,
   { _id, type, at, object, changes, status, related, gap }: EventRow,

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
+import { createGate, type Gate } from '../database/gate';
 import { AppError } from '../errors';
 import type { EventRow } from './collection';
 import type { EventPage } from './page';
@@ -23,7 +25,6 @@ export interface EventStream extends AsyncIterable<EventRow> {
 }
 
 export interface StreamOptions {
-  /** The position to begin after. */
   readonly after: string;
   readonly read: ReadEvents;
   /** Resolves with the time after which it is told of every event. */
@@ -32,17 +33,7 @@ export interface StreamOptions {
   readonly pay: () => Promise<void>;
 }
 
-export interface Following {
-  readonly stream: EventStream;
-  /** Tells it of a row, with its size in bytes. */
-  readonly hear: (row: EventRow, bytes: number) => void;
-  /** Makes it read on from where it is, since it may have missed something. */
-  readonly catchUp: () => void;
-  /** Ends it, with a reason unless its caller has left. */
-  readonly end: (reason?: unknown) => void;
-}
-
-export function createFollowing({ after, read, listen, pay }: StreamOptions): Following {
+export function createFollowing({ after, read, listen, pay }: StreamOptions) {
   const ended = new AbortController();
   let unsent: { readonly row: EventRow; readonly bytes: number }[] = [];
   let bytesUnsent = 0;
@@ -125,8 +116,9 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
   }
 
   return {
-    stream: { ended: ended.signal, [Symbol.asyncIterator]: rows },
-    hear(row, bytes) {
+    stream: { ended: ended.signal, [Symbol.asyncIterator]: rows } satisfies EventStream,
+    /** Tells it of a row, with its size in bytes. */
+    hear: (row: EventRow, bytes: number): void => {
       // what it has not read yet it will read
       if (isOver() || isBehind) return;
       if (bytesUnsent + bytes > MOST_UNSENT) {
@@ -140,13 +132,29 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
       bytesUnsent += bytes;
       wake();
     },
-    catchUp() {
+    /** Makes it read on from where it is, since it may have missed something. */
+    catchUp: (): void => {
       forget();
       isBehind = true;
       wake();
     },
+    /** Ends it, with a reason unless its caller has left. */
     end,
   };
+}
+
+/** How many streams of an organisation, and of a gateway, read what they have missed at once. */
+const AT_ONCE = { organisation: 4, gateway: 8 };
+const MOST_KEPT = 1000;
+
+/** Lets streams read a few at a time, since all of them do when their change stream fails, or a gateway begins. */
+export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
+  const ofGateway = createGate(AT_ONCE.gateway);
+  const ofOrganisations = new LRUCache<string, Gate>({
+    max: MOST_KEPT,
+    memoMethod: () => createGate(AT_ONCE.organisation),
+  });
+  return (organisation, read) => ofOrganisations.memo(organisation)(() => ofGateway(read));
 }
 
 const tooSlow = `The stream was ended because its events were not read: more than ${String(MOST_UNSENT / 1024)} KiB of them were waiting, and none was taken for ${String(MOST_IDLE / 1000)} seconds.`;

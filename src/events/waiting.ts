@@ -1,17 +1,14 @@
 import { once } from 'node:events';
-import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
+import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
-import { createGate, type Gate } from '../database/gate';
 import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';
 import { describeError } from '../log';
-import type { WaitingCaller } from './callers';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
-import { type Checked, createRechecks } from './rechecks';
-import { createFollowing, type EventStream, type ReadEvents } from './stream';
+import { createFollowing, createReads, type EventStream, type ReadEvents } from './stream';
 
 /*
  * Requests that wait for events, and streams of them. One change stream a cluster tells all of them, and one timer ends them and reads
@@ -22,12 +19,30 @@ import { createFollowing, type EventStream, type ReadEvents } from './stream';
 const MOST = { key: 20, organisation: 200, gateway: 1000 };
 /** How often waits are ended that are over, in milliseconds, and the least time between two looks of one. */
 const TICK = 200;
+/** How often keys are read again, in milliseconds; all at the same time, so that these are few commands. */
+const CHECK_EVERY = 2000;
+/** A stream goes on this long (ms) while its key cannot be read, which may be revoked by now. */
+const UNKNOWN_FOR = 30_000;
 /** How long a change stream stays open that nobody waits for, in milliseconds: a caller usually asks again at once. */
 const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
+const MOVED = 'The organisation has moved to another cluster of databases.';
+const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
 
 type Timestamp = mongo.Timestamp;
+
+/** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+export type Hold = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+
+export interface WaitingCaller {
+  readonly principal: KeyPrincipal;
+  /** Authenticates it again. @throws AppError if it may no longer call */
+  readonly recheck: () => Promise<Organisation>;
+  /** Takes points. @throws AppError rate_limited if there are not enough */
+  readonly charge: (points: number) => Promise<void>;
+  readonly hold: Hold;
+}
 
 interface Waiter {
   readonly caller: WaitingCaller;
@@ -35,18 +50,22 @@ interface Waiter {
   readonly until: number;
   /** When a stream next costs a point; undefined for a request, which has paid. */
   payAt?: number;
-  /** Tells it of an event that it wants. */
+  /** When its key was last known to be valid. */
+  knownAt: number;
+  isChecking?: boolean;
   hear: (row: EventRow, bytes: number) => void;
   /** Ends the wait: with true it looks once more. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
 }
 
-/** An event as the change stream tells of it. */
 interface Notice {
   readonly ns: { readonly db: string };
   readonly fullDocument: EventRow;
 }
+
+/** Looks for events. Resolves with true if there is nothing more to wait for. */
+type Look = () => Promise<boolean>;
 
 export interface WaitingOptions {
   /** The client of a cluster for change streams. @throws if it does not respond */
@@ -64,9 +83,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const notices = new Map<string, Promise<Timestamp | undefined>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
+  let checkedAt = 0;
   // a function, since it changes while something else is awaited
   const isOver = (): boolean => isStopped;
-  const rechecks = createRechecks();
 
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
@@ -144,66 +163,72 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   function tick(): void {
     const now = performance.now();
+    const isCheck = now - checkedAt > CHECK_EVERY;
+    if (isCheck) checkedAt = now;
     for (const waiter of waiters) {
       if (now >= waiter.until) waiter.wake(false);
-      if (waiter.payAt === undefined || now < waiter.payAt) continue;
-      waiter.payAt += payEvery;
-      waiter.caller.charge(1).catch(waiter.fail);
+      if (isCheck && !waiter.isChecking) void check(waiter);
+      if (waiter.payAt === undefined) continue;
+      if (now - waiter.knownAt > UNKNOWN_FOR) waiter.fail(new AppError('unavailable', UNKNOWN, { reason: 'away' }));
+      else if (now >= waiter.payAt) {
+        waiter.payAt += payEvery;
+        waiter.caller.charge(1).catch(waiter.fail);
+      }
     }
-    rechecks.look(checked);
     if (waiters.size > 0) return;
-    rechecks.forget();
     clearInterval(timer);
     timer = undefined;
   }
 
-  const checked = (): Checked[] =>
-    [...waiters].map(({ caller, payAt, fail }) => ({ caller, isStream: payAt !== undefined, fail }));
-
-  /** Waits once. Resolves with whether to look again. */
-  function waitOnce(caller: WaitingCaller, wanted: WantedEvents, until: number, gone: AbortSignal) {
-    let end: (() => void) | undefined;
-    const woken = new Promise<boolean>((resolve, reject) => {
-      const hear = (): void => {
-        resolve(true);
-      };
-      const waiter: Waiter = { caller, wanted, until, hear, wake: resolve, fail: reject };
-      const leave = (): void => {
-        resolve(false);
-      };
-      waiters.add(waiter);
-      gone.addEventListener('abort', leave);
-      end = () => {
-        waiters.delete(waiter);
-        gone.removeEventListener('abort', leave);
-      };
-    });
-    // it may fail while the first look goes on
-    woken.catch(() => undefined);
-    return { woken, end: () => end?.() };
+  /** Reads the key of a waiter again, and ends the wait if it may no longer call. */
+  async function check(waiter: Waiter): Promise<void> {
+    const { caller, payAt, fail } = waiter;
+    waiter.isChecking = true;
+    try {
+      const { cluster } = await caller.recheck();
+      waiter.knownAt = performance.now();
+      // a request ends soon enough by itself
+      if (payAt !== undefined && caller.principal.organisation.cluster !== cluster)
+        fail(new AppError('unavailable', MOVED, { reason: 'moving' }));
+    } catch (error) {
+      // while the database is away nothing is known of the key
+      if (error instanceof AppError && error.status < 500) fail(error);
+    } finally {
+      waiter.isChecking = false;
+    }
   }
 
-  type Look = () => Promise<boolean>;
+  function add(waiter: Omit<Waiter, 'knownAt'>, ended: AbortSignal): void {
+    const added = { ...waiter, knownAt: performance.now() };
+    waiters.add(added);
+    timer ??= setInterval(tick, TICK).unref();
+    ended.addEventListener('abort', () => waiters.delete(added));
+  }
+
   async function wait(
     caller: WaitingCaller,
     gone: AbortSignal,
     { longest, wanted, look }: { readonly longest: number; readonly wanted: WantedEvents; readonly look: Look },
   ): Promise<void> {
     admit(caller.principal, 'use their answers, or ask without wait');
-    timer ??= setInterval(tick, TICK).unref();
-    const until = performance.now() + longest;
     const { cluster } = caller.principal.organisation;
+    const until = performance.now() + longest;
     for (;;) {
-      // before it looks, so that nothing is missed in between
-      const { woken, end } = waitOnce(caller, wanted, until, gone);
+      const ended = new AbortController();
+      const woken = new Promise<boolean>((resolve, reject) => {
+        const end = resolve.bind(undefined, false);
+        add({ caller, wanted, until, hear: resolve.bind(undefined, true), wake: resolve, fail: reject }, ended.signal);
+        gone.addEventListener('abort', end, { signal: ended.signal });
+      });
+      // it may fail while the first look goes on
+      woken.catch(() => undefined);
       try {
-        await listen(cluster).catch((error: unknown) => {
-          onError(cluster, error);
-        });
+        // before it looks, so that nothing is missed in between
+        await listen(cluster).catch(onError.bind(undefined, cluster));
         if (isOver() || gone.aborted) return;
         if ((await look()) || !(await woken) || isOver()) return;
       } finally {
-        end();
+        ended.abort();
       }
     }
   }
@@ -212,45 +237,46 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
     admit(caller.principal, 'end some of them');
-    timer ??= setInterval(tick, TICK).unref();
-    const following = createFollowing({
+    const { stream, hear, catchUp, end } = createFollowing({
       after,
       read: (from, since) => reads(organisation.id, () => read(from, since)),
       listen: () => listen(organisation.cluster),
       pay: () => caller.charge(1),
     });
-    const { stream, hear, catchUp, end } = following;
-    const waiter: Waiter = {
+    const waiter = {
       ...{ caller, wanted, hear, until: Infinity, payAt: performance.now() + payEvery },
-      wake: (again) => {
+      wake: (again: boolean) => {
         if (again) catchUp();
         else end(new AppError('unavailable', DRAINING, { reason: 'draining' }));
       },
       fail: end,
     };
-    waiters.add(waiter);
-    stream.ended.addEventListener('abort', () => waiters.delete(waiter));
+    add(waiter, stream.ended);
     // the caller may also leave before the stream is read, or end it without leaving
     void caller.hold(async (gone) => {
-      const leave = (): void => {
-        end();
-      };
-      gone.addEventListener('abort', leave);
       if (gone.aborted) end();
+      gone.addEventListener('abort', end.bind(undefined, undefined), { signal: stream.ended });
       if (!stream.ended.aborted) await once(stream.ended, 'abort');
-      gone.removeEventListener('abort', leave);
     });
     return stream;
   }
 
   return {
-    /** How many requests wait, and how many streams are open. */
     counts: () => {
       const streams = [...waiters].filter(({ payAt }) => payAt !== undefined).length;
       return { requests: waiters.size - streams, streams };
     },
+    /**
+     * Looks again whenever there is an event that is wanted, until there is nothing more to wait for, the time (ms) is over, the gateway
+     * drains, or the caller has left.
+     * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
+     */
     wait: (caller: WaitingCaller, longest: number, wanted: WantedEvents, look: Look): Promise<void> =>
       isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, gone, { longest, wanted, look })),
+    /**
+     * Follows events after a position: those that `read` finds, and then each as it is stored.
+     * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
+     */
     follow,
     /** Ends all waits at once, whose answers are empty pages, and all streams. */
     stop(): void {
@@ -258,21 +284,5 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       clearInterval(timer);
       for (const { wake } of waiters) wake(false);
     },
-  };
-}
-
-/** How many streams of an organisation, and of a gateway, read what they have missed at once. */
-const AT_ONCE = { organisation: 4, gateway: 8 };
-/** Organisations whose gates are kept. */
-const MOST_KEPT = 1000;
-
-/** Lets streams read a few at a time, since all of them do when their change stream fails, or a gateway begins. */
-export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
-  const ofGateway = createGate(AT_ONCE.gateway);
-  const ofOrganisations = new LRUCache<string, Gate>({ max: MOST_KEPT });
-  return (organisation, read) => {
-    let gate = ofOrganisations.get(organisation);
-    if (!gate) ofOrganisations.set(organisation, (gate = createGate(AT_ONCE.organisation)));
-    return gate(() => ofGateway(read));
   };
 }

@@ -8,7 +8,8 @@ import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from '../database/organisationData';
 import { AppError, type Check, type Findings } from '../errors';
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
-import type { EventSource, Hold, WaitingCaller } from '../events/callers';
+import type { EventSource } from '../events/source';
+import type { Hold, WaitingCaller } from '../events/waiting';
 import type { Integrations } from '../organisations/integrations';
 import type { OwnWebhooks } from '../organisations/webhooks';
 import type { Access } from '../schema/declaredOperations';
@@ -141,7 +142,6 @@ export function contextFactory(options: ContextOptions): OpenContext {
       get events() {
         return eventSource?.({
           principal,
-          address,
           recheck: async () => {
             const { organisation } = await authenticate(authorization, address);
             requireAccess(organisation);

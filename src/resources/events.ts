@@ -1,7 +1,7 @@
 import type { Scope } from '../auth/scopes';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
-import type { EventSource } from '../events/callers';
+import type { EventSource } from '../events/source';
 import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
 import { EVENT_TYPES } from '../events/types';

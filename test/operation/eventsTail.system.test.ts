@@ -6,7 +6,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
-import { createTails, type Tails, type TailsOptions } from '../../src/events/tail';
+import { createTails, type Tails, type TailsOptions } from '../../src/events/tail/tail';
 import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
 import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';

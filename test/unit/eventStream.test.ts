@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { WaitingCaller } from '../../src/events/callers';
+import { AppError } from '../../src/errors';
 import type { EventRow } from '../../src/events/collection';
 import type { EventPage } from '../../src/events/page';
-import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
-import { createReads, createWaiting } from '../../src/events/waiting';
+import { createFollowing, createReads, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
+import { createWaiting, type WaitingCaller } from '../../src/events/waiting';
 
 /* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
 
@@ -21,7 +21,7 @@ const row = (_id: string): EventRow => ({
 function over(stored: string[], most = 2) {
   const did: string[] = [];
   let listening: Error | undefined;
-  const following: Following = createFollowing({
+  const following = createFollowing({
     after: '0',
     read: (after): Promise<EventPage> => {
       did.push(`read ${after}`);
@@ -149,24 +149,34 @@ test("an organisation's streams run 4 reads at a time, and a gateway's 8", async
   expect(reading.get('c')).toBe(6);
 });
 
-/** Waiting requests and streams of a gateway; `follow` opens a stream of a key of an organisation. */
+const here = (): Promise<{ cluster: string }> => Promise.resolve({ cluster: 'default' });
+const refused = (): Promise<never> => Promise.reject(new AppError('unauthenticated', 'The key is revoked.'));
+
+/** Waiting requests and streams of a gateway; `follow` opens a stream of a key of an organisation, `wait` a request that waits. */
 function openWaiting(payEvery: number) {
-  const streams = () => new Promise<never>(() => undefined);
+  const streams = () => Promise.reject(new Error('away'));
   const waiting = createWaiting({ streams, logger: pino({ enabled: false }), payEvery });
-  const follow = (key: string, id: string) => {
+  const wanted = { types: undefined, objectId: undefined };
+  const callerOf = (key: string, id: string, recheck: () => Promise<{ cluster: string }>) => {
     const gone = new AbortController();
-    const organisation = { id, cluster: 'default' };
-    const caller = {
-      address: '203.0.113.1',
-      principal: { kind: 'key', key: { id: key }, organisation },
-      recheck: () => Promise.resolve(organisation),
-      charge: () => Promise.resolve(),
-      hold: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal),
-    } as unknown as WaitingCaller;
-    const { ended } = waiting.follow(caller, { types: undefined, objectId: undefined }, '0', streams);
-    return { ended, gone };
+    const principal = { kind: 'key', key: { id: key }, organisation: { id, cluster: 'default' } };
+    const hold = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
+    const caller = { principal, recheck, charge: () => Promise.resolve(), hold } as unknown as WaitingCaller;
+    return { gone, caller };
   };
-  return { waiting, follow };
+  return {
+    waiting,
+    follow: (key: string, id: string, recheck = here) => {
+      const { gone, caller } = callerOf(key, id, recheck);
+      return { ended: waiting.follow(caller, wanted, '0', streams).ended, gone };
+    },
+    /** Resolves with how it ended. */
+    wait: (recheck: () => Promise<{ cluster: string }>) =>
+      waiting
+        .wait(callerOf('k', 'one', recheck).caller, 60_000, wanted, () => Promise.resolve(false))
+        .then(() => 'over')
+        .catch((error: unknown) => (error as AppError).code),
+  };
 }
 
 test('a gateway has at most 1,000 streams, and drops those whose callers leave', () => {
@@ -180,16 +190,59 @@ test('a gateway has at most 1,000 streams, and drops those whose callers leave',
   waiting.stop();
 });
 
-test('a stream opened long after the last one of its key stays open', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-  const { waiting, follow } = openWaiting(60_000);
-  const first = follow('k', 'one');
-  await jest.advanceTimersByTimeAsync(5000);
-  first.gone.abort();
-  await jest.advanceTimersByTimeAsync(40_000);
-  const second = follow('k', 'one');
-  await jest.advanceTimersByTimeAsync(10_000);
-  expect(second.ended.aborted).toBe(false);
+test('a key has at most 20 streams and waiting requests together, of which others have nothing', async () => {
+  const { waiting, follow, wait } = openWaiting(60_000);
+  const requests = [wait(here), wait(here)];
+  for (let n = 0; n < 18; n += 1) follow('k', 'one');
+  expect(() => follow('k', 'one')).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  expect(await wait(here)).toBe('rate_limited');
+  follow('other', 'one');
+  expect(waiting.counts()).toEqual({ requests: 2, streams: 19 });
   waiting.stop();
-  jest.useRealTimers();
+  expect(await Promise.all(requests)).toEqual(['over', 'over']);
+});
+
+describe('the key of each request that waits and each stream', () => {
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  test('is read again every 2 s, but not while that is in progress', async () => {
+    const { waiting, follow } = openWaiting(60_000);
+    const [quick, slow] = [jest.fn(here), jest.fn(() => new Promise<never>(() => undefined))];
+    for (const recheck of [quick, slow]) follow('k', 'one', recheck);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(quick.mock.calls.length).toBeGreaterThanOrEqual(4);
+    expect(quick.mock.calls.length).toBeLessThanOrEqual(6);
+    expect(slow).toHaveBeenCalledTimes(1);
+    waiting.stop();
+  });
+
+  test('ends it if it is rejected, as from that address alone; a move to another cluster ends only streams', async () => {
+    const { waiting, follow, wait } = openWaiting(60_000);
+    const moved = () => Promise.resolve({ cluster: 'eu' });
+    const streams = [here, refused, moved].map((recheck) => follow('k', 'one', recheck));
+    const requests = [here, refused, moved].map(wait);
+    await jest.advanceTimersByTimeAsync(5000);
+    expect(streams.map(({ ended }) => ended.aborted)).toEqual([false, true, true]);
+    waiting.stop();
+    expect(await Promise.all(requests)).toEqual(['over', 'unauthenticated', 'over']);
+  });
+
+  test('ends a stream once it cannot be read for 30 s; a request is left alone', async () => {
+    const { waiting, follow, wait } = openWaiting(60_000);
+    const away = () => Promise.reject(new AppError('unavailable', 'The database is away.', { reason: 'away' }));
+    let answer: typeof here = away;
+    const { ended } = follow('k', 'one', () => answer());
+    const request = wait(() => answer());
+    await jest.advanceTimersByTimeAsync(25_000);
+    answer = here;
+    await jest.advanceTimersByTimeAsync(5000);
+    answer = away;
+    await jest.advanceTimersByTimeAsync(25_000);
+    expect(ended.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(ended.aborted).toBe(true);
+    waiting.stop();
+    expect(await request).toBe('over');
+  });
 });

@@ -9,19 +9,16 @@ export interface TailRow {
   readonly _id: 'tail';
   readonly holder: string;
   readonly generation: number;
-  /** By the cluster's clock. */
   readonly until: Date;
   /** Where the log is read on. */
   readonly token?: Token;
   /** All events of changes up to this cluster time are stored. */
   readonly at?: mongo.Timestamp;
-  /** Why the log cannot be read. */
   readonly fault?: string;
 }
 
 export type Progress = Pick<TailRow, 'token' | 'at'>;
 
-/** How long a lease lasts, in milliseconds. */
 const LASTS = 10_000;
 
 const ONE = { _id: 'tail' } as const;

@@ -10,7 +10,7 @@ import { type OrganisationData, organisationOf } from '../../database/organisati
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import { MINUTE } from '../../units';
-import type { Feed } from '../../organisations/organisations';
+import type { Feed, Feeds } from '../../organisations/organisations';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
 import { PUBLIC, type PublicCollection } from '../types';
@@ -27,24 +27,16 @@ export interface Found {
 export interface RecorderOptions {
   readonly cluster: string;
   readonly databases: Pick<Databases, 'organisationData' | 'organisationsOn'>;
-  readonly feeds: {
-    /** What the control database has of organisations' feeds, by id. */
-    readonly of: (ids: readonly string[]) => Promise<ReadonlyMap<string, Feed>>;
-    readonly oweGap: (id: string, from: Date) => Promise<void>;
-    readonly settleGap: (id: string, from: Date) => Promise<void>;
-  };
-  /** Called with the number of events that were stored. */
+  readonly feeds: Feeds;
   readonly onWritten: (cluster: string, events: number) => void;
   /** Called with organisations whose events were stored, before the tail goes on. */
   readonly onStored: (organisations: readonly string[]) => Promise<void>;
   readonly logger: Logger;
 }
 
-/** Organisations whose events are stored at the same time. */
 const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
-/** Organisations to look up, and rows to store, in one command. */
 const BATCH = 500;
 /** Most objects of a type that are said to be changed after a gap; the gap itself says that there may be more. */
 const MOST_AFTER_GAP = 10_000;
@@ -178,7 +170,6 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     if (owed) await feeds.settleGap(id, owed);
   }
 
-  /** Whether an organisation's events belong on this cluster. */
   const isHere = (feed: Feed | undefined): feed is Feed => feed?.cluster === cluster && feed.standing !== 'closed';
 
   /** Work for each of these organisations; a database that came back after its organisation was erased is dropped. */
@@ -227,12 +218,11 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
           try {
             await store(data, [{ _id: next(), ...gapEvent(from, to) }]);
             for (const of of found) {
-              for await (const rows of changedSince(data, of, from)) {
-                await store(
-                  data,
-                  rows.map((event) => ({ _id: next(), ...event, at: to })),
-                );
-              }
+              const changed = await changedSince(data, of, from);
+              await store(
+                data,
+                changed.map((event) => ({ _id: next(), ...event, at: to })),
+              );
             }
           } catch (error) {
             await refused(id, from, error);
@@ -245,60 +235,42 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
 
 export type Recorder = ReturnType<typeof recorderOf>;
 
-/** A row of an organisation's database. */
 interface Row {
   readonly of: PublicCollection;
   readonly id: unknown;
 }
 
-interface StatusRow {
-  readonly _id: unknown;
-  readonly status?: unknown;
-}
-
-/** Batches of `.updated` events of what has changed since a time. */
-async function* changedSince(
+/** `.updated` events of what has changed since a time. */
+async function changedSince(
   data: OrganisationData,
   { collection, object: type, members, hasStatus }: PublicCollection,
   from: Date,
-): AsyncGenerator<Omit<EventRow, '_id' | 'at'>[]> {
-  if (!members.has('updated_at')) return;
-  const rows = databaseOf(data.connection)
-    .collection<StatusRow>(collection)
-    .find(
-      { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } },
-      { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MOST_AFTER_GAP, batchSize: BATCH },
-    );
-  let batch: Omit<EventRow, '_id' | 'at'>[] = [];
-  for await (const { _id, status } of rows) {
-    const known = hasStatus && typeof status === 'string' ? status : null;
-    batch.push({ type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known });
-    if (batch.length < BATCH) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
+): Promise<Omit<EventRow, '_id' | 'at'>[]> {
+  if (!members.has('updated_at')) return [];
+  const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
+  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MOST_AFTER_GAP } as const;
+  const rows = databaseOf(data.connection).collection(collection).find(since, options);
+  return rows
+    .map(({ _id, status }) => {
+      const known = hasStatus && typeof status === 'string' ? status : null;
+      return { type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known };
+    })
+    .toArray();
 }
 
 async function insert(collection: mongo.Collection<EventRow>, rows: readonly EventRow[]): Promise<void> {
-  try {
-    await collection.insertMany([...rows], { ordered: true });
-    return;
-  } catch (error) {
-    if (!isDuplicateKey(error)) throw error;
-  }
-  // another tail has stored some of them: one that is there is left as it is
-  const writes = rows.map(({ _id, ...row }) => ({
-    updateOne: { filter: { _id }, update: { $setOnInsert: row }, upsert: true },
-  }));
-  for (;;) {
+  for (let left = rows; left.length > 0;) {
     try {
-      await collection.bulkWrite(writes, { ordered: true });
+      await collection.insertMany([...left], { ordered: true });
       return;
     } catch (error) {
-      // two upserts of a row at the same moment: the next attempt finds it
       if (!isDuplicateKey(error)) throw error;
     }
+    // another tail has stored some of them: one that is there is left as it is
+    const ids = { _id: { $in: left.map(({ _id }) => _id) } };
+    const options = { projection: { _id: 1 }, readPreference: 'primary' } as const;
+    const there = new Set((await collection.find(ids, options).toArray()).map(({ _id }) => _id));
+    left = left.filter(({ _id }) => !there.has(_id));
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
@@ -10,21 +11,19 @@ import {
   type Token,
   whyNoLog,
 } from '../../database/changeCursor';
+import type { Databases } from '../../database/connect';
 import { describeError } from '../../log';
 import { timeDigits } from '../position';
 import { type Change, momentOf, stagesFor, TAILS } from './changes';
 import { type Lease, leaseOf, type Progress, tailRows } from './lease';
-import type { Found, Recorder } from './recorder';
+import { type Found, type Recorder, recorderOf, type RecorderOptions } from './recorder';
 
 /** In milliseconds: how often the lease is renewed, or tried, and how long to wait after a failure. */
 const BEAT_EVERY = 2000;
-/** How often the length of the log is read, in milliseconds. */
 const MEASURE_EVERY = 60_000;
 
-/** How far a tail is; for metrics. */
 export interface TailState {
   readonly cluster: string;
-  /** Whether this gateway tails the cluster. */
   readonly isTailing: boolean;
   /** How far behind it is, in milliseconds. */
   readonly lag: number;
@@ -32,11 +31,10 @@ export interface TailState {
   readonly log: number | undefined;
 }
 
-export interface TailOptions {
+interface TailOptions {
   readonly cluster: string;
   /** Name of the control database, which the row of the tail is beside. */
   readonly control: string;
-  /** Id of this gateway. */
   readonly holder: string;
   /** The client of the cluster. @throws if it does not respond */
   readonly client: () => Promise<mongo.MongoClient>;
@@ -47,7 +45,7 @@ export interface TailOptions {
 }
 
 /** Follows the log of one cluster while this gateway has the lease, and stores what it says as events. */
-export function createTail(options: TailOptions) {
+function createTail(options: TailOptions) {
   const { cluster, control, holder, now, recorder, logger } = options;
   const stages = stagesFor(control);
   const ending = new AbortController();
@@ -77,20 +75,17 @@ export function createTail(options: TailOptions) {
   }
 
   async function follow(client: mongo.MongoClient, lease: Lease, row: Progress): Promise<void> {
-    let opened: Opened;
-    try {
-      opened = await open(client, row);
-    } catch (error) {
+    const opened = await open(client, row).catch(async (error: unknown) => {
       const reason = whyNoLog(error);
       if (reason === undefined) throw error;
       if (!toldNoLog)
         logger.warn({ cluster, reason }, 'events are not recorded: the log of the database cannot be read');
       toldNoLog = true;
       await lease.fail(reason);
-      return;
-    }
+    });
+    if (!opened) return;
     const { cursor, lostFrom } = opened;
-    let progress = opened.progress;
+    let progress: Progress = opened.progress;
     let [isOurs, pendingGap] = [true, lostFrom];
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
@@ -161,18 +156,10 @@ export function createTail(options: TailOptions) {
     }
   }
 
-  interface Opened {
-    readonly cursor: ChangeCursor<Change>;
-    readonly progress: Progress;
-    /** Since when history was lost. */
-    readonly lostFrom: Date | undefined;
-  }
-
-  async function open(client: mongo.MongoClient, { token, at }: Progress): Promise<Opened> {
-    if (token) {
-      const cursor = await resume(client, token, at);
-      if (cursor) return { cursor, progress: { token, ...(at && { at }) }, lostFrom: undefined };
-    }
+  /** Opens the log, where it was read last if it goes that far back. `lostFrom`: since when history was lost. */
+  async function open(client: mongo.MongoClient, { token, at }: Progress) {
+    const resumed = token && (await resume(client, token, at));
+    if (resumed) return { cursor: resumed, progress: { token, ...(at && { at }) }, lostFrom: undefined };
     const operationTime = await clusterTimeOf(client);
     const cursor = await openChanges<Change>(client, stages);
     const lostFrom = token && new Date(at ? at.t * 1000 : now());
@@ -180,11 +167,8 @@ export function createTail(options: TailOptions) {
       const lost = { cluster, from: lostFrom };
       logger.error(lost, 'the log of the database no longer has all changes; organisations are told');
     }
-    return {
-      cursor,
-      progress: { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) },
-      lostFrom,
-    };
+    const progress = { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) };
+    return { cursor, progress, lostFrom };
   }
 
   /** Goes on after a token; undefined if the log no longer has it. */
@@ -196,12 +180,10 @@ export function createTail(options: TailOptions) {
     const oldest = await oldestInLog(client);
     // some servers go on with what they have
     if (at && oldest && timeDigits(at) < timeDigits(oldest)) return undefined;
-    try {
-      return await openChanges<Change>(client, stages, token);
-    } catch (error) {
-      if (isLostHistory(error)) return undefined;
-      throw error;
-    }
+    return openChanges<Change>(client, stages, token).catch((error: unknown) => {
+      if (!isLostHistory(error)) throw error;
+      return undefined;
+    });
   }
 
   return {
@@ -214,5 +196,33 @@ export function createTail(options: TailOptions) {
       await running;
     },
     state: (): TailState => ({ cluster, isTailing, lag: isTailing ? lag : 0, log: isTailing ? log : undefined }),
+  };
+}
+
+export interface TailsOptions extends Omit<RecorderOptions, 'cluster' | 'databases'> {
+  readonly databases: Databases;
+}
+
+export type Tails = ReturnType<typeof createTails>;
+
+/** The tails of all clusters, each of which fails alone. */
+export function createTails({ databases, ...options }: TailsOptions) {
+  const holder = randomUUID();
+  const tails = databases.clusters.map((cluster) =>
+    createTail({
+      ...{ cluster, holder, control: databases.control.name, logger: options.logger },
+      recorder: recorderOf({ ...options, cluster, databases }),
+      client: () => databases.streams(cluster),
+      now: () => databases.timeOf(cluster),
+    }),
+  );
+  return {
+    start(): void {
+      for (const tail of tails) tail.start();
+    },
+    stop: async (): Promise<void> => {
+      await Promise.all(tails.map((tail) => tail.stop()));
+    },
+    states: (): TailState[] => tails.map((tail) => tail.state()),
   };
 }
