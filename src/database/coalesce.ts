@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
-import { BSON, endOfKey, endOfValue, findRaw, UnsupportedValue } from './rawRows';
+import { BSON, endOfValue, findRaw, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { nativeCollection, READ_WITHIN } from './native';
@@ -71,15 +71,10 @@ function loaderOf<T>(
 
 /** The id of a row, which servers send first. */
 function idOf(row: Buffer): string {
-  let at = 4;
-  for (;;) {
-    const type = row[at++] ?? 0;
-    if (type === 0) throw new UnsupportedValue('missing');
-    const name = endOfKey(row, at, row.length);
-    const value = name + 1;
-    const end = endOfValue(row, type, value, row.length);
-    if (row.toString('latin1', at, name) !== '_id') at = end;
-    else if (type === BSON.text) return row.toString('utf8', value + 4, end - 1);
-    else throw new UnsupportedValue('type');
-  }
+  const value = 4 + FIRST.length;
+  if (row.compare(FIRST, 0, FIRST.length, 4, value) !== 0) throw new UnsupportedValue('type');
+  return row.toString('utf8', value + 4, endOfValue(row, BSON.text, value, row.length) - 1);
 }
+
+/** The type and name of an id that is text. */
+const FIRST = Buffer.from([BSON.text, ...Buffer.from('_id\0')]);

@@ -1,7 +1,13 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
-import { fingerprintOf } from '../database/fingerprint';
-import { refuseRival, REPLAY_SECONDS, reusedKey, RivalClaim, stillRunning } from '../database/idempotency';
+import {
+  fingerprintOf,
+  refuseRival,
+  REPLAY_SECONDS,
+  reusedKey,
+  RivalClaim,
+  stillRunning,
+} from '../database/idempotency';
 import { invalidRequest } from '../errors';
 import type { ControlModels, KeyAnswerDocument } from './models';
 

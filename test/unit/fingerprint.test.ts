@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { paceOf } from '../../src/database/courtesy';
-import { fingerprintOf } from '../../src/database/fingerprint';
+import { fingerprintOf } from '../../src/database/idempotency';
 
 /** As records of the last 24 hours have it. */
 function stored(operation: string, args: unknown): string {
