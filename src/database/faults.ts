@@ -4,7 +4,6 @@ const { MongoBulkWriteError, MongoServerError, MongoServerSelectionError, MongoN
 
 const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
-const TYPE_MISMATCH = 14;
 const OUT_OF_TIME = 50;
 const NO_SUCH_COLLECTION = 26;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
@@ -95,9 +94,6 @@ export const isDuplicateKey = withCode(DUPLICATE_KEY);
 
 /** Whether the database's user may not do it. */
 export const isUnauthorised = withCode(UNAUTHORISED);
-
-/** Whether the server does not take a value of this type there. */
-export const isTypeMismatch = withCode(TYPE_MISMATCH);
 
 /** Whether a command needs a collection that does not exist. */
 export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);

@@ -1,6 +1,6 @@
 import type { Connection, mongo } from 'mongoose';
 import type { Collection } from './collection';
-import { isNoSuchCollection, isTypeMismatch } from './faults';
+import { isNoSuchCollection } from './faults';
 import { databaseOf } from './native';
 
 /*
@@ -80,18 +80,11 @@ export async function makeIndexes(
   await collection.createIndexes(missing.length > 0 ? [...missing] : [OF_ID]);
 }
 
-/** Drops indexes that no query needs any more; one command, or one for each on SecantusDB's Python server, which takes no list. */
+/** Drops indexes that no query needs any more; one command for each, since SecantusDB's Python server takes no list. */
 export async function dropIndexes(
   connection: Connection,
   { name }: AnyCollection,
   surplus: readonly string[],
 ): Promise<void> {
-  const drop = (index: string | readonly string[]) =>
-    databaseOf(connection).command({ dropIndexes: name, index, writeConcern: { w: 'majority', j: true } });
-  try {
-    await drop(surplus);
-  } catch (error) {
-    if (!isTypeMismatch(error)) throw error;
-    for (const index of surplus) await drop(index);
-  }
+  for (const index of surplus) await databaseOf(connection).collection(name).dropIndex(index);
 }

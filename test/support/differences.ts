@@ -22,17 +22,6 @@ export function updatesCreate(client: mongo.MongoClient): Promise<boolean> {
   });
 }
 
-/** Whether `dropIndexes` refuses a list of names. */
-export function refusesIndexLists(client: mongo.MongoClient): Promise<boolean> {
-  return onProbe(client, async (db) => {
-    await db.collection('any').createIndexes([{ key: { name: 1 }, name: 'one' }]);
-    return db.command({ dropIndexes: 'any', index: ['one'] }).then(
-      () => false,
-      () => true,
-    );
-  });
-}
-
 /** Whether renaming a collection to an existing name is also reported as a drop of that. */
 export function reportsDroppedTargets(client: mongo.MongoClient): Promise<boolean> {
   return onProbe(client, async (db) => {
