@@ -3,7 +3,6 @@ import { buildSchemas, type Schemas } from './operations/build';
 import { mergeResolvers, type Resolvers } from './operations/run';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
-import { webhookResolvers } from './webhooks/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
@@ -11,5 +10,5 @@ export function publishedSchemas(): Schemas {
 }
 
 export function publishedResolvers(): Resolvers {
-  return mergeResolvers(resolvers, settingsResolvers, webhookResolvers);
+  return mergeResolvers(resolvers, settingsResolvers);
 }

@@ -11,9 +11,9 @@ import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
 import type { EventSource } from '../events/source';
 import type { Hold, WaitingCaller } from '../events/waiting';
 import type { Integrations } from '../organisations/integrations';
-import type { OwnWebhooks } from '../organisations/webhooks';
 import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
+import type { OwnWebhooks } from '../webhooks/management';
 
 /** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
 export interface RequestContext {

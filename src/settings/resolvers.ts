@@ -1,18 +1,43 @@
 import type { RequestContext } from '../operations/context';
 import type { Integrations } from '../organisations/integrations';
+import type { DeliveryQuery } from '../webhooks/deliveries';
+import type { OwnWebhooks } from '../webhooks/management';
 
-/** The operations of the settings page on keys, which {@link Integrations} has by their names. */
+/** Points of the user's limit that a post by hand costs, beyond the one of the request. */
+const BY_HAND = 9;
+
+interface Id {
+  readonly id: string;
+}
+
+/** The operations of the settings page: on keys, which {@link Integrations} has by their names, and on webhooks. */
 export const settingsResolvers = {
-  Query: resolversOf(
-    'api_keys',
-    'api_key',
-    'key_usage',
-    'organisation_usage',
-    'request_log',
-    'members',
-    'audit_events',
-  ),
-  Mutation: resolversOf('create_api_key', 'rotate_api_key', 'update_api_key', 'revoke_api_key'),
+  Query: {
+    ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'request_log', 'members', 'audit_events'),
+    webhook_endpoints: ofWebhooks(async (own) => ({ data: await own.list() })),
+    webhook_deliveries: ofWebhooks((own, args: DeliveryQuery) => own.deliveries(args)),
+  },
+  Mutation: {
+    ...resolversOf('create_api_key', 'rotate_api_key', 'update_api_key', 'revoke_api_key'),
+    create_webhook_endpoint: ofWebhooks((own, args: Parameters<OwnWebhooks['create']>[0]) => own.create(args)),
+    update_webhook_endpoint: ofWebhooks((own, { id, ...args }: Id & Parameters<OwnWebhooks['update']>[1]) =>
+      own.update(id, args),
+    ),
+    rotate_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.rotate(id)),
+    enable_webhook_endpoint: ofWebhooks((own, { id, from }: Id & { readonly from?: string | null }) =>
+      own.enable(id, from === null || from === undefined ? undefined : new Date(from)),
+    ),
+    disable_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.disable(id)),
+    delete_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.remove(id)),
+    send_test_event: ofWebhooks(async (own, { id }: Id, context) => {
+      await context.charge(BY_HAND);
+      return own.test(id);
+    }),
+    resend_event: ofWebhooks(async (own, args: { readonly endpoint: string; readonly delivery: string }, context) => {
+      await context.charge(BY_HAND);
+      return own.resend(args.endpoint, args.delivery);
+    }),
+  },
 };
 
 function resolversOf(...names: readonly (keyof Integrations)[]) {
@@ -26,4 +51,13 @@ function resolversOf(...names: readonly (keyof Integrations)[]) {
       },
     ]),
   );
+}
+
+/** A resolver from the operation on the webhooks of the user's own organisation. */
+function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: RequestContext) => Result) {
+  return (_: unknown, args: Args, context: RequestContext): Result => {
+    // the guard only admits users, whose context always has this
+    if (!context.webhooks) throw new Error('the context of a key has no webhooks');
+    return run(context.webhooks, args, context);
+  };
 }

@@ -8,7 +8,7 @@ import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
-import type { OwnWebhooks } from '../organisations/webhooks';
+import type { OwnWebhooks } from '../webhooks/management';
 import { type Exchange, incomingRequest } from '../http/exchange';
 import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
 

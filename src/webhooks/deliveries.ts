@@ -3,9 +3,9 @@ import { definedByType } from '../database/collection';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { findPage, type Page } from '../database/pagination';
-import type { DeliveryQuery, DeliveryState, WebhookAttempt } from '../organisations/webhooks';
 import { SETTLED_READ } from '../database/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
+import type { WebhookAttempt } from './post';
 
 /*
  * What was sent to webhook endpoints, and what waits: a row an event and endpoint, in the organisation's own database, kept as long as
@@ -13,6 +13,15 @@ import { type EventRow, events, KEPT_FOR } from '../events/collection';
  */
 
 const MOST_REMEMBERED = 10;
+
+type DeliveryState = 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped';
+
+export interface DeliveryQuery {
+  readonly endpoint: string;
+  readonly state?: DeliveryState | null;
+  readonly limit?: number | null;
+  readonly cursor?: string | null;
+}
 
 export interface DeliveryRow {
   /** Endpoint and position, so that what is done twice is one row. */

@@ -11,12 +11,11 @@ import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { EndpointRow } from '../organisations/webhookRows';
-import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from '../organisations/webhooks';
 import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress, requireOpened, type Resolve } from './addresses';
-import { deliveriesOf, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
+import { deliveriesOf, type DeliveryQuery, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
 import { type MasterSecret, WrongSecretError } from './masterSecret';
-import type { Attempt } from './post';
+import type { Attempt, WebhookAttempt } from './post';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
 import { NO_SECRET } from './settings';
 
@@ -30,15 +29,26 @@ export interface ManagementOptions {
   readonly signing: { readonly sender: Sender; readonly secret: MasterSecret } | undefined;
 }
 
-/** The webhooks of one organisation, as changed by somebody. */
-export type WebhooksOf = (organisation: Organisation, by: Authority, createdBy: string) => OwnWebhooks;
+/**
+ * The webhooks of one organisation, as changed by somebody. Every method of an endpoint throws AppError not_found for one of another
+ * organisation, as for one that never existed, and unavailable where it needs the organisation's cluster and that does not respond.
+ */
+export type OwnWebhooks = ReturnType<ReturnType<typeof createManagement>>;
+/** As in schema/webhooks.graphql. */
+export type WebhookEndpoint = Awaited<ReturnType<OwnWebhooks['disable']>>;
+export type NewWebhookEndpoint = Awaited<ReturnType<OwnWebhooks['create']>>;
+
+export interface EndpointInput {
+  readonly url?: string | null | undefined;
+  readonly types?: readonly string[] | null | undefined;
+}
 
 /** How much later than the database's a caller's clock may be that says now, in milliseconds. */
 const CLOCKS_DIFFER = 5 * MINUTE;
 
 const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ name }) => name));
 
-export function createManagement({ databases, control, policy, resolve, signing }: ManagementOptions): WebhooksOf {
+export function createManagement({ databases, control, policy, resolve, signing }: ManagementOptions) {
   const { webhooks } = control;
   const byHand = byHandGate();
 
@@ -76,11 +86,11 @@ export function createManagement({ databases, control, policy, resolve, signing 
     return { ...(href !== undefined && { url: href }), ...(types && { types: [...new Set(types)] }) };
   }
 
-  return (organisation, by, createdBy) => {
+  return (organisation: Organisation, by: Authority, createdBy: string) => {
     const own: Authority = { ...by, organisationId: organisation.id };
     const open = (): Promise<OrganisationData> => databases.open(organisation);
 
-    function shown(row: EndpointRow, last?: string): WebhookEndpoint {
+    function shown(row: EndpointRow, last?: string) {
       const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
       const isBehind = last !== undefined && row.position < last;
       const since = row.position === BEGINNING ? row.created_at.getTime() : millisecondsOf(row.position);
@@ -100,7 +110,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
       open()
         .then(lastPosition)
         .catch(() => undefined);
-    const withLag = async (row: EndpointRow): Promise<WebhookEndpoint> => shown(row, await newest());
+    const withLag = async (row: EndpointRow) => shown(row, await newest());
 
     function found(row: EndpointRow | undefined): EndpointRow {
       if (!row) throw notFound('webhook endpoint');
@@ -121,7 +131,8 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const last = rows.length > 0 ? await newest() : undefined;
         return rows.map((row) => shown(row, last));
       },
-      async create(input) {
+      /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
+      async create(input: { readonly url: string } & EndpointInput) {
         requirePlan(organisation);
         const { url = '', types = [] } = await checked(input);
         const sender = await requireSecret();
@@ -131,18 +142,21 @@ export function createManagement({ databases, control, policy, resolve, signing 
         if (!row) throw notFound('organisation');
         return { secret: sender.secretOf(row), endpoint: shown(row, position) };
       },
-      async update(id, input) {
+      /** @throws AppError validation_failed */
+      async update(id: string, input: EndpointInput) {
         await require(id);
         return withLag(found(await webhooks.update(id.toLowerCase(), await checked(input), own)));
       },
-      async rotate(id) {
+      /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
+      async rotate(id: string) {
         requirePlan(organisation);
         await require(id);
         const sender = await requireSecret();
         const row = found(await webhooks.rotate(id.toLowerCase(), own));
         return { secret: sender.secretOf(row), endpoint: await withLag(row) };
       },
-      async enable(id, from) {
+      /** From where it stopped, or a time. @throws AppError plan_required, validation_failed for the future, or if events since then are no longer kept */
+      async enable(id: string, from?: Date) {
         requirePlan(organisation);
         const row = await require(id);
         const now = databases.now();
@@ -164,19 +178,21 @@ export function createManagement({ databases, control, policy, resolve, signing 
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },
-      disable: async (id) => withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own))),
-      remove: async (id) => withLag(found(await webhooks.remove(id.toLowerCase(), own))),
-      async deliveries(query) {
+      disable: async (id: string) => withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own))),
+      remove: async (id: string) => withLag(found(await webhooks.remove(id.toLowerCase(), own))),
+      async deliveries(query: DeliveryQuery) {
         const { _id: endpoint } = await require(query.endpoint);
         const page = await deliveriesOf(await open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
-      async test(id) {
+      /** Sends a test event now. @throws AppError rate_limited if too much is sent by hand */
+      async test(id: string) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
         const all = { ...event, changes: [], status: null, related: null, gap: null };
         return shownAttempt(await send(await require(id), all));
       },
-      async resend(id, delivery) {
+      /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
+      async resend(id: string, delivery: string) {
         const endpoint = await require(id);
         const data = await open();
         const { find, note } = deliveriesOf(data);

@@ -2,11 +2,22 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { shorten } from '../errors';
-import type { WebhookAttempt } from '../organisations/webhooks';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, judgedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 
 /* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
+
+/** As in schema/webhooks.graphql. */
+export interface WebhookAttempt {
+  readonly at: Date;
+  readonly ok: boolean;
+  readonly status: number | null;
+  /** What went wrong; null if it was accepted. */
+  readonly error: string | null;
+  /** The beginning of the answer's body, as text; null if it had none. */
+  readonly answer: string | null;
+  readonly ms: number;
+}
 
 export interface Attempt extends WebhookAttempt {
   /** For how long the receiver asks to be left alone, in milliseconds. */

@@ -10,7 +10,6 @@ import { mergeResolvers, type Resolver } from '../../src/operations/run';
 import { loadDocument } from '../../src/schema/sdl';
 import { storedTypes } from '../../src/schema/storedTypes';
 import { settingsResolvers } from '../../src/settings/resolvers';
-import { webhookResolvers } from '../../src/webhooks/resolvers';
 import type { Answer, Json } from '../support/client';
 import { query } from '../support/faces';
 import { callerOf, makeNorthwind } from '../support/factories';
@@ -61,7 +60,7 @@ function schemas(): Schemas {
   const own = { Mutation: { change_quote: change, touch_quote: change } };
   return buildSchemas(
     extended,
-    mergeResolvers(deriveResolvers(extended, collections), resolvers, settingsResolvers, webhookResolvers, own),
+    mergeResolvers(deriveResolvers(extended, collections), resolvers, settingsResolvers, own),
     collections,
   );
 }

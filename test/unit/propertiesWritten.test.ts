@@ -17,7 +17,6 @@ import { mergeResolvers } from '../../src/operations/run';
 import { loadDocument } from '../../src/schema/sdl';
 import { everyField } from '../../src/operations/selection';
 import { settingsResolvers } from '../../src/settings/resolvers';
-import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { damage, damaged, objectOf, rawRows, selectionOf, twice } from '../support/arbitraryRows';
 
 /*
@@ -38,7 +37,7 @@ let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const schemas = buildSchemas(
   loadDocument(),
-  mergeResolvers(resolvers, settingsResolvers, webhookResolvers, {
+  mergeResolvers(resolvers, settingsResolvers, {
     Query: given,
   }),
   collections,

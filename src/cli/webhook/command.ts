@@ -1,7 +1,7 @@
 import { AppError } from '../../errors';
-import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../organisations/webhooks';
 import { webhookParts } from '../../webhooks';
 import { NOT_PUBLIC_ADDRESS } from '../../webhooks/addresses';
+import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../webhooks/management';
 import { CommandFailure, notFound, usageFailure } from '../common/failure';
 import type { JsonOption, OrgOption } from '../common/help';
 import type { Store } from '../common/open';
