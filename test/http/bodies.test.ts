@@ -3,23 +3,21 @@ import { gzipSync } from 'node:zlib';
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
 import { type Answer, type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { head, openWire } from '../operation/wire';
 import { raw } from './raw';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const VALID = JSON.stringify({ text: 'Hello' });
 
-let gateway: TestGateway;
+const gateway = served();
 let caller: Client;
 let authorization: string;
 
 beforeAll(async () => {
-  gateway = await startGateway();
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   [caller, authorization] = [client(gateway, key), `Bearer ${key}`];
 });
-afterAll(() => gateway.stop());
 
 function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = JSON_TYPE): Promise<Answer> {
   return caller.send('POST', '/requests', { body, headers });

@@ -1,24 +1,16 @@
 import { mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { quotes } from '../../src/resources/quotes';
-import { type Answer, type Client, client } from '../support/client';
-import { makeKey, makeNorthwind, northwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { Answer, Client } from '../support/client';
+import { callerOf, makeNorthwind, northwind } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { eventually } from './eventually';
 
 const [QUOTE, BROKEN] = northwind('quotes') as [{ id: string }, { id: string }];
 const LIST = '{ quotes { data { id } } me { key { id } } }';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeNorthwind(gateway, 2);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 2)));
 afterEach(() => jest.restoreAllMocks());
 
 function quotesOf(owner: Organisation) {
@@ -101,7 +93,7 @@ describe('a row that does not match its type', () => {
 
   beforeAll(async () => {
     const owner = await makeNorthwind(gateway, 2);
-    holder = client(gateway, (await makeKey(gateway, owner)).key);
+    holder = await callerOf(gateway, owner);
     await quotesOf(owner).collection.updateOne({ _id: BROKEN.id } as object, { $unset: { number: 1 } });
   });
 

@@ -1,18 +1,16 @@
 import type { Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { openWire } from '../operation/wire';
 
 /* The head of a request as it stands on the wire, which no client library sends like this (RFC 9112, section 3.2). */
 
-let gateway: TestGateway;
+const gateway = served();
 let authorization: string;
 
 beforeAll(async () => {
-  gateway = await startGateway();
   authorization = `Authorization: Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
 });
-afterAll(() => gateway.stop());
 
 interface Told {
   readonly status: number;

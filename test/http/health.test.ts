@@ -1,18 +1,16 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served, startGateway, type TestGateway } from '../support/gateway';
 import { openTunnel } from './tunnel';
 import { eventually } from './eventually';
 import { raw } from './raw';
 import { untilReady } from './ready';
 
-let gateway: TestGateway;
+const gateway = served();
 
 beforeAll(async () => {
-  gateway = await startGateway();
   await untilReady(gateway);
 });
-afterAll(() => gateway.stop());
 
 describe('a running gateway', () => {
   test.each(['/livez', '/readyz'])('returns 200 for GET and HEAD %s without a key', async (path) => {

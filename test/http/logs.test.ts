@@ -1,24 +1,22 @@
+import { mongo } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import { ALL_SCOPES } from '../../src/auth/scopes';
-import type { Organisation } from '../../src/auth/principal';
+import { AppError } from '../../src/errors';
 import { type Client, client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { eventually } from './eventually';
 import { raw, type RawRequest } from './raw';
 
-let gateway: TestGateway;
-let organisation: Organisation;
+const gateway = served({ LOG_LEVEL: 'trace' });
+const organisation = late(() => makeOrganisation(gateway));
 let key: { id: string; key: string };
 let caller: Client;
 
 beforeAll(async () => {
-  gateway = await startGateway({ LOG_LEVEL: 'trace' });
-  organisation = await makeOrganisation(gateway);
   key = await makeKey(gateway, organisation, { scopes: ALL_SCOPES });
   caller = client(gateway, key.key);
 });
-afterAll(() => gateway.stop());
 
 /** The access log lines of a request, once there is one. */
 async function linesOf(requestId: string): Promise<Record<string, unknown>[]> {
@@ -95,69 +93,110 @@ describe('a request has one log line with', () => {
 
 describe('the log line of a 401', () => {
   const typo = (text: string): string => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`;
-  test.each<[string, () => Promise<{ authorization?: string; key_id?: string }>]>([
+  type Sent = Promise<{ readonly key?: string; readonly id?: string }>;
+  /** A key of which something is changed. */
+  const made = async (change: (id: string) => unknown, input?: Parameters<typeof makeKey>[2]): Sent => {
+    const one = await makeKey(gateway, organisation, input);
+    await change(one.id);
+    return one;
+  };
+  const keyIs = (members: object) => (id: string) =>
+    gateway.databases.control.collection<{ _id: string }>('api_keys').updateOne({ _id: id }, { $set: members });
+  test.each<[string, () => Sent]>([
     ['missing', () => Promise.resolve({})],
-    ['malformed', () => Promise.resolve({ authorization: 'Bearer let-me-in' })],
-    ['checksum', () => Promise.resolve({ authorization: `Bearer ${typo(key.key)}` })],
-    [
-      'unknown',
-      () => {
-        const { key: text, id } = generateKey(DEFAULT_KEY_PREFIX, '');
-        return Promise.resolve({ authorization: `Bearer ${text}`, key_id: id });
-      },
-    ],
-    [
-      'wrong_secret',
-      async () => {
-        const made = await makeKey(gateway, organisation);
-        const { hash } = generateKey(DEFAULT_KEY_PREFIX, '');
-        await gateway.databases.control
-          .collection<{ _id: string }>('api_keys')
-          .updateOne({ _id: made.id }, { $set: { hash } });
-        return { authorization: `Bearer ${made.key}`, key_id: made.id };
-      },
-    ],
-    [
-      'expired',
-      async () => {
-        const made = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1000) });
-        return { authorization: `Bearer ${made.key}`, key_id: made.id };
-      },
-    ],
-    [
-      'revoked',
-      async () => {
-        const made = await makeKey(gateway, organisation);
-        await gateway.control.apiKeys.revoke(made.id);
-        return { authorization: `Bearer ${made.key}`, key_id: made.id };
-      },
-    ],
-    [
-      'address',
-      async () => {
-        const input = {
-          organisationId: organisation.id,
-          name: 'x',
-          scopes: ALL_SCOPES,
-          createdBy: 'x',
-          expiresAt: null,
-        };
-        const made = await gateway.control.apiKeys.create({ ...input, allowedRanges: ['192.0.2.0/24'] });
-        return { authorization: `Bearer ${made!.key}`, key_id: made!.document._id };
-      },
-    ],
+    ['malformed', () => Promise.resolve({ key: 'let-me-in' })],
+    ['checksum', () => Promise.resolve({ key: typo(key.key) })],
+    ['unknown', () => Promise.resolve(generateKey(DEFAULT_KEY_PREFIX, ''))],
+    ['wrong_secret', () => made(keyIs({ hash: generateKey(DEFAULT_KEY_PREFIX, '').hash }))],
+    ['expired', () => made(() => undefined, { expiresAt: new Date(Date.now() - 1000) })],
+    ['revoked', () => made((id) => gateway.control.apiKeys.revoke(id))],
+    ['address', () => made(keyIs({ allowed_ranges: ['192.0.2.0/24'] }))],
   ])('gives the reason and the key: %s', async (reason, prepare) => {
-    const { authorization, key_id } = await prepare();
+    const { key: token, id } = await prepare();
     for (const path of ['/api/v1/me', '/graphql?query={me{key{id}}}']) {
-      const headers = { ...(authorization !== undefined && { authorization }), 'apollo-require-preflight': '1' };
+      const authorization = token !== undefined && { authorization: `Bearer ${token}` };
+      const headers = { ...authorization, 'apollo-require-preflight': '1' };
       const answer = await raw(gateway.url, path, { headers });
       const [line] = await linesOf(String(answer.headers['x-request-id']));
       expect(line).toMatchObject({ status: 401, code: 'unauthenticated', reason });
-      expect(line!.key_id).toBe(key_id);
+      expect(line!.key_id).toBe(id);
       expect(answer.text + JSON.stringify(answer.headers)).not.toContain(reason === 'missing' ? 'reason' : reason);
-      const token = authorization?.replace('Bearer ', '');
       if (token !== undefined) expect(JSON.stringify(gateway.logs)).not.toContain(token.slice(-49));
     }
+  });
+});
+
+describe('the log line of a 503', () => {
+  afterEach(() => jest.restoreAllMocks());
+
+  /** All that is logged of a request, at any level and of any kind. */
+  async function onlyLineOf(requestId: string | null): Promise<Record<string, unknown>> {
+    const [line] = await linesOf(requestId!);
+    expect(gateway.logs.filter(({ request_id: id }) => id === requestId)).toEqual([line]);
+    expect(JSON.stringify(line)).not.toContain('stack');
+    return line!;
+  }
+
+  const failKeys = (error: Error): void => {
+    jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(error);
+  };
+
+  test.each<[string, Error, Record<string, unknown>]>([
+    ['the database does not respond', new mongo.MongoNetworkError('lost'), { reason: 'away' }],
+    [
+      'a cluster does not respond',
+      new AppError('unavailable', 'Away.', { reason: 'away', cluster: 'eu' }),
+      { reason: 'away', cluster: 'eu', detail: 'Away.' },
+    ],
+    ['too much is in progress', new AppError('unavailable', 'Too much.', { reason: 'shed' }), { reason: 'shed' }],
+    ['the gateway drains', new AppError('unavailable', 'Drains.', { reason: 'draining' }), { reason: 'draining' }],
+  ])('is the only one, and says that %s', async (_title, error, expected) => {
+    failKeys(error);
+    for (const { headers } of [await caller.get('/me'), await caller.graphql('{ me { key { id } } }')]) {
+      const line = await onlyLineOf(headers.get('x-request-id'));
+      expect(line).toMatchObject({ level: 40, status: 503, code: 'unavailable', ...expected });
+      expect(line.error).toEqual(
+        error instanceof AppError ? undefined : { type: 'MongoNetworkError', message: 'lost' },
+      );
+    }
+  });
+
+  test('says why on a page of the settings too', async () => {
+    jest.spyOn(gateway.control.sessions, 'find').mockRejectedValue(new mongo.MongoNetworkError('lost'));
+    const { status, headers } = await fetch(`${gateway.url}/settings/integrations`, {
+      headers: { cookie: `scopegate_session=${'x'.repeat(43)}` },
+    });
+    expect(status).toBe(503);
+    expect(await onlyLineOf(headers.get('x-request-id'))).toMatchObject({
+      level: 40,
+      reason: 'away',
+      code: 'unavailable',
+    });
+  });
+
+  test('is no warning for a write that a move refuses, in any API', async () => {
+    const moved = await makeOrganisation(gateway);
+    const mover = client(gateway, (await makeKey(gateway, moved, { scopes: ALL_SCOPES, mcp: 'write' })).key);
+    const [at, products] = [new Date(), [{ sku: 'A', name: 'A' }]];
+    await gateway.databases.control
+      .collection<{ _id: string }>('organisations')
+      .updateOne({ _id: moved.id }, { $set: { move: { to: 'eu', mover: 'x', begun_at: at, seen_at: at } } });
+    const answers = [
+      await mover.post('/products/bulk', { products }),
+      await mover.graphql(
+        'mutation($products: [ProductUpsert!]!) { upsert_products(products: $products) { created } }',
+        {
+          products,
+        },
+      ),
+      await mover.mcp('tools/call', { name: 'upsert_products', arguments: { products } }),
+    ];
+    for (const { headers } of answers) {
+      const line = await onlyLineOf(headers.get('x-request-id'));
+      expect(line).toMatchObject({ level: 30, code: 'unavailable', reason: 'moving', cluster: 'default' });
+    }
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(text).toMatch(/^scopegate_http_requests_unavailable_total\{reason="moving"\} 2$/m);
   });
 });
 

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, client, type Json } from '../support/client';
-import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { Json } from '../support/client';
+import { callerOf, makeNorthwind } from '../support/factories';
+import { late, served } from '../support/gateway';
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway, 3))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 3)));
 
 test('a date whose + is not encoded is rejected with advice to encode it', async () => {
   const { status, body } = await caller.get('/products?updated_since=2026-11-01T08:30:00+02:00');

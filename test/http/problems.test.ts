@@ -1,8 +1,7 @@
-import type { Organisation } from '../../src/auth/principal';
 import { document } from '../support/openapi';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { signIn } from '../settings/people';
 import { raw } from './raw';
 
@@ -11,19 +10,13 @@ import { raw } from './raw';
 const LIMIT = 2;
 const AWAY = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'x' };
 
-let gateway: TestGateway;
-let organisation: Organisation;
-
-beforeAll(async () => {
-  gateway = await startGateway({
-    ...AWAY,
-    PUBLIC_URL: 'http://127.0.0.1',
-    RATE_LIMIT_PER_MINUTE: String(LIMIT),
-    TRUST_PROXY: '1',
-  });
-  organisation = await makeOrganisation(gateway);
+const gateway = served({
+  ...AWAY,
+  PUBLIC_URL: 'http://127.0.0.1',
+  RATE_LIMIT_PER_MINUTE: String(LIMIT),
+  TRUST_PROXY: '1',
 });
-afterAll(() => gateway.stop());
+const organisation = late(() => makeOrganisation(gateway));
 
 let addresses = 0;
 /** Headers of a caller with an address that no other test uses. */

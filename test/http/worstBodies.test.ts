@@ -1,22 +1,15 @@
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
 import { WORST_BODIES } from '../support/worstBodies';
-import { client, type Client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { late, served } from '../support/gateway';
 
 const KIB = 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
 /** Time limit in milliseconds: a linear check takes a fiftieth of this, any other takes minutes. */
 const ROOM = 10_000;
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway));
 
 const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
 

@@ -1,29 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/auth/principal';
 import { MOST_BYTES } from '../../src/mcp/answer';
-import { client, type Answer, type Client, type Json } from '../support/client';
-import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { Answer, Json } from '../support/client';
+import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { MCP } from '../support/operations';
 import { blocksIn } from '../support/mcpFace';
 
 /* Answers of tools: bounded in size, with outsiders' text kept apart, and errors that a model can act on. */
 
-let gateway: TestGateway;
-let caller: Client;
-let organisation: Organisation;
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  ({ caller } = { caller: client(gateway, (await makeKey(gateway, organisation)).key) });
   await store(gateway, organisation, {
     customers: northwind('customers').slice(0, 30),
     quotes: northwind('quotes').slice(0, 40),
     orders: northwind('orders').slice(0, 40),
   });
 });
-afterAll(() => gateway.stop());
 
 const use = (name: string, args: object = {}): Promise<Answer> => caller.mcp('tools/call', { name, arguments: args });
 const sizeOf = (answer: Answer): number => blocksIn(answer).reduce((sum, text) => sum + Buffer.byteLength(text), 0);

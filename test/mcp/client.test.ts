@@ -2,22 +2,20 @@ import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontex
 import { randomUUID } from 'node:crypto';
 import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 /* The protocol's own client, with its preferred revision and those of 2025, and a scripted agent that uses it. */
 
-let gateway: TestGateway;
+const gateway = served();
 let key: string;
 let rest: Client;
 
 beforeAll(async () => {
-  gateway = await startGateway();
   const organisation = await makeOrganisation(gateway);
   ({ key } = await makeKey(gateway, organisation));
   rest = client(gateway, key);
   await store(gateway, organisation, { customers: northwind('customers'), orders: northwind('orders').slice(0, 60) });
 });
-afterAll(() => gateway.stop());
 
 const MODES = [{ mode: { pin: '2026-07-28' } }, { mode: 'auto' }, { mode: 'legacy' }] as const;
 

@@ -1,21 +1,18 @@
 import { STATELESS, VERSIONS } from '../../src/mcp/protocol';
 import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 /* Messages of the Model Context Protocol, as defined by its revision 2026-07-28 and those of 2025. */
 
-let gateway: TestGateway;
+const gateway = served();
 let key: string;
 let caller: Client;
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  const organisation = await makeOrganisation(gateway);
-  ({ key } = await makeKey(gateway, organisation));
+  ({ key } = await makeKey(gateway, await makeOrganisation(gateway)));
   caller = client(gateway, key);
 });
-afterAll(() => gateway.stop());
 
 const META = {
   'io.modelcontextprotocol/protocolVersion': STATELESS,

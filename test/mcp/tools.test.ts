@@ -2,27 +2,20 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { encode } from 'gpt-tokenizer';
 import type { McpAccess } from '../../src/auth/mcpAccess';
-import type { Organisation } from '../../src/auth/principal';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { client, type Client, type Json } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { argumentsOf, MCP, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
 /* Which tools a key sees, and which it may use. */
 
-let gateway: TestGateway;
-let organisation: Organisation;
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-});
-afterAll(() => gateway.stop());
-
-async function callerWith(scopes: readonly Scope[], mcp: McpAccess = 'write'): Promise<Client> {
-  return client(gateway, (await makeKey(gateway, organisation, { scopes, mcp })).key);
+function callerWith(scopes: readonly Scope[], mcp: McpAccess = 'write'): Promise<Client> {
+  return callerOf(gateway, organisation, { scopes, mcp });
 }
 
 async function toolsOf(caller: Client): Promise<Json[]> {
