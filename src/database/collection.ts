@@ -42,16 +42,20 @@ export function defineCollection<T extends { readonly _id: string }>(
 }
 
 /**
- * Defines a collection whose rows come from this program alone, so that their type is their schema; mongoose has to know ids, and the
- * `times` by which pages are sorted.
+ * Defines a collection whose rows are checked before they are stored, so that mongoose has to know only ids, and the `times` by which pages
+ * are sorted.
  */
 export function definedByType<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],
   times: readonly (keyof T & string)[] = [],
+  retired?: readonly string[],
 ): Collection<T> {
   const shape = { _id: String, ...Object.fromEntries(times.map((member) => [member, Date])) };
-  return defineCollection<T>(name, shape, indexes, { strict: false, strictQuery: false, minimize: false });
+  return defineCollection<T>(name, shape, indexes, {
+    ...{ strict: false, strictQuery: false, minimize: false },
+    retired,
+  });
 }
 
 /** A collection's model on a connection. */

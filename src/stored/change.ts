@@ -5,7 +5,7 @@ import { AppError, notFound, validationFailed } from '../errors';
 import { matcherOf, tagOf } from '../schema/entityTags';
 import { referenceTo } from '../schema/storedTypes';
 import { brokenTexts } from './brokenTexts';
-import { toRecord } from './documentKind';
+import { toRecord } from './records';
 import type { Resource } from './resource';
 import { changedAt } from './rows';
 

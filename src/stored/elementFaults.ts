@@ -28,7 +28,6 @@ export interface Judged {
   readonly shownKey: string | null;
   /** The first faults, as many as a response can list. */
   readonly faults: readonly Fault[];
-  /** Number of all faults. */
   readonly count: number;
   /** Whether there may be more: counting stops once there are many more than a response can list. */
   readonly isCut: boolean;
@@ -102,7 +101,6 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
 
 type Faults = Pick<Judged, 'faults' | 'count' | 'isCut'>;
 
-/** Appends faults to an element. */
 export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
   if (more.length === 0) return judged;
   return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };

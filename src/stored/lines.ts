@@ -3,7 +3,6 @@ import type { ImportRecord } from './records';
 
 /** A line of a quote or an order (contract, section 3). */
 export interface Line {
-  /** UUID. */
   readonly id: string;
   /** From 0. */
   readonly position: number;
@@ -12,12 +11,9 @@ export interface Line {
   /** Decimal. */
   readonly qty: number;
   readonly uom: string;
-  /** Minor units. */
   readonly unit_price_minor: number;
-  /** Percent. */
   readonly discount_pct: number;
   readonly vat_exempt: boolean;
-  /** Days. */
   readonly lead_time_days: number | null;
 }
 

@@ -1,7 +1,9 @@
-import type { ClientSession } from 'mongoose';
+import { type ClientSession, trusted } from 'mongoose';
+import type { Collection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import type { Fault } from '../errors';
-import type { FindBroken } from './brokenNumbers';
+import type { FindBroken, Numbered } from './brokenNumbers';
+import { isSameRow, type RowChange, writeRows } from './rows';
 
 /** What the SDL cannot say of a resource's records. */
 export interface RecordRules {
@@ -32,7 +34,6 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
     records: readonly ImportRecord[],
     session: ClientSession,
   ) => Promise<StoredRecord[]>;
-  /** How many records an export has. */
   readonly count: (data: OrganisationData) => Promise<number>;
   /** All records, in file order. */
   readonly read: (data: OrganisationData) => AsyncIterable<ImportRecord>;
@@ -46,4 +47,119 @@ export type ImportRecord = Record<string, unknown> & { readonly id: string };
 export interface StoredRecord {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'failed';
   readonly errors: readonly Fault[];
+}
+
+/** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
+export function documentKind<T extends { readonly _id: string }>(
+  resource: Collection<T> & Numbered & { words(row: object): string[] },
+  { rules = () => [], decimals }: RecordRules,
+): RecordKind {
+  const { collection: file, type, unique: uniqueBy = '_id', members } = resource.stored;
+  const times = members.filter(({ kind }) => kind === 'date').map(({ name }) => name);
+  return {
+    file,
+    type,
+    rules,
+    decimals,
+    writes: [resource],
+    store: (data, records, session) => {
+      const documents = records.map((record) => {
+        const document = fromRecord(record, times);
+        return { ...document, search: resource.words(document) } as unknown as T;
+      });
+      return storeDocuments(data, resource, documents, { uniqueBy, session });
+    },
+    count: (data) => data.collection(resource).countDocuments(),
+    read: (data) => readRecords(data, resource, { [uniqueBy]: 1 }),
+    brokenNumber: resource.brokenNumber,
+  };
+}
+
+/** Converts a record to a document: `id` becomes `_id`, times become dates. */
+export function fromRecord(
+  record: Readonly<Record<string, unknown>>,
+  times: readonly string[],
+): Record<string, unknown> {
+  const { id, ...members } = record;
+  const document: Record<string, unknown> = { _id: id, ...members };
+  for (const time of times) {
+    const value = members[time];
+    document[time] = typeof value === 'string' ? new Date(value) : null;
+  }
+  return document;
+}
+
+/** Converts a document to a record: `_id` becomes `id`, without search words. Dates become strings in JSON. */
+export function toRecord(document: { readonly _id: string }): ImportRecord {
+  const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
+  return { id, ...members };
+}
+
+export async function* readRecords<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  sort: Record<string, 1>,
+): AsyncGenerator<ImportRecord> {
+  for await (const document of data.collection(collection).find().sort(sort).lean().cursor({ batchSize: 200 })) {
+    yield toRecord(document);
+  }
+}
+
+/**
+ * Stores documents that are new or changed; a document fails if its unique value belongs to another id.
+ * @throws a duplicate key error if another writer was faster; the transaction can be retried.
+ */
+export async function storeDocuments<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  documents: readonly T[],
+  { uniqueBy, session }: { uniqueBy?: string; session: ClientSession },
+): Promise<StoredRecord[]> {
+  const model = data.collection(collection);
+  const ids = trusted({ $in: documents.map((document) => document._id) });
+  const known = (await model
+    .find({ _id: ids } as object, undefined, { session, batchSize: documents.length + 1 })
+    .lean()) as T[];
+  const existing = new Map(known.map((document) => [document._id, document]));
+  const claim = uniqueBy === undefined ? undefined : await claims(data, collection, documents, uniqueBy, session);
+  const changed: RowChange<T>[] = [];
+  const outcomes = documents.map((document): StoredRecord => {
+    const before = existing.get(document._id);
+    const conflict = claim?.(document, before);
+    if (conflict) return { outcome: 'failed', errors: [conflict] };
+    if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
+    changed.push({ row: document, before });
+    return { outcome: before ? 'updated' : 'created', errors: [] };
+  });
+  await writeRows(model, changed, { ordered: true, session });
+  return outcomes;
+}
+
+/** Returns a function that assigns unique values to documents, in file order, with a fault if another has the value. */
+async function claims<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  documents: readonly T[],
+  uniqueBy: string,
+  session: ClientSession,
+): Promise<(document: T, before: T | undefined) => Fault | undefined> {
+  const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
+  const taken = trusted({ $in: documents.map(valueOf) });
+  const rows = (await data
+    .collection(collection)
+    .find({ [uniqueBy]: taken } as object, { [uniqueBy]: 1 }, { session })
+    .lean()) as T[];
+  const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
+  return (document, before) => {
+    const value = valueOf(document);
+    const owner = owners.get(value);
+    if (owner !== undefined && owner !== document._id) {
+      const detail = `${String(value)} belongs to another record (id ${owner})`;
+      return { pointer: `/${uniqueBy}`, code: 'conflict', detail };
+    }
+    // the previous value is now free for the records that follow
+    if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));
+    owners.set(value, document._id);
+    return undefined;
+  };
 }

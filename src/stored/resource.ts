@@ -1,11 +1,9 @@
-import { Schema } from 'mongoose';
-import { type Collection, defineCollection, type Index, type Projection, WITHOUT_SEARCH } from '../database/collection';
+import { type Collection, definedByType, type Index, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import type { Resolvers } from '../operations/run';
 import { loadDocument } from '../schema/sdl';
 import { type StoredMember, storedTypes } from '../schema/storedTypes';
 import { brokenNumberIn, type Numbered } from './brokenNumbers';
-import { documentKind } from './documentKind';
-import type { RecordKind, RecordRules } from './records';
+import { documentKind, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
 
 /* A resource: the collection, search, import and export of a stored type, derived from the SDL. */
@@ -18,7 +16,6 @@ export interface Row {
 export interface Resource<out T extends Row = Row> extends Collection<T>, Numbered {
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
-  /** The search words of a row. */
   words(row: object): string[];
   /** How it is imported and exported; undefined if it is part of another record. */
   readonly records: RecordKind | undefined;
@@ -27,7 +24,6 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Number
 }
 
 export interface ResourceSpec extends RecordRules {
-  /** Name of the SDL type. */
   readonly type: string;
   /** One per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
   readonly indexes: readonly Index[];
@@ -47,14 +43,11 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
     for (const path of texts) collectTexts(row, path, 0, found);
     return searchWords(...found);
   };
-  const { id: _id, ...shape } = shapeOf(stored.members);
-  const { collection: name, omittedInLists } = stored;
-  const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
+  const { collection: name, omittedInLists, members } = stored;
+  const times = members.filter(({ kind }) => kind === 'date').map((member) => member.name as keyof T & string);
   const less = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
-    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes, {
-      retired: spec.retired,
-    }),
+    ...definedByType<T>(name, spec.indexes, times, spec.retired),
     stored,
     projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
     words,
@@ -62,19 +55,6 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   };
   const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
   return { ...resource, records, resolvers: spec.resolvers };
-}
-
-const TYPES = { text: String, number: Number, flag: Boolean, date: Date } as const;
-
-/** The Mongoose shape of members. Values are validated earlier, against the SDL. */
-function shapeOf(members: readonly StoredMember[]): Record<string, unknown> {
-  return Object.fromEntries(members.map((member) => [member.name, shapeOfMember(member)]));
-}
-
-function shapeOfMember({ kind, isList, isRequired, members }: StoredMember): unknown {
-  const type = kind === 'object' ? new Schema(shapeOf(members) as Record<string, never>, { _id: false }) : TYPES[kind];
-  if (isList) return [type];
-  return isRequired ? { type, required: true } : { type, default: null };
 }
 
 function searchablePaths(members: readonly StoredMember[]): (readonly string[])[] {

@@ -15,7 +15,6 @@ export interface Span {
   readonly to?: string | null;
 }
 
-/** The values of TotalsGroup. */
 export const TOTALS_GROUPS = ['STATUS', 'MONTH', 'CUSTOMER', 'CURRENCY'] as const;
 type Group = (typeof TOTALS_GROUPS)[number];
 
@@ -29,7 +28,6 @@ export interface TotalsSpec {
   readonly at: string;
   /** Whether that member is a day, which is stored as a text. */
   readonly isDay: boolean;
-  /** The members to sum. */
   readonly amounts: readonly string[];
 }
 
@@ -42,6 +40,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
 const MOST_ROWS = 1000;
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
 export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
@@ -54,7 +53,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
   return aggregate(data, spec.collection, [
-    spec.isDay ? withinDays(spec.at, args) : within(spec.at, args),
+    within(spec.at, args, spec.isDay),
     { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
     { $sort: Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const])) },
   ]);
@@ -64,34 +63,27 @@ function monthOf({ at, isDay }: TotalsSpec): object {
   return isDay ? { $substrCP: [`$${at}`, 0, 7] } : { $dateToString: { date: `$${at}`, format: '%Y-%m' } };
 }
 
-/** The same of a period of days. @throws AppError invalid_request */
-function withinDays(at: string, { from, to }: Span): PipelineStage.Match {
-  requireOrder(from, to);
-  return { $match: { [at]: trusted({ $gte: from ?? '0001-01-01', ...(to ? { $lt: to } : { $lte: '9999-12-31' }) }) } };
-}
+/** The first and last times in Python, which one of the embedded servers is written in, and of which $dateToString writes the month. */
+const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
 
-function requireOrder(from: string | Date | null | undefined, to: string | Date | null | undefined): void {
-  if (from && to && to < from) {
+/**
+ * The $match stage of a period, which uses the index of `at` even if the period is open. Days are stored as texts.
+ * @throws AppError invalid_request
+ */
+export function within(at: string, { from, to }: Span, isDay = false): PipelineStage.Match {
+  const stored = (time: string): string | Date => (isDay ? time.slice(0, DAY_LENGTH) : new Date(time));
+  const start = stored(from ?? EARLIEST);
+  const end = to ? { $lt: stored(to) } : { $lte: stored(LATEST) };
+  if (end.$lt !== undefined && end.$lt < start)
     throw invalidRequest([{ parameter: 'to', code: 'range', detail: 'must not be before from' }]);
-  }
+  return { $match: { [at]: trusted({ $gte: start, ...end }) } };
 }
-
-/** The $match stage of a period, which uses the index of `at` even if the period is open. @throws AppError invalid_request */
-export function within(at: string, { from, to }: Span): PipelineStage.Match {
-  const [start, end] = [new Date(from ?? EARLIEST), to ? new Date(to) : undefined];
-  requireOrder(start, end);
-  return { $match: { [at]: trusted({ $gte: start, ...(end ? { $lt: end } : { $lte: LATEST }) }) } };
-}
-
-/** The first and last date in Python, which one of the embedded servers is written in, and of which $dateToString writes the month. */
-const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', new Date('9999-12-31T23:59:59.999Z')];
 
 /** Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. */
 export function exact(amount: string): object {
   return ifWithin(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
 }
 
-/** Converts a number to a decimal. */
 export function decimal(number: string): object {
   return { $toDecimal: ifWithin(number, Number.MAX_VALUE, number) };
 }

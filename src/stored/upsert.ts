@@ -126,7 +126,6 @@ interface Sound<Document> {
 
 type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
 
-/** Decides the outcome of each element. */
 async function plan<Document extends Stored, Input extends object>(
   { data, principal }: RequestContext,
   spec: Bulk<Document, Input>,
@@ -233,7 +232,6 @@ export function choose<T>(given: T | null | undefined, existing: T | undefined, 
 /** Members given in an upsert: omitted ones are unchanged, null clears them. */
 export type Given<T> = { readonly [Member in keyof T]?: T[Member] | null };
 
-/** Chooses each member of `cleared`. */
 export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: NoInfer<T> | undefined, cleared: T): T {
   const chosen = { ...cleared };
   for (const name in cleared) {

@@ -5,7 +5,7 @@ import type { Model } from 'mongoose';
 import { defineCollection } from '../../src/database/collection';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
-import { filtersInForce } from '../../src/stored/filters';
+import { filtersInForce } from '../../src/stored/collection';
 import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';
 import { type Filter, filtersOf } from '../../src/schema/filters';

@@ -1,6 +1,6 @@
 import { findPage } from '../../src/database/pagination';
 import { filtersOf } from '../../src/schema/filters';
-import { toConditions } from '../../src/stored/filters';
+import { toConditions } from '../../src/stored/collection';
 import { searchConditions, searchWords } from '../../src/stored/search';
 import { normalisedIn } from '../support/normalised';
 

@@ -1,8 +1,14 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import { fromRecord, readRecords, storeDocuments } from '../../stored/documentKind';
-import type { ImportRecord, RecordKind, StoredRecord } from '../../stored/records';
+import {
+  fromRecord,
+  type ImportRecord,
+  readRecords,
+  type RecordKind,
+  storeDocuments,
+  type StoredRecord,
+} from '../../stored/records';
 import { searchWords } from '../../stored/search';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
