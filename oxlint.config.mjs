@@ -79,7 +79,7 @@ const ARROWS = {
     'units',
     'webhooks',
   ],
-  recording: ['http', 'log', 'metrics', 'organisations', 'within'],
+  recording: ['auth', 'http', 'log', 'metrics', 'organisations', 'tracing', 'within'],
   published: ['operations', 'resources', 'schema', 'settings'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'callers', 'cli', 'faces', 'gateway', 'main', 'server'];

@@ -202,7 +202,6 @@ export const MOST_FAULTS = 100;
 export interface Findings {
   /** The first faults, at most {@link MOST_FAULTS}. */
   readonly faults: readonly Fault[];
-  /** How many more there are. */
   readonly more: number;
   /** Whether counting stopped, so that there may be more than `more`. */
   readonly isCut: boolean;
@@ -210,7 +209,6 @@ export interface Findings {
 
 /** How far a check goes on once it has found faults. */
 export interface FaultRoom {
-  /** How many faults it keeps. */
   readonly kept: number;
   /** How many faults beyond those it counts before it looks at no further element of a list. */
   readonly counted: number;
@@ -248,7 +246,6 @@ export interface AppErrorExtras {
   /** The scope that was missing, as `resource:action`. */
   readonly requiredScope?: string;
   readonly errors?: readonly Fault[];
-  /** Faults not listed. */
   readonly moreErrors?: number;
   /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
@@ -258,7 +255,6 @@ export interface AppErrorExtras {
   readonly status?: 417;
   /** Why it is `unavailable`. */
   readonly reason?: UnavailableReason;
-  /** The cluster that is the reason. */
   readonly cluster?: string;
 }
 

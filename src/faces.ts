@@ -11,8 +11,7 @@ import { EVENT_TYPES } from './events/types';
 import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createHealth, isHealthPath } from './http/health';
-import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
+import { createHealth, createMetricsPage, isOperationPath } from './http/operation';
 import { describeError } from './log';
 import { createMcpFace, MCP_PATH } from './mcp';
 import type { Face, Metrics } from './metrics';
@@ -47,25 +46,13 @@ interface FacesOptions {
 }
 
 export async function createFaces(options: FacesOptions) {
-  const {
-    config,
-    databases,
-    control,
-    logger,
-    demoKey,
-    schemas,
-    availability,
-    tracker,
-    metrics,
-    limiters,
-    openContext,
-  } = options;
+  const { config, databases, control, logger, demoKey, schemas, tracker, metrics, limiters, openContext } = options;
   const { operations } = schemas;
   const runner = createRunner(schemas, metrics.answerWritable);
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
-  const health = createHealth(databases, availability, limiters, options.isDraining);
+  const health = createHealth(databases, options.availability, limiters, options.isDraining);
   const metricsPage = createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off');
   const adminMetricsPage = createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public');
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
@@ -101,7 +88,8 @@ export async function createFaces(options: FacesOptions) {
     /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */
     async answer(exchange: Exchange, face: Face): Promise<void> {
       const { request, response, path } = exchange;
-      if ((await health(exchange)) || (await metricsPage(exchange))) return;
+      const { origin } = request.headers;
+      if (face === 'operation' && ((await health(exchange)) || (await metricsPage(exchange)))) return;
       if (path === SETTINGS_GRAPHQL) {
         if (request.method !== 'POST') {
           throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
@@ -111,7 +99,7 @@ export async function createFaces(options: FacesOptions) {
         settings.serve(exchange);
       } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
         pages(request as never, response as never);
-      } else if (!applyCors(exchange, { ...cors, isGraphql: face === 'graphql' })) {
+      } else if (origin === undefined || !applyCors(exchange, origin, { ...cors, isGraphql: face === 'graphql' })) {
         await tracker.run(exchange, () => apis[face](exchange));
       }
     },
@@ -129,7 +117,7 @@ export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (path === SCHEMA_PATH) return 'graphql';
   if (path === MCP_PATH) return 'mcp';
-  if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
+  if (isOperationPath(path)) return 'operation';
   if (isSettings(path)) return 'settings';
   const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
   return isRest && !isDocs(path) ? 'rest' : 'pages';

@@ -4,24 +4,22 @@ import { createRequestTracker } from './admission/requestTracker';
 import { createTurns } from './admission/turns';
 import { keyCallers, limitersOf } from './callers';
 import type { Config } from './config';
+import { type Availability, createAvailability } from './database/availability';
+import { WRONG_FROM } from './database/clock';
 import type { Databases } from './database/connect';
 import { createTails } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
 import { createFaces, faceOf } from './faces';
 import { GRAPHQL_ERRORS } from './graphql';
-import { createAccessLog } from './http/accessLog';
-import { availabilityOf } from './http/availabilityOf';
-import type { Exchange } from './http/exchange';
+import { type Exchange, noteUnavailable } from './http/exchange';
 import { PROBLEM, writeError } from './http/problem';
 import { checkHead } from './http/requestHead';
-import { traced } from './http/traced';
-import { noteUnavailable } from './http/unavailable';
 import { describeError } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
 import { publishedSchemas } from './published';
-import { createRecording } from './recording';
+import { createRecording, traced } from './recording';
 import { SETTINGS_GRAPHQL } from './settings';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
@@ -74,7 +72,6 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     throw error;
   });
   const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
-  const accessLog = createAccessLog({ logger, metrics, done: recording.record });
   databases.tend(({ id, cluster }, collection, error) => {
     const where = { organisation_id: id, cluster, collection };
     logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
@@ -85,7 +82,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   /** Answers an exchange, also if something fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
     const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
-    accessLog.watch(exchange, face);
+    recording.watch(exchange, face);
     try {
       checkHead(exchange.request);
       await (run ? run(work) : work());
@@ -121,7 +118,6 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     async stop(): Promise<void> {
       availability.stop();
       tracker.stop();
-      accessLog.stop();
       await recording.stop();
       await faces.stop();
       await limiters.close();
@@ -175,4 +171,48 @@ function createTraffic(
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
   const tails = createTails({ databases, feeds: control.feeds, logger, ...stored });
   return { webhooks, bodies, turns, availability, tracker, metrics, waiting, tails };
+}
+
+/** Which clusters respond; each change is logged. */
+function availabilityOf(databases: Databases, logger: Logger): Availability {
+  const watchClocks = clockWatch(databases, logger);
+  return createAvailability({
+    clusters: databases.clusters,
+    answers: async (cluster) => {
+      const isThere = await databases.answers(cluster);
+      watchClocks();
+      return isThere;
+    },
+    onChange: (cluster, isAway) => {
+      const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
+      logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
+    },
+    write: databases.tryWriting,
+    onWrites: (cluster, failure) => {
+      const fields = { cluster, database: failure === undefined ? 'ok' : 'read_only' };
+      if (failure === undefined) logger.warn(fields, `the database cluster ${cluster} can be written to again`);
+      else
+        logger.warn(
+          { ...fields, error: describeError(failure) },
+          `the database cluster ${cluster} responds but cannot be written to`,
+        );
+    },
+  });
+}
+
+/** Logs when the clock of a cluster and this machine's begin to differ, and when they agree again. */
+function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
+  const wrong = new Set<string>();
+  return () => {
+    for (const { cluster, ahead, machine } of clocks()) {
+      const isWrong = Math.abs(ahead) >= WRONG_FROM;
+      if (isWrong === wrong.has(cluster)) continue;
+      if (isWrong) wrong.add(cluster);
+      else wrong.delete(cluster);
+      const difference = { cluster, machine, ahead_seconds: Math.round(ahead / 1000) };
+      if (isWrong)
+        logger.warn(difference, 'the clock of the database and that of this machine differ; see scopegate doctor');
+      else logger.info(difference, 'the clock of the database and that of this machine agree again');
+    }
+  };
 }

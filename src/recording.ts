@@ -1,32 +1,45 @@
 import type { Logger } from 'pino';
-import { CALLER_LEFT, type DoneExchange } from './http/accessLog';
+import type { Principal } from './auth/principal';
+import type { Exchange, Unavailable } from './http/exchange';
 import { describeError, redactPath } from './log';
 import { type Face, type Metrics, operationLabel } from './metrics';
 import type { Control } from './organisations/control';
 import { organisationUsageId } from './organisations/keyUsage';
 import { createRequestRecorder } from './organisations/requestRecorder';
-import { KEY_FACES, type KeyFace } from './organisations/requestFilters';
+import { KEY_FACES } from './organisations/requestFilters';
 import { KEY_REFUSALS } from './organisations/requestRows';
 import { createUsageCounter } from './organisations/usageCounter';
+import type { Tracing } from './tracing';
 import { within } from './within';
+
+/* What is kept of each request that is done: its line in the log, metrics, and of those of keys their usage and the request log. */
 
 export interface RecordingOptions {
   readonly control: Pick<Control, 'usage' | 'requests'>;
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'usageUncounted' | 'requestsNotLogged'>;
+  readonly metrics: Pick<
+    Metrics,
+    'requestFinished' | 'requestRefused' | 'requestUnavailable' | 'usageUncounted' | 'requestsNotLogged'
+  >;
   /** Names of the schema's root fields. */
   readonly operations: readonly string[];
   /** Whether requests are logged (REQUEST_LOG). */
   readonly logs: boolean;
 }
 
+/** Status of a request whose caller disconnected before the answer, as in nginx. */
+const CALLER_LEFT = 499;
+/** How many lines of 503s, and of requests without a valid key, are written in a second; the others share one line each. */
+const MOST_LINES = 100;
+const SECOND = 1000;
 /** How long a gateway that stops waits for its last writes, in milliseconds: less than is left of a drain (src/server.ts). */
 const LAST_WRITES = 3000;
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
-/** Records the requests of keys: counts each for the usage of its key and organisation, and adds it to the request log. */
 export function createRecording({ control, logger, metrics, operations, logs }: RecordingOptions) {
+  const refusals = limitedLines(logger, 'requests without a valid key that have no line of their own');
+  const unavailables = limitedLines(logger, 'requests answered with 503 that have no line of their own');
   const label = operationLabel(operations);
   const usage = createUsageCounter({
     usage: control.usage,
@@ -48,40 +61,88 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       })
     : undefined;
 
+  /** Counts a request of a key for the usage of its key and organisation, and adds it to the request log. */
+  function record(exchange: Exchange, face: Face, ms: number, status: number): void {
+    const { principal, refusal, operation, code } = exchange.log;
+    const isKey = principal?.kind === 'key';
+    const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
+    if (!owner) return;
+    const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+    if (isKey) {
+      usage.count([owner.key, organisationUsageId(owner.organisation)], {
+        outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
+        isMcp: face === 'mcp',
+        operation: label(operation),
+        code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
+        ms,
+      });
+    }
+    const keyFace = KEY_FACES.find((one) => one === face);
+    if (!recorder || !keyFace) return;
+    const [organisation_id, key_id] = [owner.organisation, owner.key];
+    recorder.add({ organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed }, () => ({
+      request_id: exchange.requestId,
+      face: keyFace,
+      method: exchange.request.method ?? '',
+      path: redactPath(exchange.path).slice(0, PATH_LENGTH),
+      ms: Math.round(ms * 10) / 10,
+      address: exchange.address,
+      reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
+    }));
+  }
+
+  /** Writes the line of the log, which has no key, query or body. */
+  function note(exchange: Exchange, face: Face, ms: number, status: number): void {
+    const { request, path, requestId, address, log } = exchange;
+    const { operation, code, principal, refusal, unavailable } = log;
+    const isRefused = principal === undefined && (status === 401 || status === 429);
+    // only users have sessions
+    const reason = refusal?.reason ?? 'session';
+    if (isRefused && status === 401) metrics.requestRefused(reason);
+    const isUnavailable = status === 503 && face !== 'operation';
+    if (isUnavailable && unavailable) metrics.requestUnavailable(unavailable.reason);
+    const level = levelOf(face, isUnavailable ? unavailable : undefined);
+    if (!logger.isLevelEnabled(level)) return;
+    if (isRefused && !refusals.hasRoom(status === 401 ? reason : 'rate_limited')) return;
+    if (isUnavailable && !unavailables.hasRoom(unavailable?.reason ?? 'unknown')) return;
+    logger[level]({
+      request_id: requestId,
+      ...(log.traceId !== undefined && { trace_id: log.traceId }),
+      method: request.method,
+      path: redactPath(path),
+      ...(operation === undefined ? {} : { operation }),
+      status,
+      ...(code === undefined ? {} : { code }),
+      ...(status === 401 && { reason }),
+      ...unavailable,
+      ms: Math.round(ms * 10) / 10,
+      ...(principal ? callerFields(principal) : refusal?.keyId !== undefined && { key_id: refusal.keyId }),
+      address,
+    });
+  }
+
   return {
-    /** Records an exchange that is done, if it is one of a key. */
-    record: ({ exchange, face, status, ms }: DoneExchange): void => {
-      const { principal, refusal, operation, code } = exchange.log;
-      const isKey = principal?.kind === 'key';
-      const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
-      if (!owner) return;
-      const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-      if (isKey) {
-        usage.count([owner.key, organisationUsageId(owner.organisation)], {
-          outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
-          isMcp: face === 'mcp',
-          operation: label(operation),
-          code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
-          ms,
-        });
-      }
-      if (!recorder || !isKeyFace(face)) return;
-      const [organisation_id, key_id] = [owner.organisation, owner.key];
-      recorder.add(
-        { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed },
-        () => ({
-          request_id: exchange.requestId,
-          face,
-          method: exchange.request.method ?? '',
-          path: redactPath(exchange.path).slice(0, PATH_LENGTH),
-          ms: Math.round(ms * 10) / 10,
-          address: exchange.address,
-          reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
-        }),
-      );
+    /** Watches an exchange until it is done. */
+    watch(exchange: Exchange, face: Face): void {
+      const { response, log } = exchange;
+      const started = performance.now();
+      response.once('close', () => {
+        const { streaming } = log;
+        const ended = performance.now();
+        // callers usually end streams by leaving
+        const isAnswered = response.writableFinished || streaming !== undefined;
+        const status = isAnswered ? response.statusCode : CALLER_LEFT;
+        record(exchange, face, ended - started, status);
+        // of a stream until it was open, since how long it goes on is up to its caller
+        const seconds = ((streaming ?? ended) - started) / 1000;
+        metrics.requestFinished({ face, operation: log.operation, status, seconds });
+        note(exchange, face, ended - started, status);
+      });
     },
-    /** Writes what is left, unless the database does not answer. */
+    /** Writes what is left, of the counts unless the database does not answer. */
     async stop(): Promise<void> {
+      refusals.end();
+      unavailables.end();
       try {
         await within(LAST_WRITES, Promise.all([usage.stop(), recorder?.stop()]));
       } catch (error) {
@@ -91,6 +152,65 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
   };
 }
 
-function isKeyFace(face: Face): face is KeyFace {
-  return KEY_FACES.some((one) => one === face);
+function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
+  // probes and scrapes say nothing that is not measured
+  if (face === 'operation') return 'debug';
+  // the operator has planned a move
+  return unavailable && unavailable.reason !== 'moving' ? 'warn' : 'info';
+}
+
+/** Limits lines of a kind of which anyone can cause any number; `says` what the line about the others is about. */
+function limitedLines(logger: Logger, says: string) {
+  let written = 0;
+  let left = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function end(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const reasons = Object.fromEntries(left);
+    const count = [...left.values()].reduce((sum, one) => sum + one, 0);
+    written = 0;
+    left = new Map();
+    if (count > 0) logger.info({ not_logged: count, reasons }, says);
+  }
+
+  return {
+    /** Whether there is room for one more line in this second; if not, it is counted. */
+    hasRoom(reason: string): boolean {
+      timer ??= setTimeout(end, SECOND).unref();
+      if (written < MOST_LINES) {
+        written += 1;
+        return true;
+      }
+      left.set(reason, (left.get(reason) ?? 0) + 1);
+      return false;
+    },
+    end,
+  };
+}
+
+function callerFields(principal: Principal): Record<string, string> {
+  const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
+  return { ...who, organisation_id: principal.organisation.id };
+}
+
+/** Begins the span of an exchange, which ends with it; returns how to run its work. */
+export function traced(
+  tracing: Tracing,
+  exchange: Exchange,
+  face: string,
+): (work: () => Promise<void>) => Promise<void> {
+  const { request, response, requestId, address, path, log } = exchange;
+  const span = tracing.begin({ request, requestId, address, path: redactPath(path), face });
+  response.setHeader('Traceparent', span.traceparent);
+  log.traceId = span.traceId;
+  exchange.trace = span.step;
+  response.once('close', () => {
+    const { operation, principal } = log;
+    const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
+    const keyId = principal?.kind === 'key' ? principal.key.id : undefined;
+    span.end({ status, operation, keyId, organisationId: principal?.organisation.id });
+  });
+  return span.run;
 }

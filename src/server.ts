@@ -1,10 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { createGateway, type GatewayOptions } from './gateway';
-import { type Connections, trackConnections } from './http/connections';
+import { type Connections, refuseBroken, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
-import { listen, stopListening } from './http/ports';
-import { refuseBroken } from './http/refusals';
 import { redact } from './log';
 
 export interface ServerOptions extends GatewayOptions {
@@ -50,6 +49,12 @@ const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
 const SWEEP_EVERY = 50;
+/** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
+const BACKLOG = 4096;
+/** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
+const QUIET_TURNS = 5;
+/** Maximum time for that, in milliseconds; a busy server with a long queue needs seconds. */
+const ACCEPT_WITHIN = 5000;
 /** Characters of an address that cannot be read, in the log. */
 const MOST_LOGGED = 100;
 /** Said once, since every request behind such a proxy has it. */
@@ -175,4 +180,34 @@ async function closeGently(
   server.close();
   server.closeAllConnections();
   while (connections.count() > 0) await turn();
+}
+
+/** Listens, and returns the URL: http://HOST:PORT. Port 0 picks a free one. @throws the system's error, e.g. EADDRINUSE */
+async function listen(server: NetServer, host: string, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ port, host, backlog: BACKLOG }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port: opened } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(opened)}`;
+}
+
+/**
+ * Closes the port once connections that the system has already opened are accepted, because that would reset them. `next` waits for a turn
+ * of the event loop that accepts them.
+ */
+async function stopListening(server: NetServer, next: () => Promise<unknown> = turn): Promise<void> {
+  let quiet = 0;
+  const onConnection = (): void => {
+    quiet = 0;
+  };
+  server.on('connection', onConnection);
+  const latest = performance.now() + ACCEPT_WITHIN;
+  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await next();
+  server.off('connection', onConnection);
+  // http's own close would destroy idle connections at once, including those on which a request is arriving
+  NetServer.prototype.close.call(server);
 }

@@ -8,7 +8,7 @@ export function addOpenapi(program: ExplainedCommand): void {
     .option('--json', 'accepted for consistency; the document is JSON anyway')
     .examples(['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts'])
     .action(async () => {
-      const { openApiDocument } = await import('../rest/openApi.js');
+      const { openApiDocument } = await import('../rest/routes.js');
       const { readConfig } = await import('../config/index.js');
       print(JSON.stringify(openApiDocument(readConfig().PUBLIC_URL), undefined, 2));
     });

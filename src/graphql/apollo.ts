@@ -1,4 +1,12 @@
-import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  ApolloServer,
+  type ApolloServerPlugin,
+  type BaseContext,
+  type GraphQLRequestListener,
+  HeaderMap,
+  type HTTPGraphQLResponse,
+} from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -20,37 +28,44 @@ import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
-import { refuseLargeVariables, variableErrors } from './variables';
-import { tooLarge } from '../operations/answerSize';
-import { answerText } from '../operations/answerText';
-import type { Documents } from './documentStore';
+import { answerText, tooLarge } from '../operations/answers';
+import type { RequestContext } from '../operations/context';
+import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mask';
+import type { Operation } from '../schema/declaredOperations';
+import type { Documents } from './documents';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
-import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, QUERY_LIMITS, queryLimitsRule, reservedAliasesRule } from './queryLimits';
-import { subscribe } from './streams/subscribe';
+import { type Streaming, subscribe } from './streams/subscribe';
+import { variableErrors } from './variables';
 import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
+
+/** The resolver context with additions for GraphQL. Root fields never run without a caller. */
+export interface GraphqlContext extends RequestContext {
+  readonly exchange: Exchange;
+  /** The context of a key or user; undefined for callers who can only introspect. */
+  readonly caller: RequestContext | undefined;
+  /** For a request with a key that takes a stream as its answer. */
+  readonly streaming: Streaming | undefined;
+  /** Whether the operation is a write, once that is known. */
+  isWrite: boolean;
+}
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
-  readonly documents: Documents;
-  readonly onFastRead?: OnFastRead;
+  readonly operations: readonly Operation[];
+  readonly onFastRead: OnFastRead;
 }
 
 /** Maximum fields of a compiled operation: a field takes about 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
 const MOST_COMPILED_FIELDS = 250;
 
 /** Creates Apollo Server without caching, batching, reporting or landing page. */
-export function createApollo({
-  schema,
-  introspection,
-  logger,
-  documents,
-  onFastRead,
-}: ApolloOptions): ApolloServer<GraphqlContext> {
+export function createApollo(options: ApolloOptions, documents: Documents): ApolloServer<GraphqlContext> {
+  const { schema, introspection, logger, operations, onFastRead } = options;
   const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
     countFields(document, operation) <= MOST_COMPILED_FIELDS;
   const execute = createExecutor(schema, { isWorthIt });
@@ -64,7 +79,7 @@ export function createApollo({
       load: () =>
         Promise.resolve({
           executor: async ({ document, operation, context, request: { variables } }) => {
-            const errors = refusalOfVariables(schema, operation, variables ?? {});
+            const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const execution = { document, operation, contextValue: context, variableValues: variables };
             const { streaming } = context as GraphqlContext;
@@ -103,21 +118,9 @@ export function createApollo({
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger, documents, createCostOf(schema)),
+      requestRules(logger, createCostOf(schema), operations),
     ],
   });
-}
-
-/** Why an operation cannot run with variables: their size first, since looking for other errors takes long for large ones. */
-function refusalOfVariables(...args: Parameters<typeof variableErrors>): readonly GraphQLError[] {
-  try {
-    refuseLargeVariables(args[2]);
-  } catch (error) {
-    const known = findAppError(error);
-    if (!known) throw error;
-    return [withHttpStatus(known)];
-  }
-  return variableErrors(...args);
 }
 
 /** A result with its data as text, unless it is not of a caller's data. */
@@ -140,78 +143,65 @@ function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undef
   return known;
 }
 
-/** Checks once the operation is known: Idempotency-Key, caller, cost and turn; keeps why documents are rejected, and answers them with that. */
-function requestRules(logger: Logger, documents: Documents, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
-  return {
-    requestDidStart: () => {
-      let isRejected = false;
-      const note = (): Promise<(errors?: unknown) => Promise<void>> =>
-        Promise.resolve((errors) => {
-          isRejected ||= errors !== undefined;
-          return Promise.resolve();
-        });
-      return Promise.resolve({
-        parsingDidStart: note,
-        validationDidStart: note,
-        responseForOperation: ({ document }) => {
-          const errors = documents.rejectionOf(document);
-          return Promise.resolve(
-            errors
-              ? { body: { kind: 'single', singleResult: { errors } }, http: { status: 400, headers: new HeaderMap() } }
-              : null,
-          );
-        },
-        didResolveOperation: async ({ document, operation, request, contextValue }) => {
-          if (documents.rejectionOf(document)) return;
-          const { caller, onOperation, takeTurn, streaming } = contextValue;
-          // several operations but no name to select one: reject, or it would run without being charged
-          if (!operation) throw unfit('operationName must be the name of an operation in the document.');
-          const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
-          if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
-          if (streaming) streaming.isSubscription = isSubscription;
-          const { fields, rootFields, points, turn } = costOf(document, operation);
-          const isWrite = operation.operation === OperationTypeNode.MUTATION;
-          onOperation(fields, isWrite);
-          if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
-          if (!caller) {
-            if (!isWrite && !isSubscription && fields.every((name) => name.startsWith('__'))) return;
-            throw withHttpStatus(unauthenticated());
-          }
-          try {
-            // all points before any of it runs; the first was taken before the request was read
-            const more = points(request.variables ?? {}) - 1;
-            if (more > 0) await caller.charge(more);
-            if (turn) await takeTurn(turn);
-          } catch (error) {
-            const known = findAppError(error);
-            throw known ? withHttpStatus(known) : error;
-          }
-        },
-        willSendResponse: ({ queryHash, response: { body }, contextValue: { requestId, onErrors } }) => {
-          if (isRejected && body.kind === 'single' && body.singleResult.errors)
-            documents.reject(queryHash, body.singleResult.errors);
-          // errors beside data that are text already; others get the request id as text
-          const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
-          if (errors?.[0] && (data as unknown) instanceof WrittenData) {
-            for (const error of errors)
-              Object.assign(error, { extensions: { ...error.extensions, request_id: requestId } });
-            onErrors(String(errors[0].extensions?.code));
-          }
-          return Promise.resolve();
-        },
-        didEncounterErrors: ({ errors, contextValue }) => {
-          for (const error of errors) {
-            const thrown = error.originalError ?? error;
-            const known = toAppError(thrown);
-            if (known.code === 'unavailable') contextValue.onUnavailable(known, thrown);
-            if (known.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
-            logger.error({ request_id: contextValue.requestId, error: describeError(thrown) }, 'resolver failed');
-          }
-          return Promise.resolve();
-        },
-      });
+/** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */
+function requestRules(
+  logger: Logger,
+  costOf: CostOf,
+  operations: readonly Operation[],
+): ApolloServerPlugin<GraphqlContext> {
+  const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
+  // the same for all requests
+  const rules: GraphQLRequestListener<GraphqlContext> = {
+    didResolveOperation: async ({ document, operation, request, contextValue }) => {
+      const { caller, exchange, streaming } = contextValue;
+      // several operations but no name to select one: reject, or it would run without being charged
+      if (!operation) throw unfit('operationName must be the name of an operation in the document.');
+      const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
+      if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
+      if (streaming) streaming.isSubscription = isSubscription;
+      const { fields, rootFields, points, turn } = costOf(document, operation);
+      const isWrite = operation.operation === OperationTypeNode.MUTATION;
+      contextValue.isWrite = isWrite;
+      exchange.log.operation = fields.join(' ').slice(0, 200);
+      const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
+      if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
+      if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
+      if (!caller) {
+        if (!isWrite && !isSubscription && fields.every((name) => name.startsWith('__'))) return;
+        throw withHttpStatus(unauthenticated());
+      }
+      try {
+        // all points before any of it runs; the first was taken before the request was read
+        const more = points(request.variables ?? {}) - 1;
+        if (more > 0) await caller.charge(more);
+        if (turn) await exchange.turns.take(exchange, turn);
+      } catch (error) {
+        const known = findAppError(error);
+        throw known ? withHttpStatus(known) : error;
+      }
+    },
+    willSendResponse: ({ response: { body }, contextValue: { exchange } }) => {
+      // errors beside data that are text already; others get the request id as text
+      const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
+      if (errors?.[0] && (data as unknown) instanceof WrittenData) {
+        for (const error of errors)
+          Object.assign(error, { extensions: { ...error.extensions, request_id: exchange.requestId } });
+        exchange.log.code = String(errors[0].extensions?.code);
+      }
+      return Promise.resolve();
+    },
+    didEncounterErrors: ({ errors, contextValue }) => {
+      for (const error of errors) {
+        const thrown = error.originalError ?? error;
+        const known = toAppError(thrown);
+        if (known.code === 'unavailable') noteUnavailable(contextValue.exchange, known, thrown);
+        if (known.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
+        logger.error({ request_id: contextValue.requestId, error: describeError(thrown) }, 'resolver failed');
+      }
+      return Promise.resolve();
     },
   };
+  return { requestDidStart: () => Promise.resolve(rules) };
 }
 
 const NOT_STREAMING =
@@ -234,4 +224,62 @@ function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'
     logger.debug({ apollo: redact(String(message)) });
   };
   return { debug: note, info: note, warn: note, error: note };
+}
+
+/** An operation name in a query that is empty, which means none. */
+const NO_NAME = /([?&])operationName=(?=&|$)/;
+
+function withoutEmptyName(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('operationName' in body) || body.operationName !== '') return body;
+  const { operationName: _none, ...others } = body;
+  return others;
+}
+
+/** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
+export function runApollo<Context extends BaseContext>(
+  server: ApolloServer<Context>,
+  request: IncomingMessage,
+  body: unknown,
+  context: () => Promise<Context>,
+  accept?: string,
+): Promise<HTTPGraphQLResponse> {
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  if (accept !== undefined) headers.set('accept', accept);
+  // no page of another site can send it without asking, so a GET with it needs no other header against CSRF
+  if (request.headers.authorization !== undefined) headers.set('apollo-require-preflight', 'true');
+  const target = request.url ?? '/';
+  const at = target.indexOf('?');
+  return server.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: {
+      method: (request.method ?? 'GET').toUpperCase(),
+      headers,
+      search: at === -1 ? '' : target.slice(at).replace(NO_NAME, '$1'),
+      body: withoutEmptyName(body),
+    },
+    context,
+  });
+}
+
+/** Writes Apollo's answer; `edit` may change the text of a complete one, which can be bytes (fastRead.ts). */
+export async function writeApollo(
+  response: ServerResponse,
+  answer: HTTPGraphQLResponse,
+  edit: (text: string | Buffer) => string | Buffer = (text) => text,
+): Promise<void> {
+  response.statusCode = answer.status ?? 200;
+  for (const [name, value] of answer.headers) {
+    // Apollo's content-length is from before the edit
+    if (name !== 'content-length') response.setHeader(name, value);
+  }
+  if (answer.body.kind === 'complete') {
+    const text = edit(answer.body.string);
+    response.setHeader('content-length', Buffer.byteLength(text));
+    response.end(text);
+    return;
+  }
+  for await (const chunk of answer.body.asyncIterator) response.write(chunk);
+  response.end();
 }

@@ -39,7 +39,6 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { message: known.detail, ...place, ...(path && { path }), extensions: extensionsOf(known) };
 }
 
-/** The code of an error from Apollo, by its HTTP status. */
 function callerFaultCode(error: unknown): ErrorCode {
   const status = error instanceof GraphQLError && error.extensions.http?.status;
   if (status === 405) return 'method_not_allowed';

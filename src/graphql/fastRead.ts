@@ -3,6 +3,7 @@ import {
   type ExecutionResult,
   type FieldNode,
   type FormattedExecutionResult,
+  type FragmentDefinitionNode,
   getArgumentValues,
   getNamedType,
   getVariableValues,
@@ -10,16 +11,16 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   isObjectType,
-  Kind,
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
-  type SelectionSetNode,
+  type SelectionNode,
 } from 'graphql';
 import type { RequestContext } from '../operations/context';
 import { COMPILED_FROM, type Execution } from '../operations/execution';
-import { type OnFastRead, type Run, runOf } from '../operations/run';
-import type { Field, Selected } from '../operations/selection';
+import { type OnFastRead, type Read, readOf } from '../operations/run';
+import { type Field, fieldsIn, type Selected } from '../operations/selection';
+import { fragmentsOf } from './queryLimits';
 
 /*
  * Operations with one root field that are answered with text written from the database's bytes (docs/decisions/fast.md).
@@ -52,65 +53,53 @@ export function stringifyAnswer(answer: object): string | Buffer {
   return Buffer.concat([Buffer.from(start), text, Buffer.from(end)]);
 }
 
-/** Answers an operation, or undefined if it has to be executed. */
-export type AnswerWritten = (execution: Execution) => Promise<ExecutionResult | undefined>;
-
-interface Known {
-  uses: number;
-  /** Undefined if it was not looked at yet; null if it has to be executed. */
-  root?: Root | null;
-}
-
 interface Root {
   readonly key: string;
   readonly field: Field;
   readonly node: FieldNode;
-  readonly run: Run;
+  readonly read: Read;
 }
 
-export interface AnswerWrittenOptions {
+interface Options {
   /** Whether an operation is small enough to be compiled. */
   readonly isWorthIt: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
   /** Called for each answer of an operation that can be written, with the reason if this one was not. */
-  readonly onFastRead?: OnFastRead;
+  readonly onFastRead: OnFastRead;
 }
 
-/** Operations are identified by their AST node, so callers must cache parsed documents. */
+/**
+ * Answers operations; undefined if one has to be executed. They are identified by their AST node, so callers must cache parsed documents.
+ */
 export function createAnswerWritten(
   schema: GraphQLSchema,
-  { isWorthIt, onFastRead }: AnswerWrittenOptions,
-): AnswerWritten {
-  // kept as long as their documents are
-  const known = new WeakMap<OperationDefinitionNode, Known>();
+  { isWorthIt, onFastRead }: Options,
+): (execution: Execution) => Promise<ExecutionResult | undefined> {
+  // how often an operation ran, then how it is read, or that it has to be executed; kept as long as its document is
+  const known = new WeakMap<OperationDefinitionNode, number | Root | false>();
 
-  function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | undefined {
-    const entry = known.get(operation) ?? { uses: 0 };
-    if (entry.uses === 0) known.set(operation, entry);
-    entry.uses += 1;
-    if (entry.root === undefined && entry.uses >= COMPILED_FROM)
-      entry.root = isWorthIt(document, operation) ? (compile(document, operation) ?? null) : null;
-    return entry.root ?? undefined;
+  function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
+    const before = known.get(operation) ?? 0;
+    if (typeof before !== 'number') return before;
+    const root = before + 1 >= COMPILED_FROM && isWorthIt(document, operation) && compile(document, operation);
+    known.set(operation, before + 1 < COMPILED_FROM ? before + 1 : root);
+    return root;
   }
 
-  function compile(document: DocumentNode, operation: OperationDefinitionNode): Root | undefined {
+  function compile(document: DocumentNode, operation: OperationDefinitionNode): Root | false {
     const root = onlyRoot(schema, document, operation);
-    const run = root && runOf(root.field, root.selected, onFastRead);
-    return run && { ...root, run };
+    const read = root && readOf(root.field, root.selected, onFastRead);
+    return read ? { ...root, read } : false;
   }
 
   return async ({ document, operation, contextValue, variableValues }) => {
     const root = rootOf(document, operation);
     if (!root) return undefined;
-    const { key, field, node, run } = root;
+    const { key, field, node, read } = root;
     const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
     if (!coerced) return undefined;
     try {
       const args = getArgumentValues(field as GraphQLField<unknown, unknown>, node, coerced);
-      const answer = await run(
-        () => args,
-        contextValue as RequestContext,
-        () => Promise.resolve(undefined),
-      );
+      const answer = await read(args, contextValue as RequestContext);
       return answer && { data: new WrittenData(answer.text, key).asData() };
     } catch (error) {
       return { data: { [key]: null }, errors: [locatedError(error, [node], [key])] };
@@ -123,17 +112,19 @@ export function onlyRoot(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
-): (Omit<Root, 'run'> & { readonly selected: readonly Selected[] }) | undefined {
+): (Omit<Root, 'read'> & { readonly selected: readonly Selected[] }) | undefined {
   const query = schema.getQueryType();
   if (operation.operation !== OperationTypeNode.QUERY || operation.directives?.length || !query) return undefined;
-  const roots = fieldsOf(document, query, [operation.selectionSet]);
-  const [root, ...others] = [...(roots ?? [])];
+  const fragments = fragmentsOf(document);
+  const [root, ...others] = fieldsOf(query, [operation], fragments) ?? [];
   if (!root || others.length > 0) return undefined;
   const [key, { field, nodes }] = root;
   const [node] = nodes;
-  const selected = field && selectedOf(document, field, nodes);
+  const selected = field && selectedOf(field, nodes, fragments);
   return selected && node && { key, field, node, selected };
 }
+
+type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 interface Found {
   /** Undefined for `__typename`. */
@@ -141,59 +132,41 @@ interface Found {
   readonly nodes: FieldNode[];
 }
 
-/** The fields of selections by the name they have in the answer; undefined if one has a directive or introspects. */
+/** The fields below nodes by the name they have in the answer; undefined if one has a directive or introspects. */
 function fieldsOf(
-  document: DocumentNode,
   type: GraphQLObjectType,
-  sets: readonly SelectionSetNode[],
+  nodes: Parameters<typeof fieldsIn>[0],
+  fragments: Fragments,
 ): ReadonlyMap<string, Found> | undefined {
+  const conditional: SelectionNode[] = [];
+  const fields = fieldsIn(
+    nodes,
+    (name) => fragments.get(name),
+    (selection) => Boolean(selection.directives?.length && conditional.push(selection)),
+  );
+  if (conditional.length > 0) return undefined;
   const found = new Map<string, Found>();
-  const spread = new Set<string>();
-  const add = (set: SelectionSetNode): boolean =>
-    set.selections.every((selection) => {
-      if (selection.directives?.length) return false;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return add(selection.selectionSet);
-      if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        const { value } = selection.name;
-        // what it selects is there already
-        if (spread.has(value)) return true;
-        spread.add(value);
-        const fragment = document.definitions.find(
-          (node) => node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === value,
-        );
-        return (
-          fragment?.kind === Kind.FRAGMENT_DEFINITION && !fragment.directives?.length && add(fragment.selectionSet)
-        );
-      }
-      const { value: name } = selection.name;
-      const field = type.getFields()[name] as Field | undefined;
-      if (!field && name !== '__typename') return false;
-      const key = selection.alias?.value ?? name;
-      const same = found.get(key);
-      if (same) same.nodes.push(selection);
-      else found.set(key, { field, nodes: [selection] });
-      return true;
-    });
-  return sets.every(add) ? found : undefined;
+  for (const node of fields) {
+    const { value: name } = node.name;
+    const field = type.getFields()[name] as Field | undefined;
+    if (!field && name !== '__typename') return undefined;
+    const key = node.alias?.value ?? name;
+    const same = found.get(key);
+    if (same) same.nodes.push(node);
+    else found.set(key, { field, nodes: [node] });
+  }
+  return found;
 }
 
 /** What nodes of one field select of its objects. */
-function selectedOf(
-  document: DocumentNode,
-  { type: outer }: Field,
-  nodes: readonly FieldNode[],
-): Selected[] | undefined {
+function selectedOf({ type: outer }: Field, nodes: readonly FieldNode[], fragments: Fragments): Selected[] | undefined {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];
-  const found = fieldsOf(
-    document,
-    type,
-    nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-  );
+  const found = fieldsOf(type, nodes, fragments);
   if (!found) return undefined;
   const selected: Selected[] = [];
   for (const [key, { field, nodes: inner }] of found) {
-    const below = field ? selectedOf(document, field, inner) : [];
+    const below = field ? selectedOf(field, inner, fragments) : [];
     if (!below) return undefined;
     selected.push({ key, field, type, selected: below });
   }

@@ -1,29 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { HTTPGraphQLResponse } from '@apollo/server';
-import type { GraphQLSchema } from 'graphql';
-import type { Logger } from 'pino';
+import { GraphQLObjectType, GraphQLSchema, type GraphQLSchemaConfig, printSchema } from 'graphql';
 import { addressBucket } from '../auth/addresses';
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
-import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../operations/context';
-import type { OnFastRead } from '../operations/run';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
-import type { LargePart } from '../admission/turns';
-import { noteUnavailable } from '../http/unavailable';
-import { createApollo } from './apollo';
-import type { GraphqlContext } from './context';
-import { createDocumentStore } from './documentStore';
-import { createIntrospectionAnswers } from './introspectionAnswers';
-import { pointsOfNew, SHORT, turnOfLoop } from './newDocuments';
+import { type Exchange, incomingRequest, send } from '../http/exchange';
+import { type ApolloOptions, createApollo, type GraphqlContext, runApollo, writeApollo } from './apollo';
+import { createDocumentStore, pointsOfNew, SHORT, turnOfLoop } from './documents';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
-import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
-import { keySdl } from './sdl';
 
 export { GRAPHQL_ERRORS } from './errors';
 
@@ -31,43 +21,21 @@ export { GRAPHQL_ERRORS } from './errors';
 export const GRAPHQL_PATH = '/graphql';
 export const SCHEMA_PATH = `${GRAPHQL_PATH}/schema.graphql`;
 
-export interface GraphqlOptions {
-  readonly schema: GraphQLSchema;
-  readonly operations: readonly Operation[];
+interface GraphqlOptions extends ApolloOptions {
   readonly openContext: OpenContext;
-  readonly introspection: Config['INTROSPECTION'];
   /** Limits introspection without a key, per address. */
   readonly introspectionLimiter: RateLimiter;
-  readonly logger: Logger;
-  readonly onFastRead?: OnFastRead;
   /** How often an open stream is sent a comment, in milliseconds. */
   readonly commentEvery: number;
 }
 
-export interface GraphqlFace {
-  /** Answers an exchange, or throws the AppError to answer with. `open` authenticates the caller (default: by key). */
-  readonly handle: (
-    exchange: Exchange,
-    open?: (exchange: Exchange) => Promise<RequestContext | undefined>,
-  ) => Promise<void>;
-  stop(): Promise<void>;
-}
+type OpenCaller = (exchange: Exchange) => Promise<RequestContext | undefined>;
 
-export async function createGraphqlFace({
-  schema,
-  operations,
-  openContext,
-  introspection,
-  introspectionLimiter,
-  logger,
-  onFastRead,
-  commentEvery,
-}: GraphqlOptions): Promise<GraphqlFace> {
+export async function createGraphqlFace(options: GraphqlOptions) {
+  const { schema, operations, openContext, introspection, introspectionLimiter, logger, commentEvery } = options;
   const documents = createDocumentStore();
-  const apollo = createApollo({ schema, introspection, logger, onFastRead, documents });
+  const apollo = createApollo(options, documents);
   const eventStreams = createEventStreams({ logger, commentEvery });
-  const introspectionAnswers = createIntrospectionAnswers();
-  const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
   await apollo.start();
 
   /** Checks key, rate and plan before Apollo sees the request; without a key only public introspection is possible. */
@@ -108,42 +76,13 @@ export async function createGraphqlFace({
     send(exchange, 200, 'text/plain; charset=utf-8', (sdl ??= keySdl(schema, operations)));
   }
 
-  /** What Apollo is called with, and learns of the operation. */
-  function callOf(exchange: Exchange, caller: RequestContext | undefined, isKey: boolean): Call {
-    const { request, response, requestId, log } = exchange;
-    const streaming = caller && isKey ? streamingOf(request) : undefined;
-    const call: Call = {
-      context: Object.assign(caller ?? ({} as RequestContext), {
-        ...{ requestId, caller, streaming, lastEventId: streaming && lastEventIdOf(request) },
-        onOperation: (fields: readonly string[], isWrite: boolean): void => {
-          call.isWrite = isWrite;
-          log.operation = fields.join(' ').slice(0, 200);
-          setSunsetHeaders(
-            response,
-            fields.flatMap((name) => sunsets.get(name) ?? []),
-          );
-        },
-        onErrors: (code: string): void => {
-          log.code = code;
-        },
-        onUnavailable: (known: AppError, error: unknown): void => {
-          noteUnavailable(exchange, known, error);
-        },
-        takeTurn: (part: LargePart): Promise<void> => exchange.turns.take(exchange, part),
-      }),
-      accept: streaming ? acceptForJson(request) : acceptOf(request),
-      isWrite: false,
-    };
-    return call;
-  }
-
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
-  async function respond(exchange: Exchange, { context, isWrite }: Call, answer: HTTPGraphQLResponse): Promise<void> {
-    const { streaming, caller } = context;
+  async function respond(context: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
+    const { exchange, streaming, caller } = context;
     // bytes are of data, and have the id already
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
-      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !isWrite);
+      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !context.isWrite);
       return edited;
     };
     if (caller && streaming?.subscribed) {
@@ -159,28 +98,27 @@ export async function createGraphqlFace({
   }
 
   return {
-    async handle(exchange, open = openCaller) {
+    /** Answers an exchange, or throws the AppError to answer with. `open` authenticates the caller (default: by key). */
+    async handle(exchange: Exchange, open: OpenCaller = openCaller): Promise<void> {
       if (exchange.path === SCHEMA_PATH) {
         await sendSchema(exchange);
         return;
       }
-      const isPost = hasBody(exchange.request);
+      const { request, requestId } = exchange;
+      const isPost = hasBody(request);
       const caller = await open(exchange);
       const body = isPost ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
-      const call = callOf(exchange, caller, open === openCaller);
-      const run = (): Promise<HTTPGraphQLResponse> =>
-        runApollo(apollo, exchange.request, body, () => Promise.resolve(call.context), call.accept);
-      await respond(exchange, call, await (caller ? run() : introspectionAnswers(exchange, body, run)));
+      const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
+      const context: GraphqlContext = Object.assign(caller ?? ({} as RequestContext), {
+        ...{ requestId, exchange, caller, streaming, isWrite: false },
+        lastEventId: streaming && lastEventIdOf(request),
+      });
+      const accept = streaming ? acceptForJson(request) : acceptOf(request);
+      await respond(context, await runApollo(apollo, request, body, () => Promise.resolve(context), accept));
     },
     stop: () => apollo.stop(),
   };
-}
-
-interface Call {
-  readonly context: GraphqlContext;
-  readonly accept: string | undefined;
-  isWrite: boolean;
 }
 
 /** Whether the request has a body. @throws AppError method_not_allowed */
@@ -237,4 +175,18 @@ function withRequestId(exchange: Exchange, text: string): string {
   for (const error of answer.errors) error.extensions = { ...error.extensions, request_id: exchange.requestId };
   exchange.log.code = String(answer.errors[0]?.extensions?.code);
   return `${JSON.stringify(answer)}\n`;
+}
+
+/** The schema as text, for generators of clients: without the operations of users, and the types and directives that no key can use. */
+function keySdl(schema: GraphQLSchema, operations: readonly Operation[]): string {
+  const ofUsers = new Set(operations.filter(({ role }) => role !== undefined).map(({ name }) => name));
+  const withoutUsers = (root: GraphQLSchemaConfig['query']): GraphQLObjectType | undefined => {
+    if (!root) return undefined;
+    const { fields, ...config } = root.toConfig();
+    const kept = Object.entries(fields).filter(([name]) => !ofUsers.has(name));
+    return new GraphQLObjectType({ ...config, fields: Object.fromEntries(kept) });
+  };
+  const { query, mutation, subscription, description } = schema.toConfig();
+  const [reads, writes] = [query, mutation].map(withoutUsers);
+  return `${printSchema(new GraphQLSchema({ query: reads, mutation: writes, subscription, description }))}\n`;
 }

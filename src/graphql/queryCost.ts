@@ -77,53 +77,61 @@ interface Part {
  * @throws Error if a `limit` has no bounds or default, since its rows would be unknown.
  */
 export function createCostOf(schema: GraphQLSchema): CostOf {
-  const counted: Counted = { lists: listsOf(schema), totals: totalsOf(schema) };
+  const lists = listsOf(schema);
+  const queries = Object.values(schema.getQueryType()?.getFields() ?? {});
+  const totals = new Set(queries.filter(({ astNode }) => aggregates(astNode)));
+
+  /** Processes each fragment once, so this is linear in the document. */
+  function partsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly Part[] {
+    const fragments = fragmentsOf(document);
+    const known = new Map<string, readonly Part[]>();
+
+    function partsOfFragment(name: string): readonly Part[] {
+      const found = known.get(name);
+      if (found) return found;
+      const fragment = fragments.get(name);
+      const parts = fragment
+        ? partsOfSet(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value))
+        : [];
+      known.set(name, parts);
+      return parts;
+    }
+
+    function partsOfSet(set: SelectionSetNode | undefined, type: GraphQLNamedType | undefined): readonly Part[] {
+      return (set?.selections ?? []).flatMap((selection): readonly Part[] => {
+        if (selection.kind === Kind.INLINE_FRAGMENT) {
+          const name = selection.typeCondition?.name.value;
+          return partsOfSet(selection.selectionSet, name === undefined ? type : schema.getType(name));
+        }
+        if (selection.kind === Kind.FRAGMENT_SPREAD) {
+          const inner = partsOfFragment(selection.name.value);
+          return inner.length === 0 ? [] : [{ inner }];
+        }
+        const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
+        if (!field) return [];
+        const bounds = lists.get(field);
+        const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
+        const isTotal = totals.has(field);
+        const isBare = !bounds && isListType(getNullableType(field.type)) && selection.selectionSet !== undefined;
+        if (!bounds && !isTotal && !isBare && inner.length === 0) return [];
+        const key = (selection.alias ?? selection.name).value;
+        return [{ key, inner, isTotal, isBare, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
+      });
+    }
+
+    return partsOfSet(operation.selectionSet, schema.getRootType(operation.operation) ?? undefined);
+  }
+
   const known = new WeakMap<OperationDefinitionNode, Cost>();
   return (document, operation) => {
     let cost = known.get(operation);
-    if (!cost) known.set(operation, (cost = readCost(document, operation, schema, counted)));
+    if (!cost) known.set(operation, (cost = costOf(document, operation, partsOf(document, operation))));
     return cost;
   };
 }
 
-interface Counted {
-  readonly lists: ReadonlyMap<GraphQLField<unknown, unknown>, Bounds>;
-  readonly totals: ReadonlySet<GraphQLField<unknown, unknown>>;
-}
-
-function totalsOf(schema: GraphQLSchema): Counted['totals'] {
-  const queries = Object.values(schema.getQueryType()?.getFields() ?? {});
-  return new Set(queries.filter(({ astNode }) => aggregates(astNode)));
-}
-
-function listsOf(schema: GraphQLSchema): Counted['lists'] {
-  const lists = new Map<GraphQLField<unknown, unknown>, Bounds>();
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) && !isInterfaceType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      const argument = field.args.find(({ name }) => name === 'limit');
-      if (argument) lists.set(field, boundsOf(schema, argument, `${type.name}.${field.name}`));
-    }
-  }
-  return lists;
-}
-
-function boundsOf(schema: GraphQLSchema, argument: GraphQLArgument, place: string): Bounds {
-  const { min, max, default: fallback } = constraintOf(argument);
-  if (min === undefined || max === undefined || fallback === undefined) {
-    throw new Error(`invalid schema: the limit of ${place} needs min, max and default in @constraint`);
-  }
-  return { min, max, fallback };
-}
-
-function readCost(
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  schema: GraphQLSchema,
-  counted: Counted,
-): Cost {
+function costOf(document: DocumentNode, operation: OperationDefinitionNode, parts: readonly Part[]): Cost {
   const rootFields = countRootFields(document, operation);
-  const parts = partsOf(document, operation, schema, counted);
   return {
     fields: rootFieldsOf(document, operation).map(({ name }) => name.value),
     rootFields,
@@ -137,49 +145,24 @@ function readCost(
   };
 }
 
-/** Processes each fragment once, so this is linear in the document. */
-function partsOf(
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-  schema: GraphQLSchema,
-  { lists, totals }: Counted,
-): readonly Part[] {
-  const fragments = fragmentsOf(document);
-  const known = new Map<string, readonly Part[]>();
-
-  function partsOfFragment(name: string): readonly Part[] {
-    const found = known.get(name);
-    if (found) return found;
-    const fragment = fragments.get(name);
-    const parts = fragment ? partsOfSet(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value)) : [];
-    known.set(name, parts);
-    return parts;
+function listsOf(schema: GraphQLSchema): ReadonlyMap<GraphQLField<unknown, unknown>, Bounds> {
+  const lists = new Map<GraphQLField<unknown, unknown>, Bounds>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      const argument = field.args.find(({ name }) => name === 'limit');
+      if (argument) lists.set(field, boundsOf(argument, `${type.name}.${field.name}`));
+    }
   }
+  return lists;
+}
 
-  function partsOfSet(set: SelectionSetNode | undefined, type: GraphQLNamedType | undefined): readonly Part[] {
-    return (set?.selections ?? []).flatMap((selection): readonly Part[] => {
-      if (selection.kind === Kind.INLINE_FRAGMENT) {
-        const name = selection.typeCondition?.name.value;
-        return partsOfSet(selection.selectionSet, name === undefined ? type : schema.getType(name));
-      }
-      if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        const inner = partsOfFragment(selection.name.value);
-        return inner.length === 0 ? [] : [{ inner }];
-      }
-      const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
-      if (!field) return [];
-      const bounds = lists.get(field);
-      const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
-      const isTotal = totals.has(field);
-      const isBare = !bounds && isListType(getNullableType(field.type)) && selection.selectionSet !== undefined;
-      if (!bounds && !isTotal && !isBare && inner.length === 0) return [];
-      const key = (selection.alias ?? selection.name).value;
-      return [{ key, inner, isTotal, isBare, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
-    });
+function boundsOf(argument: GraphQLArgument, place: string): Bounds {
+  const { min, max, default: fallback } = constraintOf(argument);
+  if (min === undefined || max === undefined || fallback === undefined) {
+    throw new Error(`invalid schema: the limit of ${place} needs min, max and default in @constraint`);
   }
-
-  const root = schema.getRootType(operation.operation);
-  return partsOfSet(operation.selectionSet, root ?? undefined);
+  return { min, max, fallback };
 }
 
 /**

@@ -8,10 +8,11 @@ import {
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type SelectionNode,
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { fieldsIn, mostRepeated } from './repeatedFields';
+import { fieldsIn } from '../operations/selection';
 
 /** Limits of a GraphQL request (contract, section 6); docs/decisions/query-cost.md explains why they are checked first. */
 export const QUERY_LIMITS = {
@@ -114,25 +115,15 @@ function faultsOfSubscription(
   { fields, spreads }: Size,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): GraphQLError[] {
-  const { operation, selectionSet } = node;
-  if (operation !== OperationTypeNode.SUBSCRIPTION) return [];
+  if (node.operation !== OperationTypeNode.SUBSCRIPTION) return [];
   const what = 'has too many fields and fragment spreads for a subscription, which is executed for every event:';
   const faults = refuse(node, what, fields + spreads, QUERY_LIMITS.subscription);
-  const [seen, left] = [new Set<SelectionSetNode>(), [selectionSet]];
-  for (let set = left.pop(); set; set = left.pop()) {
-    if (seen.has(set)) continue;
-    seen.add(set);
-    for (const selection of set.selections) {
-      if (selection.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include'))
-        faults.push(
-          new GraphQLError('A subscription must not have @skip or @include at its root.', { nodes: selection }),
-        );
-      const inside =
-        selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value)?.selectionSet : undefined;
-      if (selection.kind === Kind.INLINE_FRAGMENT) left.push(selection.selectionSet);
-      else if (inside) left.push(inside);
-    }
-  }
+  const refuseConditions = (nodes: SelectionNode): boolean => {
+    if (nodes.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include'))
+      faults.push(new GraphQLError('A subscription must not have @skip or @include at its root.', { nodes }));
+    return false;
+  };
+  fieldsIn([node], (name) => fragments.get(name), refuseConditions);
   return faults;
 }
 
@@ -154,8 +145,28 @@ function faultsOfRepeats(
   node: ExecutableDefinitionNode,
   fragments: Map<string, FragmentDefinitionNode>,
 ): GraphQLError[] {
-  const repeats = mostRepeated([node.selectionSet], fragments);
+  const repeats = mostRepeated([node], fragments);
   return refuse(node, 'selects one object too many times in one place:', repeats, QUERY_LIMITS.repeats);
+}
+
+/**
+ * How often nodes select the same field (with subfields) in one place of the answer. Validation compares all of them and their contents
+ * with each other; leaf fields take a fraction of that and are not counted. Walks every fragment spread, once per place, so the document
+ * must be within the other limits.
+ */
+function mostRepeated(
+  nodes: readonly (FieldNode | ExecutableDefinitionNode)[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): number {
+  const places = new Map<string, FieldNode[]>();
+  for (const field of fieldsIn(nodes, (name) => fragments.get(name))) {
+    if (!field.selectionSet) continue;
+    const key = (field.alias ?? field.name).value;
+    const place = places.get(key);
+    if (place) place.push(field);
+    else places.set(key, [field]);
+  }
+  return Math.max(0, ...[...places.values()].map((place) => Math.max(place.length, mostRepeated(place, fragments))));
 }
 
 function refuse(nodes: ExecutableDefinitionNode, what: string, found: number, limit: number): GraphQLError[] {
@@ -183,9 +194,9 @@ export function countFields(document: DocumentNode, operation: OperationDefiniti
 }
 
 /** The root fields that an operation selects, in fragments too. */
-export function rootFieldsOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): FieldNode[] {
+export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = fragmentsOf(document);
-  return fieldsIn([selectionSet], (name) => fragments.get(name));
+  return fieldsIn([operation], (name) => fragments.get(name));
 }
 
 export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {

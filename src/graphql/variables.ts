@@ -8,9 +8,11 @@ import {
   typeFromAST,
 } from 'graphql';
 import { invalidRequest, MOST_FAULTS, shorten } from '../errors';
+import { withHttpStatus } from './errors';
 
 /**
- * The errors of an operation's variables that are lists or objects, at most 100. graphql-js and graphql-jit print the whole value
+ * The errors of an operation's variables that are lists or objects, at most 100: their size first, since each coercion takes a microsecond
+ * or more for each element, and there are two or three before the arguments are checked. graphql-js and graphql-jit print the whole value
  * with each error: for 1 MiB that took 3.5 s and a response of 33 MB.
  */
 export function variableErrors(
@@ -18,6 +20,10 @@ export function variableErrors(
   operation: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
+  if (areTooLarge(values)) {
+    const detail = `have more than ${MOST.toLocaleString('en')} elements and members that are lists or objects`;
+    return [withHttpStatus(invalidRequest([{ parameter: 'variables', code: 'size', detail }]))];
+  }
   const errors: GraphQLError[] = [];
   for (const node of operation.variableDefinitions ?? []) {
     const name = node.variable.name.value;
@@ -49,32 +55,21 @@ class Enough extends Error {}
 /** Elements of lists, and members that are lists or objects: more than 1 MiB of bulk calls has, unless they are nearly empty. */
 const MOST = 20_000;
 
-/**
- * Refuses variables that are too large together, before they are coerced: each coercion takes a microsecond or more for each element, and
- * there are two or three before the arguments are checked (docs/decisions/loop.md).
- * @throws AppError invalid_request
- */
-export function refuseLargeVariables(values: Readonly<Record<string, unknown>>): void {
+/** Whether variables are too large together, without coercing them (docs/decisions/loop.md). */
+export function areTooLarge(values: Readonly<Record<string, unknown>>): boolean {
   let size = 0;
-
-  function add(count: number): void {
-    size += count;
-    if (size <= MOST) return;
-    const detail = `have more than ${MOST.toLocaleString('en')} elements and members that are lists or objects`;
-    throw invalidRequest([{ parameter: 'variables', code: 'size', detail }]);
-  }
-
-  function look(value: unknown): void {
+  const look = (value: unknown): void => {
+    if (size > MOST || typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
-      add(value.length);
+      size += value.length;
       value.forEach(look);
-    } else if (typeof value === 'object' && value !== null) {
-      for (const member of Object.values(value)) {
-        if (typeof member === 'object' && member !== null) add(1);
-        look(member);
-      }
+      return;
     }
-  }
-
-  for (const value of Object.values(values)) look(value);
+    for (const member of Object.values(value)) {
+      if (typeof member === 'object' && member !== null) size += 1;
+      look(member);
+    }
+  };
+  Object.values(values).forEach(look);
+  return size > MOST;
 }

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseContentType } from 'content-type';
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { MEBIBYTE } from '../units';
-import { searchFault, structureFault } from './json';
+import { searchFault } from './json';
 import type { Exchange } from './exchange';
 
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
@@ -69,11 +69,10 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
 
 /** The structural fault of a text, if it has one; between the pieces of a large one, and before it is parsed, others are let in. */
 async function faultIn(text: string): Promise<Fault | undefined> {
-  if (text.length <= LARGE) return structureFault(text);
   const search = searchFault(text);
   for (;;) {
     const { done, value } = search.next();
-    if (done && value) return value;
+    if (done && (value !== undefined || text.length <= LARGE)) return value;
     await turn();
     if (done) return undefined;
   }

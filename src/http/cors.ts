@@ -31,10 +31,8 @@ interface CorsOptions {
 }
 
 /** Sets the CORS headers, never allowing credentials; true if the request was a preflight, which is then answered. */
-export function applyCors(exchange: Exchange, { origins, methods, isGraphql }: CorsOptions): boolean {
-  const { request, response } = exchange;
-  const { origin } = request.headers;
-  if (origin === undefined) return false;
+export function applyCors({ request, response }: Exchange, origin: string, options: CorsOptions): boolean {
+  const { origins, methods, isGraphql } = options;
   response.appendHeader('Vary', 'Origin');
   const isAllowed = origins.includes('*') || origins.includes(origin) || (isGraphql && origin === STUDIO);
   if (isAllowed) {

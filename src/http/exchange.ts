@@ -5,14 +5,14 @@ import type { Refusal } from '../auth/authenticate';
 import type { KeyPrincipal, Principal } from '../auth/principal';
 import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
 import type { IncomingRequest } from '../operations/context';
-import { redact } from '../log';
+import { type AppError, findAppError, type UnavailableReason } from '../errors';
+import { describeError, redact } from '../log';
 import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
 import { callerAddress, readTarget } from './requestHead';
 import type { Turns } from '../admission/turns';
-import type { Unavailable } from './unavailable';
 
 /** A request and its response, with the fields for its log line. */
 export interface Exchange {
@@ -56,6 +56,24 @@ interface ExchangeLog {
   traceId?: string;
   /** Since when it is answered with a stream, by performance.now(). */
   streaming?: number;
+}
+
+/** Why a request is unavailable, as its log line says it. */
+export interface Unavailable {
+  readonly reason: UnavailableReason;
+  readonly cluster?: string | undefined;
+  /** What its caller was told. */
+  readonly detail: string;
+  /** What went wrong with the database, without a stack, since there may be thousands a second. */
+  readonly error?: Omit<ReturnType<typeof describeError>, 'stack'>;
+}
+
+/** Notes why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
+export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError, error: unknown): void {
+  const { reason = 'away', cluster = log.principal?.organisation.cluster } = known.extras;
+  const { stack: _, ...failure } = describeError(error);
+  const isMeant = findAppError(error) !== undefined;
+  log.unavailable ??= { reason, cluster, detail: known.detail, ...(!isMeant && { error: failure }) };
 }
 
 /** Headers of the budget of a key, which {@link setRateHeaders} sets. */
@@ -122,7 +140,6 @@ export function openExchange(
   };
 }
 
-/** The part of an exchange that the context factory needs. */
 export function incomingRequest(exchange: Exchange): IncomingRequest {
   return {
     requestId: exchange.requestId,

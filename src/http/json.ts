@@ -6,13 +6,10 @@ import { escapePointer } from '../schema/validation';
  * 5 MiB of distinct names (docs/decisions/worst-bodies.md).
  */
 
-/** Limits of a JSON text. */
 export interface JsonBounds {
   /** Levels of nested lists and objects, so that recursive code does not overflow the stack later. */
   readonly depth: number;
-  /** Number of lists and objects. */
   readonly containers: number;
-  /** Distinct member names. */
   readonly names: number;
   /** Members beyond the 100th of their object, in all objects together. */
   readonly wideMembers: number;
@@ -35,7 +32,6 @@ export const BODY_BOUNDS: JsonBounds = {
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
 
-/** The first structural fault of a JSON text. */
 export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Fault | undefined {
   const search = searchFault(text, bounds);
   for (;;) {

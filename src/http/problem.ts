@@ -1,15 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { AppErrorExtras, ErrorCode } from '../errors';
+import type { AppError, AppErrorExtras } from '../errors';
 import { type Exchange, send } from './exchange';
 
 /** The content of an error: an AppError, or a connection that Node rejected before there was a request. */
-export interface ErrorContent {
-  readonly code: ErrorCode;
-  readonly status: number;
-  readonly title: string;
-  readonly detail: string;
-  readonly extras: AppErrorExtras;
-}
+export type ErrorContent = Pick<AppError, 'code' | 'status' | 'title' | 'detail' | 'extras'>;
 
 /** The body of error responses: a problem, or `errors` in GraphQL. */
 export interface ErrorFormat {
@@ -36,7 +30,6 @@ export function setErrorHeaders(response: ServerResponse, error: ErrorContent): 
   for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
 }
 
-/** Headers of an error response. */
 export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorContent): Record<string, string> {
   return {
     ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
@@ -45,18 +38,13 @@ export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorConte
   };
 }
 
-/** A problem as JSON text. */
 export function problemText({ code, status, title, detail, extras }: ErrorContent, requestId: string): string {
   const common = { type: `/errors/${code}`, title, status, detail, code, request_id: requestId };
   return JSON.stringify({ ...common, ...extraMembers(extras) });
 }
 
 /** Members of a problem in addition to the common ones; JSON omits those that do not apply. */
-export function extraMembers({
-  requiredScope,
-  retryAfter,
-  errors,
-  moreErrors,
-}: AppErrorExtras): Record<string, unknown> {
+export function extraMembers(extras: AppErrorExtras): Record<string, unknown> {
+  const { requiredScope, retryAfter, errors, moreErrors } = extras;
   return { required_scope: requiredScope, retry_after: retryAfter, errors, more_errors: moreErrors };
 }

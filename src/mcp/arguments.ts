@@ -1,7 +1,6 @@
 import {
   getNamedType,
   getNullableType,
-  type GraphQLInputObjectType,
   type GraphQLInputType,
   isInputObjectType,
   isListType,
@@ -10,58 +9,47 @@ import {
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { directiveOf, ROWS } from '../schema/sdl';
 import { referenceTo } from '../schema/storedTypes';
-import { isObject, type Params } from './protocol';
+import { isObject } from './protocol';
 import type { Tool } from './tools';
 
 /* Arguments as models write them, and what tells a model how to mend them. */
 
-type Member = readonly [name: string, type: GraphQLInputType];
+type Listed = (value: unknown) => unknown;
 
-/** Arguments in which a single value is a list of one where a list is wanted. Only what changes is copied: a call can have 5 MiB. */
-export function withLists(args: Params, { field }: Tool): Params {
-  return inLists(
-    args,
-    field.args.map(({ name, type }) => [name, type]),
-  );
+/**
+ * Puts a single value into a list where one is wanted, in the members of an object; undefined if they have no lists. Only what changes is
+ * copied: a call can have 5 MiB.
+ */
+export function listsIn(
+  members: readonly { readonly name: string; readonly type: GraphQLInputType }[],
+): Listed | undefined {
+  const listed = members.flatMap(({ name, type }) => {
+    const inMember = listsOf(type);
+    return inMember ? [[name, inMember] as const] : [];
+  });
+  if (listed.length === 0) return undefined;
+  return (value) => {
+    if (!isObject(value)) return value;
+    let changed: Record<string, unknown> | undefined;
+    for (const [name, inMember] of listed) {
+      if (!Object.hasOwn(value, name)) continue;
+      const member = inMember(value[name]);
+      if (member !== value[name]) (changed ??= { ...value })[name] = member;
+    }
+    return changed ?? value;
+  };
 }
 
-function inLists(value: Params, members: readonly Member[]): Params {
-  let changed: Record<string, unknown> | undefined;
-  for (const [name, type] of members) {
-    if (!Object.hasOwn(value, name)) continue;
-    const listed = inList(value[name], type);
-    if (listed !== value[name]) (changed ??= { ...value })[name] = listed;
-  }
-  return changed ?? value;
-}
-
-function inList(value: unknown, of: GraphQLInputType): unknown {
+function listsOf(of: GraphQLInputType): Listed | undefined {
   const type = getNullableType(of);
-  if (value === null || value === undefined) return value;
-  if (isListType(type)) {
+  if (isInputObjectType(type)) return listsIn(Object.values(type.getFields()));
+  if (!isListType(type)) return undefined;
+  const inItem = listsOf(type.ofType);
+  return (value) => {
+    if (value === null || value === undefined) return value;
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return hasLists(type.ofType) ? items.map((item) => inList(item, type.ofType)) : items;
-  }
-  return isInputObjectType(type) && isObject(value) ? inLists(value, listsOf(type)) : value;
-}
-
-const known = new WeakMap<GraphQLInputObjectType, readonly Member[]>();
-
-/** The members of a type that are lists, or have some in them. */
-function listsOf(type: GraphQLInputObjectType): readonly Member[] {
-  let found = known.get(type);
-  if (!found) {
-    const members = Object.values(type.getFields()).map((member): Member => [member.name, member.type]);
-    // a type can be inside itself
-    known.set(type, members);
-    known.set(type, (found = members.filter(([, of]) => hasLists(of))));
-  }
-  return found;
-}
-
-function hasLists(of: GraphQLInputType): boolean {
-  const type = getNullableType(of);
-  return isListType(type) || (isInputObjectType(type) && listsOf(type).length > 0);
+    return inItem ? items.map(inItem) : items;
+  };
 }
 
 /** The error of a check, for the model that called a tool: which arguments there are, and which tools find an id. */

@@ -1,24 +1,31 @@
-import type { RequestContext } from '../operations/context';
+import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
+import { answerText } from '../operations/answers';
+import { coerceArguments } from '../operations/argumentChecks';
+import type { IncomingRequest, RequestContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/turns';
-import type { Runner } from '../operations/runner';
+import { type Exchange, setSunsetHeaders } from '../http/exchange';
+import type { Runnable, Runner } from '../operations/runner';
+import { everyField, rootField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
+import { ROWS } from '../schema/sdl';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
-import { createExplain, unknown, withLists } from './arguments';
-import { type Runs, runsOf } from './run';
+import { createExplain, listsIn, unknown } from './arguments';
 import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
 
 /* Calls of tools. */
 
-/** Called with the name of a known tool, and with the idempotency key of a write, before it runs. */
-export interface CallHooks {
-  readonly onTool: (tool: Tool) => void;
-  readonly onIdempotencyKey: (key: string) => void;
-  /** Called before a large page is read; resolves when it may be. */
-  readonly onLargePage: () => Promise<void>;
+/** A request, whose idempotency key is an argument of its call. */
+export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKey: string | undefined };
+
+/** Who calls. */
+export interface Caller {
+  readonly exchange: Exchange;
+  readonly incoming: Incoming;
+  readonly context: RequestContext;
 }
 
 /** How often a page that is too long is read again with fewer rows. */
@@ -32,8 +39,9 @@ export function createCalls(runner: Runner) {
   const byName = new Map(
     tools.flatMap((tool) => {
       const runnable = runner.of(tool.operation);
-      const found = runnable && { tool, check: runnable.checks.all, runs: runsOf(tool, runnable) };
-      return found ? [[tool.operation.name, found] as const] : [];
+      if (!runnable) return [];
+      const found = { tool, check: runnable.checks.all, runs: runsOf(tool, runnable), lists: listsIn(tool.field.args) };
+      return [[tool.operation.name, found] as const];
     }),
   );
 
@@ -43,7 +51,7 @@ export function createCalls(runner: Runner) {
      * Answers a call.
      * @throws ProtocolError if there is no such tool; AppError for what is wrong with the call or could not be done
      */
-    async call({ name, arguments: given = {} }: Params, context: RequestContext, hooks: CallHooks): Promise<Content[]> {
+    async call({ name, arguments: given = {} }: Params, { exchange, incoming, context }: Caller): Promise<Content[]> {
       if (typeof name !== 'string') throw new ProtocolError(CODES.params, 'params.name must name a tool.', 200);
       const found = byName.get(name);
       if (!found) {
@@ -51,22 +59,24 @@ export function createCalls(runner: Runner) {
         throw new ProtocolError(CODES.params, `${problem}; tools/list has those that the key may use.`, 200);
       }
       if (!isObject(given)) throw new ProtocolError(CODES.params, 'params.arguments must be an object.', 200);
-      const { tool, check, runs } = found;
-      hooks.onTool(tool);
+      const { tool, check, runs, lists } = found;
+      const { sunset } = tool.operation;
+      exchange.log.operation = name;
+      if (sunset) setSunsetHeaders(exchange.response, [sunset]);
       requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
       // null is what clients send for what they leave out
       if (tool.isWrite) {
         if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
-        if (isGiven(idempotencyKey)) hooks.onIdempotencyKey(checkedKey(idempotencyKey));
+        if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
-      const args = normaliseKeys(withLists(rest, tool));
+      const args = normaliseKeys(lists ? (lists(rest) as Params) : rest);
       try {
         check(args);
       } catch (error) {
         throw explain(error, tool);
       }
-      if (isLargePage(args)) await hooks.onLargePage();
+      if (isLargePage(args)) await exchange.turns.take(exchange, 'page');
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
     },
   };
@@ -164,4 +174,69 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
       ? 'Ask for less: fewer groups, or a shorter time.'
       : `Ask for less${operation.rest ? ', or read it over REST' : ''}.`;
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
+}
+
+/** How to run the operation of a tool for a selection. */
+interface Run {
+  readonly selected: readonly Selected[];
+  /** The answer as JSON text, in bytes if it may be long. Rethrows the operation's error. */
+  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
+}
+
+/** An operation with all members, and with the usual ones; the same if they are. */
+interface Runs {
+  readonly all: Run;
+  readonly usual: Run;
+}
+
+/** How to run the operation of a tool. What is compiled does not depend on what callers send. */
+function runsOf(tool: Tool, { schema, execute, readOf }: Runnable): Runs {
+  const { field, rows, operation } = tool;
+  const runWith = (selected: readonly Selected[]): Run => {
+    let document: { readonly document: DocumentNode; readonly operation: OperationDefinitionNode } | undefined;
+    const read = readOf(selected);
+    return {
+      selected,
+      async run(args, context) {
+        const written = read && (await read(coerceArguments(field.args, args), context));
+        if (written) return written.text;
+        document ??= documentOf(schema, tool, selected);
+        const { data, errors } = await execute({ ...document, contextValue: context, variableValues: args });
+        if (errors?.[0]) throw errors[0];
+        const value = data?.[operation.name];
+        return tool.isWrite ? JSON.stringify(value) : answerText(value, context);
+      },
+    };
+  };
+  const whole = everyField(field.type);
+  const all = runWith(whole);
+  const isNarrower = rows !== undefined && rows.usual.length < rows.all.length;
+  return {
+    all,
+    usual: isNarrower ? runWith(whole.map((one) => (one.key === ROWS ? only(one, rows.usual) : one))) : all,
+  };
+}
+
+/** A selection of rows with the named members only. */
+function only(rows: Selected, names: readonly string[]): Selected {
+  return { ...rows, selected: rows.selected.filter(({ key }) => names.includes(key)) };
+}
+
+/** The operation as GraphQL, with each argument as a variable. */
+function documentOf(schema: GraphQLSchema, { operation }: Tool, selected: readonly Selected[]) {
+  const { kind, name } = operation;
+  const args = rootField(schema, operation)?.args ?? [];
+  const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`).join(', ');
+  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const call = args.length === 0 ? name : `${name}(${given})`;
+  const text = `${kind === 'Query' ? 'query' : 'mutation'}${args.length === 0 ? '' : `(${variables})`} { ${call}${selectionText(selected)} }`;
+  const document = parse(text, { noLocation: true });
+  const node = getOperationAST(document);
+  if (!node) throw new Error(`no operation for the tool ${name}`);
+  return { document, operation: node };
+}
+
+function selectionText(selected: readonly Selected[]): string {
+  if (selected.length === 0) return '';
+  return ` { ${selected.map((one) => one.key + selectionText(one.selected)).join(' ')} }`;
 }

@@ -3,13 +3,13 @@ import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import { requireAcceptsJson } from '../http/requestHead';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
+import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 import type { Runner } from '../operations/runner';
 import { version } from '../package';
 import type { Content } from './answer';
-import { type Calls, createCalls } from './call';
+import { type Caller, type Calls, createCalls, type Incoming } from './call';
 import {
   agreedVersion,
   CODES,
@@ -27,15 +27,12 @@ import { mayUse } from './tools';
 /** Path of the face for assistants and agents (docs/decisions/mcp.md). */
 export const MCP_PATH = '/mcp';
 
-export interface McpOptions {
+interface McpOptions {
   readonly runner: Runner;
   readonly openContext: OpenContext;
   /** Origins whose pages may call it. */
   readonly origins: readonly string[];
 }
-
-/** Answers an exchange at /mcp, or throws the AppError to answer with. */
-export type McpFace = (exchange: Exchange) => Promise<void>;
 
 const SERVER = { name: 'scopegate', title: 'Scopegate', version };
 const CAPABILITIES = { tools: {} };
@@ -45,7 +42,8 @@ const INSTRUCTIONS =
 const FRESH = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function createMcpFace({ runner, openContext, origins }: McpOptions): McpFace {
+/** What answers an exchange at /mcp, or throws the AppError to answer with. */
+export function createMcpFace({ runner, openContext, origins }: McpOptions): (exchange: Exchange) => Promise<void> {
   // at first use, since it takes 70 ms of a start
   let made: Calls | undefined;
   const calls = (): Calls => (made ??= createCalls(runner));
@@ -57,13 +55,7 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): Mcp
         allow: ['POST'],
       });
     }
-    const incoming = { ...incomingRequest(exchange), idempotencyKey: undefined as string | undefined };
-    const { onReplay } = incoming;
-    let isReplay = false;
-    incoming.onReplay = () => {
-      isReplay = true;
-      onReplay();
-    };
+    const incoming: Incoming = { ...incomingRequest(exchange), idempotencyKey: undefined };
     const context = await openContext(incoming);
     requireOn(context);
     requireAcceptsJson(request);
@@ -79,11 +71,7 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): Mcp
         exchange.response.end();
         return;
       }
-      const onIdempotencyKey = (key: string): void => {
-        incoming.idempotencyKey = key;
-      };
-      const asked = { calls: calls(), context, exchange, spoken, onIdempotencyKey, isReplay: () => isReplay };
-      const result = await resultOf(message, asked);
+      const result = await resultOf(message, { calls: calls(), context, exchange, incoming, spoken });
       const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
       // refuses no write that was done: the answer of a tool is smaller than those that are counted
@@ -129,14 +117,9 @@ async function readMessageBody(exchange: Exchange): Promise<unknown> {
   }
 }
 
-interface Asked {
+interface Asked extends Caller {
   readonly calls: Calls;
-  readonly context: RequestContext;
-  readonly exchange: Exchange;
   readonly spoken: string;
-  readonly onIdempotencyKey: (key: string) => void;
-  /** Whether the answer is the first one of its idempotency key. */
-  readonly isReplay: () => boolean;
 }
 
 /** @throws ProtocolError for an unknown method; what cannot be answered */
@@ -169,17 +152,11 @@ function isForClients({ status, code }: AppError): boolean {
 }
 
 async function callTool({ params }: Message, asked: Asked): Promise<object> {
-  const { calls, context, exchange, onIdempotencyKey, isReplay } = asked;
+  const { calls, exchange } = asked;
   try {
-    const content = await calls.call(params, context, {
-      onIdempotencyKey,
-      onLargePage: () => exchange.turns.take(exchange, 'page'),
-      onTool: ({ operation }) => {
-        exchange.log.operation = operation.name;
-        if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-      },
-    });
-    return { content: isReplay() ? [...content, REPLAYED] : content, isError: false };
+    const content = await calls.call(params, asked);
+    const isReplay = exchange.response.hasHeader('Idempotent-Replayed');
+    return { content: isReplay ? [...content, REPLAYED] : content, isError: false };
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     const known = toAppError(error);

@@ -174,7 +174,6 @@ function told(description: unknown, isWrite: boolean): string {
   return (isWrite ? kept : kept.slice(0, 1)).join(' ');
 }
 
-/** Whether a key may use a tool. */
 export function mayUse(tool: Tool, context: RequestContext): boolean {
   try {
     requireUse(tool, context);

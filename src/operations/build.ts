@@ -1,6 +1,6 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
-import { countListedObjects, givesMember } from './answerSize';
+import { countListedObjects, givesMember } from './answers';
 import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';

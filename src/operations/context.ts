@@ -57,7 +57,6 @@ export interface IncomingRequest {
   readonly authorization: string | undefined;
   /** Asked for when an operation runs, since a message of MCP has it in its body. */
   readonly idempotencyKey: string | undefined;
-  /** Network address of the caller. */
   readonly address: string;
   /** Called with the budget as soon as it is known, and again when it changes. */
   readonly onRate: (rate: KeyRateState) => void;
@@ -83,7 +82,6 @@ export interface ContextOptions {
   readonly checkElement: RequestContext['checkElement'];
   /** Checks whether an organisation may have one more request. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
-  /** The events of a caller's organisation. */
   readonly eventSource?: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
   readonly onOverLimit?: () => void;

@@ -4,12 +4,10 @@ import {
   execute as interpret,
   type ExecutionResult,
   GraphQLError,
-  type GraphQLErrorExtensions,
   type GraphQLSchema,
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
-  type SourceLocation,
   visit,
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
@@ -38,7 +36,6 @@ export const COMPILED_FROM = 3;
 const MOST_ERRORS = 100;
 /** Uses of an operation that is never compiled. */
 const NEVER = Infinity;
-/** Size of the LRU cache of compiled operations. */
 const MOST_COMPILED = 200;
 
 export interface ExecutorOptions {
@@ -76,7 +73,7 @@ export function createExecutor(
     const { document, operation, contextValue, variableValues } = execution;
     const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
     // without data nothing was run, so let graphql-js report invalid variables in its own words
-    if (result?.data !== undefined) return asGraphql(document, withFewErrors(result));
+    if (result?.data !== undefined) return asGraphql(withFewErrors(result));
     const operationName = operation.name?.value;
     return withFewErrors(await interpret({ schema, document, contextValue, variableValues, operationName }));
   };
@@ -115,23 +112,11 @@ function isPlain(document: DocumentNode, operation: OperationDefinitionNode): bo
   return isPlainSoFar;
 }
 
-type JitError = Pick<GraphQLError, 'message' | 'path' | 'locations' | 'originalError'> & {
-  readonly extensions?: GraphQLErrorExtensions;
-};
-
 /** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */
-function asGraphql(document: DocumentNode, result: ExecutionResult): ExecutionResult {
+function asGraphql(result: ExecutionResult): ExecutionResult {
   if (!result.errors) return result;
-  const source = document.loc?.source;
-  const errors = result.errors.map(({ message, path, locations, originalError, extensions }: JitError) => {
-    const positions = source && locations?.map((place) => offsetOf(source.body, place));
-    return new GraphQLError(message, { source, positions, path, originalError, extensions });
-  });
+  const errors = result.errors.map(({ message, path, locations, originalError, extensions }) =>
+    Object.assign(new GraphQLError(message, { path, originalError, extensions }), { locations }),
+  );
   return { ...result, errors };
-}
-
-function offsetOf(text: string, { line, column }: SourceLocation): number {
-  let offset = 0;
-  for (let at = 1; at < line; at += 1) offset = text.indexOf('\n', offset) + 1;
-  return offset + column - 1;
 }

@@ -151,27 +151,25 @@ function once(resolve: Resolver): Resolver {
 /** Called for each answer that can be read fast, with the reason if this one was not. */
 export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 
-/** Answers a root field from the database's bytes if that works, otherwise the usual way. */
-export type Run = <Answer>(
-  /** The arguments as resolvers get them; undefined if they cannot be converted. */
-  argsOf: () => Readonly<Record<string, unknown>> | undefined,
+/** Reads the answer of a root field from the database's bytes; undefined if the usual way has to. */
+export type Read = (
+  /** As resolvers get them; undefined if they cannot be converted. */
+  args: Readonly<Record<string, unknown>> | undefined,
   context: RequestContext,
-  usual: () => Promise<Answer>,
-) => Promise<Written | Answer>;
+) => Promise<Written | undefined>;
 
-/** How a selection of a root field is run; undefined if there is the usual way only. */
-export function runOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Run | undefined {
+/** How a selection of a root field is read; undefined if there is the usual way only. */
+export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;
-  return async (argsOf, context, usual) => {
+  return async (args, context) => {
     let reason: FallbackReason | undefined = 'arguments';
-    const args = argsOf();
     const written =
       args &&
       (await read(args, context, (found) => {
         reason = found;
       }));
     onFastRead?.(written ? undefined : reason);
-    return written ?? usual();
+    return written;
   };
 }

@@ -1,12 +1,17 @@
-import type { GraphQLSchema } from 'graphql';
-import type { Operation } from '../schema/declaredOperations';
-import { type ArgumentChecks, argumentChecks, coerceArguments } from './argumentChecks';
+import {
+  type GraphQLFieldConfigArgumentMap,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+} from 'graphql';
+import { type Operation, perElement } from '../schema/declaredOperations';
+import { type ArgumentChecks, argumentChecks } from './argumentChecks';
 import type { Schemas } from './build';
-import type { RequestContext } from './context';
-import { withRawElements } from './elements';
 import { createExecutor, type Execute } from './execution';
-import { type OnFastRead, runOf } from './run';
-import { type Field, rootField, type Selected, type Written } from './selection';
+import { type OnFastRead, type Read, readOf } from './run';
+import { type Field, rootField, type Selected } from './selection';
 
 /* Operations that are called one at a time: over REST and MCP. */
 
@@ -26,15 +31,9 @@ export interface Executable {
 export interface Runnable extends Executable {
   readonly field: Field;
   readonly checks: ArgumentChecks;
-  /** Runs it for a selection with arguments that are checked: from the database's bytes if that works, otherwise the usual way. */
-  readonly reader: (selected: readonly Selected[]) => Reader;
+  /** What reads it for a selection from the database's bytes; undefined if there is the usual way only. */
+  readonly readOf: (selected: readonly Selected[]) => Read | undefined;
 }
-
-export type Reader = <Answer>(
-  args: Readonly<Record<string, unknown>>,
-  context: RequestContext,
-  usual: () => Promise<Answer>,
-) => Promise<Written | Answer>;
 
 export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner {
   const { rest, graphql, operations } = schemas;
@@ -64,12 +63,33 @@ export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner 
       if (!field) return undefined;
       return {
         ...{ schema, execute, field, checks: checks({ type: operation.kind, field: field as never }) },
-        reader(selected) {
-          const run = runOf(field, selected, onFastRead);
-          if (!run) return (_args, _context, usual) => usual();
-          return (args, context, usual) => run(() => coerceArguments(field.args, args), context, usual);
-        },
+        readOf: (selected) => readOf(field, selected, onFastRead),
       };
     },
   };
+}
+
+/* Bulk calls: an element of the wrong type fails on its own, so neither Sofa nor graphql may parse elements before they are validated. */
+
+/** Any value, passed through unchanged. */
+const Element = new GraphQLScalarType({ name: 'Element', serialize: (value) => value, parseValue: (value) => value });
+const ELEMENTS = new GraphQLNonNull(new GraphQLList(Element));
+
+/** The schema with elements of bulk calls passed to resolvers as sent. Shares all other types. */
+function withRawElements(schema: GraphQLSchema): GraphQLSchema {
+  const mutations = schema.getMutationType();
+  if (!mutations) return schema;
+  const config = mutations.toConfig();
+  const fields = Object.entries(config.fields).map(([name, field]) => {
+    const raw = perElement(mutations.getFields()[name]?.args ?? []);
+    return [name, { ...field, args: withElements(field.args ?? {}, raw) }] as const;
+  });
+  const mutation = new GraphQLObjectType({ ...config, fields: Object.fromEntries(fields) });
+  const { types, ...others } = schema.toConfig();
+  return new GraphQLSchema({ ...others, mutation, types: types.filter((type) => type !== mutations) });
+}
+
+function withElements(args: GraphQLFieldConfigArgumentMap, raw: readonly string[]): GraphQLFieldConfigArgumentMap {
+  const changed = raw.map((name) => [name, { ...args[name], type: ELEMENTS }] as const);
+  return { ...args, ...Object.fromEntries(changed) };
 }

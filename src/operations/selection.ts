@@ -1,12 +1,18 @@
 import {
+  type FieldNode,
+  type FragmentDefinitionNode,
   getNamedType,
   getNullableType,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isListType,
   isObjectType,
+  Kind,
+  type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql';
 import type { RequestContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
@@ -50,6 +56,39 @@ export function everyField(outer: GraphQLOutputType, include = false): Selected[
       type,
       selected: everyField(field.type, include),
     }));
+}
+
+/**
+ * The fields below nodes, including those in fragments. Visits each fragment once, since every spread has the same. Selections that are
+ * left out are not looked into.
+ */
+export function fieldsIn(
+  nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
+  fragmentOf: (name: string) => FragmentDefinitionNode | undefined,
+  isLeftOut: (selection: SelectionNode) => boolean = () => false,
+): FieldNode[] {
+  const fields: FieldNode[] = [];
+  const visited = new Set<string>();
+  const collect = (set: SelectionSetNode | undefined): void => {
+    for (const selection of set?.selections ?? []) {
+      if (isLeftOut(selection)) continue;
+      if (selection.kind === Kind.FIELD) fields.push(selection);
+      else if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+      else if (!visited.has(selection.name.value)) {
+        visited.add(selection.name.value);
+        collect(fragmentOf(selection.name.value)?.selectionSet);
+      }
+    }
+  };
+  for (const { selectionSet } of nodes) collect(selectionSet);
+  return fields;
+}
+
+/** Whether a query selects the field at `path` below the one being resolved, so that it is only read if needed. */
+export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: readonly string[]): boolean {
+  let nodes = fieldNodes;
+  for (const step of path) nodes = fieldsIn(nodes, (name) => fragments[name]).filter(({ name }) => name.value === step);
+  return nodes.length > 0;
 }
 
 /** A JSON text, and the cursor in it if it is a page. */

@@ -3,18 +3,25 @@ import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
 import { type Exchange, hold, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
+import { coerceArguments } from '../operations/argumentChecks';
 import type { Runner } from '../operations/runner';
 import { everyField } from '../operations/selection';
 import { entityTag, matchesTag } from '../schema/entityTags';
-import { argumentReader, asksForAll, type ReadArguments } from './arguments';
-import { openApiDocument } from './openApi';
-import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes';
+import {
+  argumentReader,
+  asksForAll,
+  createRouter,
+  hasEntityTag,
+  openApiDocument,
+  readsOneObject,
+  type RestOperation,
+  restOperations,
+} from './routes';
 import { createSofaRouter, type RouteAnswer, type RouteHandler, sofaHandler } from './sofa';
 
-/** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
 
-export interface RestOptions {
+interface RestOptions {
   readonly runner: Runner;
   readonly openContext: OpenContext;
   /** Finds whose a request is that is answered without its key; undefined if that is too much. */
@@ -23,11 +30,11 @@ export interface RestOptions {
   readonly publicUrl?: string | undefined;
 }
 
-/** Answers an exchange below /api/v1, or throws the AppError to answer with. */
-export type RestFace = (exchange: Exchange) => Promise<void>;
-
-/** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
-export function createRestFace(options: RestOptions): RestFace {
+/**
+ * What answers an exchange below /api/v1, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method,
+ * key, rate, plan, scope, headers, parameters, body.
+ */
+export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { runner, openContext, recognise, publicUrl = '' } = options;
   // bytes that all answers share
   const published = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
@@ -70,30 +77,25 @@ export function createRestFace(options: RestOptions): RestFace {
 }
 
 /** What runs a query from the database's bytes if that works, and everything else by the route that Sofa makes. */
-function stepsOf({ runner }: RestOptions): ReadonlyMap<RestOperation, Step> {
+function stepsOf({ runner }: RestOptions) {
   const operations = restOperations(runner.schemas.operations);
   const sofa = createSofaRouter(runner.routes, operations);
   return new Map(
     operations.map((operation) => {
       const runnable = runner.of(operation);
       if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
-      const { field, checks, reader } = runnable;
+      const { field, checks, readOf } = runnable;
       const handle = sofaHandler(sofa, operation, field);
-      const [usual, whole] = [reader(everyField(field.type)), reader(everyField(field.type, true))];
+      const [usual, whole] = [readOf(everyField(field.type)), readOf(everyField(field.type, true))];
       const run: RouteHandler = async (args, context) => {
-        const answer = await (asksForAll(args) ? whole : usual)(args, context, () => handle(args, context));
-        return 'text' in answer
-          ? { status: operation.rest.status, body: answer.text, next: answer.next ?? undefined }
-          : answer;
+        const read = asksForAll(args) ? whole : usual;
+        const written = read && (await read(coerceArguments(field.args, args), context));
+        if (!written) return handle(args, context);
+        return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
       return [operation, { read: argumentReader(operation, field, checks), run }] as const;
     }),
   );
-}
-
-interface Step {
-  readonly read: ReadArguments;
-  readonly run: RouteHandler;
 }
 
 function allowed(methods: ReadonlyMap<string, unknown>): string[] {

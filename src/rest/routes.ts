@@ -1,11 +1,23 @@
-import { getNamedType, type GraphQLField } from 'graphql';
-import type { Operation } from '../schema/declaredOperations';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getNamedType, type GraphQLArgument, type GraphQLField } from 'graphql';
+import { type Fault, invalidRequest, shorten } from '../errors';
+import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
+import type { Exchange } from '../http/exchange';
+import { requireAcceptsJson } from '../http/requestHead';
+import type { ArgumentChecks } from '../operations/argumentChecks';
+import type { Field } from '../operations/selection';
+import { ROOT } from '../package';
+import { normaliseKeys } from '../schema/callerKeys';
+import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
+import { IF_MATCH } from '../schema/entityTags';
+import { type JsonSchema, MAY_BE_EMPTY, parameterSchema } from '../schema/jsonSchema';
 import { PAGE } from '../schema/sdl';
 
-/** An operation with its route. */
+/* Which operation a request is for, and its arguments. */
+
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
 
-/** Validated arguments of an operation. */
 export type Arguments = Record<string, unknown>;
 
 export interface RouteMatch {
@@ -18,33 +30,24 @@ export interface RouteMatch {
 /** Matches a path below /api/v1; undefined if unknown. */
 export type Router = (path: string) => RouteMatch | undefined;
 
-interface Route {
-  readonly segments: readonly string[];
-  readonly methods: Map<string, RestOperation>;
-}
-
 /**
  * Creates a router. Words win over parameters, from the left, in whatever order the schema has them: /products/bulk is never a
  * product's id, and /products/bulk/:id never a part of one.
  */
 export function createRouter(operations: readonly Operation[]): Router {
-  const routes = new Map<string, Route>();
+  const routes = new Map<string, Map<string, RestOperation>>();
   for (const operation of restOperations(operations)) {
     const { path, method } = operation.rest;
-    const route = routes.get(path) ?? { segments: path.split('/'), methods: new Map<string, RestOperation>() };
-    route.methods.set(method, operation);
-    routes.set(path, route);
+    const methods = routes.get(path) ?? new Map<string, RestOperation>();
+    routes.set(path, methods.set(method, operation));
   }
-  const patterns = [...routes.values()]
-    .filter((route) => route.segments.some(isParameter))
-    .sort((one, other) => shapeOf(one).localeCompare(shapeOf(other)));
+  const patterns = [...routes]
+    .sort(([one], [other]) => shapeOf(one).localeCompare(shapeOf(other)))
+    .map(([path, methods]) => ({ methods, pattern: new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`) }));
   return (path) => {
-    const literal = routes.get(path);
-    if (literal && !literal.segments.some(isParameter)) return { methods: literal.methods, params: {} };
-    const segments = path.split('/');
-    for (const route of patterns) {
-      const params = matchSegments(route.segments, segments);
-      if (params) return { methods: route.methods, params };
+    for (const { methods, pattern } of patterns) {
+      const found = pattern.exec(path);
+      if (found) return { methods, params: found.groups ?? {} };
     }
     return undefined;
   };
@@ -55,12 +58,10 @@ export function hasEntityTag(operation: RestOperation): boolean {
   return readsOneObject(operation) || (operation.rest.method === 'PATCH' && operation.takesIfMatch === true);
 }
 
-/** Whether an operation reads one object by id. */
 export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
-/** Whether an operation returns a page of a list. */
 export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {
   return getNamedType(type).name.endsWith(PAGE);
 }
@@ -69,24 +70,139 @@ export function restOperations(operations: readonly Operation[]): RestOperation[
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
 }
 
-/** Where a route has parameters, so that those with words further left are first. */
-function shapeOf({ segments }: Route): string {
-  return segments.map((segment) => (isParameter(segment) ? '1' : '0')).join('');
+/** Where a path has parameters, so that those with words further left are first. */
+function shapeOf(path: string): string {
+  return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
 
-function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
-  if (pattern.length !== segments.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
-    const found = segments[index] ?? '';
-    if (isParameter(expected)) {
-      if (found === '') return undefined;
-      params[expected.slice(1)] = found;
-    } else if (expected !== found) return undefined;
+/** The OpenAPI document, openapi.json (`npm run openapi`), with the address of the server if that is known. */
+export function openApiDocument(publicUrl = ''): object {
+  const document = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as object;
+  return { ...document, servers: [{ url: `${publicUrl}/api/v1` }] };
+}
+
+/* Reads the arguments of requests, and checks them before Sofa, which does not: it coerces values, and ignores unknown parameters. */
+
+type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
+
+export function argumentReader(operation: RestOperation, { args }: Field, checks: ArgumentChecks): ReadArguments {
+  const { hasBody } = METHODS[operation.rest.method];
+  const readParameters = parameterReader(operation, args, checks);
+  // what has many elements may be larger
+  const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
+  return async (exchange, params) => {
+    requireAcceptsJson(exchange.request);
+    if (hasBody) checkBodyHeaders(exchange.request, limit);
+    const given = readParameters(params, exchange);
+    if (!hasBody) return given;
+    const body = await readJson(exchange, limit);
+    checks.body(body);
+    return { ...given, ...(body as Arguments) };
+  };
+}
+
+function parameterReader(
+  operation: RestOperation,
+  args: readonly GraphQLArgument[],
+  checks: ArgumentChecks,
+): (params: Readonly<Record<string, string>>, exchange: Exchange) => Arguments {
+  const { rest, takesIfMatch } = operation;
+  const schemas = new Map(
+    args.filter(({ name }) => !isInBody(rest, name)).map((argument) => [argument.name, parameterSchema(argument)]),
+  );
+  const inQuery = new Map([...schemas].filter(([name]) => !isInPath(rest.path, name) && name !== IF_MATCH));
+  if (rest.includes !== undefined) inQuery.set(INCLUDE, { type: 'string' });
+  return (params, { search, request }) => {
+    const faults: Fault[] = [];
+    const given: Arguments = {};
+    for (const [name, raw] of Object.entries(params)) {
+      const value = decode(raw);
+      if (value === undefined) faults.push(badEncoding(name));
+      else given[name] = coerce(value, schemas.get(name));
+    }
+    readQuery(search, inQuery, given, faults);
+    const { 'if-match': sent } = request.headers;
+    if (sent !== undefined && takesIfMatch) given[IF_MATCH] = sent;
+    const found = checks.parameters(normaliseKeys(asksForAll(given) ? withoutInclude(given) : given));
+    for (const fault of [...found, ...includeFaults(given, operation)]) {
+      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
+    }
+    if (faults.length > 0) throw invalidRequest(faults);
+    return given;
+  };
+}
+
+function withoutInclude({ [INCLUDE]: _include, ...others }: Arguments): Arguments {
+  return others;
+}
+
+function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args: Arguments, faults: Fault[]): void {
+  for (const part of search
+    .slice(1)
+    .split('&')
+    .filter((piece) => piece !== '')) {
+    const at = part.indexOf('=');
+    const name = decode(at === -1 ? part : part.slice(0, at), true) ?? part;
+    const value = decode(at === -1 ? '' : part.slice(at + 1), true);
+    const schema = known.get(name);
+    if (!schema) {
+      faults.push({ parameter: shorten(name), code: 'unknown', detail: 'is not a parameter of this route' });
+    } else if (value === undefined) {
+      faults.push(badEncoding(name));
+    } else if (value === '' && name === MAY_BE_EMPTY) {
+      continue;
+    } else if (schema.type === 'array') {
+      const element = coerce(value, schema.items as JsonSchema);
+      const list = (args[name] ??= []) as unknown[];
+      // one too many is enough to be refused
+      if (list.length <= ((schema.maxItems as number | undefined) ?? Infinity)) list.push(element);
+    } else if (name in args) {
+      faults.push({ parameter: name, code: 'repeated', detail: 'must not be repeated' });
+    } else {
+      args[name] = coerce(value, schema);
+    }
   }
-  return params;
 }
 
-function isParameter(segment: string): boolean {
-  return segment.startsWith(':');
+/** Converts a parameter to its type; if invalid, it stays a string and fails validation. */
+function coerce(text: string, schema: JsonSchema | undefined): unknown {
+  // elements of a list may be null, which no text is
+  const [type] = [schema?.type].flat();
+  if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function decode(text: string, isQuery = false): string | undefined {
+  try {
+    return decodeURIComponent(isQuery ? text.replaceAll('+', ' ') : text);
+  } catch {
+    return undefined;
+  }
+}
+
+function badEncoding(parameter: string): Fault {
+  return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
+}
+
+/** The parameter of a list that adds a field which its rows otherwise lack, such as `lines`: they are then what reading each object returns. */
+const INCLUDE = 'include';
+
+/** Maximum page size with `include`, since each row may have hundreds of lines. */
+export const MOST_WITH = 50;
+
+export function asksForAll({ include }: Arguments): boolean {
+  return include !== undefined;
+}
+
+/** Faults of `include`, and of arguments that are too large with it. */
+function includeFaults({ include, limit }: Arguments, { rest: { includes } }: RestOperation): Fault[] {
+  if (include === undefined) return [];
+  const faults: Fault[] = [];
+  if (include !== includes)
+    faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${String(includes)}` });
+  if (Number(limit ?? 0) > MOST_WITH)
+    faults.push({ parameter: 'limit', code: 'range', detail: `must be <= ${String(MOST_WITH)} with include` });
+  return faults;
 }

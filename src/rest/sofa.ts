@@ -8,18 +8,16 @@ import {
 } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../operations/context';
-import { requireFits } from '../operations/answerSize';
+import { requireFits } from '../operations/answers';
 import type { Executable } from '../operations/runner';
 import type { Field } from '../operations/selection';
-import { asksForAll } from './arguments';
-import { answersPage, type Arguments, type RestOperation } from './routes';
+import { answersPage, type Arguments, asksForAll, type RestOperation } from './routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
 
 export interface RouteAnswer {
   readonly status: number;
-  /** The JSON text. */
   readonly body: string | Buffer;
   /** The cursor in it, if it is a page with a next one. */
   readonly next?: string | undefined;

@@ -4,13 +4,13 @@ import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
 import { ETAG, tagOf } from '../schema/entityTags';
 import type { Resolver, Resolvers } from '../operations/run';
+import { selects } from '../operations/selection';
 import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../schema/sdl';
 import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { listPage, listPageText, readOne } from './collection';
 import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
-import { selects } from './selection';
 import { totals, type TotalsArguments } from './totals';
 
 /*

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MOST_OBJECTS } from '../../src/operations/answerSize';
+import { MOST_OBJECTS } from '../../src/operations/answers';
 import { MEBIBYTE } from '../../src/units';
 import { type Answer, client, type Client, type Json } from '../support/client';
 import { callerOf, makeKey, makeOrganisation, northwind, store } from '../support/factories';

@@ -1,4 +1,3 @@
-import { ApolloServer } from '@apollo/server';
 import { buildSchema, getIntrospectionQuery } from 'graphql';
 import { publishedSchemas } from '../../src/published';
 import { type Client, client, type Json } from '../support/client';
@@ -174,57 +173,6 @@ describe('public introspection', () => {
       expect(line).toMatchObject({ status: 401, reason: 'missing' });
       const text = await (await fetch(`${gateway.url}/metrics`)).text();
       expect(text).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1');
-    });
-  });
-
-  describe('repeated', () => {
-    const executed = jest.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
-    beforeEach(() => executed.mockClear());
-    afterAll(() => {
-      executed.mockRestore();
-    });
-    const NAMED = `query A { __typename } query B($name: String!) { __type(name: $name) { name } }`;
-
-    test('is neither parsed nor run again, and logged like the first request', async () => {
-      const { public: gateway } = gateways;
-      const query = `${FULL} # again`;
-      const answers = [];
-      for (let time = 0; time < 3; time += 1) answers.push(await callers.public!.nobody.graphql(query));
-      expect(executed).toHaveBeenCalledTimes(1);
-      for (const { status, text } of answers) expect([status, text]).toEqual([200, answers[0]!.text]);
-      const ids = answers.map(({ headers }) => headers.get('x-request-id'));
-      const lines = gateway!.logs.filter(({ request_id }) => ids.includes(request_id as string));
-      expect(lines.map(({ operation }) => operation)).toEqual(['__schema', '__schema', '__schema']);
-    });
-
-    test('depends on its variables and operation name', async () => {
-      const send = async (operationName: string, name: string): Promise<unknown> => {
-        const response = await fetch(`${gateways.public!.url}/graphql`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ query: NAMED, operationName, variables: { name } }),
-        });
-        return response.json();
-      };
-      for (let time = 0; time < 2; time += 1) {
-        expect(await send('A', 'Quote')).toEqual({ data: { __typename: 'Query' } });
-        expect(await send('B', 'Quote')).toEqual({ data: { __type: { name: 'Quote' } } });
-        expect(await send('B', 'Order')).toEqual({ data: { __type: { name: 'Order' } } });
-      }
-      expect(executed).toHaveBeenCalledTimes(3);
-    });
-
-    test('with a key runs again', async () => {
-      const query = `${TYPE} # with a key`;
-      for (const who of ['nobody', 'nobody', 'a key', 'a key'] as const) await callers.public![who].graphql(query);
-      expect(executed).toHaveBeenCalledTimes(3);
-    });
-
-    test('by GET without a preflight header is rejected, even after one with it succeeded', async () => {
-      const get = (headers: Record<string, string>): Promise<Response> =>
-        fetch(`${gateways.public!.url}/graphql?query=%7B__typename%7D`, { headers });
-      expect((await get({ 'apollo-require-preflight': 'true' })).status).toBe(200);
-      expect((await get({})).status).toBe(400);
     });
   });
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { document } from '../support/openapi';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 const APP = 'https://app.example';
 const STUDIO = 'https://studio.apollographql.com';
@@ -13,18 +13,14 @@ const READABLE = namedHeaders();
 /** What clients add of their own: Apollo Client, OpenTelemetry, Axios. */
 const SENDABLE = 'apollographql-client-name,authorization,baggage,content-type,traceparent,x-requested-with';
 
-let gateway: TestGateway;
-let open: TestGateway;
-let closed: TestGateway;
+const gateway = served({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
+const open = served({ CORS_ORIGINS: '*' });
+const closed = served();
 let authorization: string;
 
 beforeAll(async () => {
-  gateway = await startGateway({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
-  open = await startGateway({ CORS_ORIGINS: '*' });
-  closed = await startGateway();
   authorization = `Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
 });
-afterAll(() => Promise.all([gateway, open, closed].map((one) => one.stop())));
 
 type Gateways = 'listed' | 'any' | 'none';
 
@@ -113,15 +109,16 @@ function preflight(url: string, origin: string, wanted = SENDABLE): Promise<Resp
 /** Headers named in the OpenAPI document, set anywhere in what answers the API, or sent by Node. */
 function namedHeaders(): string[] {
   const described = Object.keys(document.components.headers ?? {});
-  const set = ['http', 'rest', 'graphql', 'mcp'].flatMap((folder) => headersSetIn(join(SOURCE, folder)));
+  const set = ['http/', 'rest/', 'graphql/', 'mcp/', 'recording.ts'].flatMap(headersSetIn);
   return [...new Set([...described.map((name) => name.replace(/\.perhaps$/, '')), ...set, 'Date'])].filter(
     (name) => !NEEDLESS.includes(name) && !name.startsWith('Access-Control-'),
   );
 }
 
-function headersSetIn(folder: string): string[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'));
+function headersSetIn(start: string): string[] {
+  const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' });
+  const found = files.filter((file) => file.startsWith(start) && file.endsWith('.ts'));
+  const texts = found.map((file) => readFileSync(join(SOURCE, file), 'utf8'));
   return texts.flatMap((text) =>
     [...text.matchAll(/(?:set|append)Header\('([A-Z][\w-]+)'/g)].map(([, name = '']) => name),
   );

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { RequestContext } from '../../src/operations/context';
-import { answerText } from '../../src/operations/answerText';
+import { answerText } from '../../src/operations/answers';
 import { MOST_ANSWER } from '../../src/units';
 
 // the same cases on every machine; a failure prints how to reproduce it

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'graphql';
-import { createDocumentStore } from '../../src/graphql/documentStore';
+import { createDocumentStore } from '../../src/graphql/documents';
 
 /** The key that Apollo uses, with a hash of the schema before that of the text. */
 function keyOf(text: string): string {
@@ -31,21 +31,6 @@ describe('the document store', () => {
     expect(found).toEqual(texts.slice(-found.length));
     expect(found.length).toBeGreaterThan(5);
     expect(found.join('').length).toBeLessThanOrEqual(128 * 1024);
-  });
-
-  test('keeps why documents were rejected, within bounds', async () => {
-    const store = createDocumentStore();
-    const texts = Array.from({ length: 3000 }, (_none, at) => `{ x${String(at)} }`);
-    const errors = [{ message: 'x'.repeat(10_000) }];
-    for (const text of texts) store.reject(keyOf(text).slice(-64), errors);
-    const known = texts.filter((text) => store.knows(text));
-    expect(known).toEqual(texts.slice(-known.length));
-    expect(known.length).toBeGreaterThan(50);
-    expect(known.length * 10_000).toBeLessThanOrEqual(1024 * 1024);
-    expect(store.rejectionOf((await store.get(keyOf(known[0]!)))!)).toEqual(errors);
-    store.reject(keyOf('long').slice(-64), [{ message: 'x'.repeat(100_000) }]);
-    expect(store.knows('long')).toBe(false);
-    expect(store.knows(known[0]!)).toBe(true);
   });
 
   test('does not keep a document that is too long, and evicts nothing for it', async () => {

@@ -1,7 +1,7 @@
 import type { Config } from '../../src/config';
 import type { Exchange } from '../../src/http/exchange';
 import type { Metrics } from '../../src/metrics';
-import { createMetricsPage } from '../../src/http/metricsPage';
+import { createMetricsPage } from '../../src/http/operation';
 
 /** Whether /metrics answers a caller at this address. */
 async function answers(access: Config['METRICS'], remoteAddress: string, headers = {}): Promise<boolean> {

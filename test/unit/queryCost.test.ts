@@ -1,5 +1,6 @@
-import { buildSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createCostOf } from '../../src/graphql/queryCost';
+import { publishedSchemas } from '../../src/published';
 
 const SCHEMA = buildSchema(`
   directive @aggregates on FIELD_DEFINITION
@@ -13,12 +14,13 @@ const SCHEMA = buildSchema(`
 `);
 const costOf = createCostOf(SCHEMA);
 
+function operationIn({ definitions }: DocumentNode): OperationDefinitionNode {
+  return definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION)!;
+}
+
 function points(text: string, variables: Record<string, unknown> = {}): number {
   const document = parse(text);
-  const operation = document.definitions.find(
-    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
-  )!;
-  return costOf(document, operation).points(variables);
+  return costOf(document, operationIn(document)).points(variables);
 }
 
 /** The error message of a query, the only place where its rows are visible. */
@@ -171,4 +173,41 @@ test('each fragment is counted once, however often it is spread', () => {
 test('a limit argument without bounds is an error when the schema is read', () => {
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
+});
+
+describe('the turn of a query', () => {
+  const costOf = createCostOf(publishedSchemas().graphql);
+  test.each<[string | undefined, string, string]>([
+    [undefined, 'one object', '{ quote(id: "1") { id lines { id } } }'],
+    [undefined, 'one page', '{ orders(limit: 100) { data { id customer { id name } } } }'],
+    [undefined, 'two pages', '{ orders { has_more } quotes { has_more } }'],
+    [undefined, 'a list of one object', '{ customer(id: "1") { orders(limit: 100) { data { id } } } }'],
+    [undefined, 'the caller', '{ me { key { id } } }'],
+    [undefined, 'the schema', '{ __schema { types { name } } }'],
+    [undefined, 'a page of rows without lists', '{ quotes { data { id customer { name } } } }'],
+    [undefined, 'a write', 'mutation { open_request(text: "Hello") { id } }'],
+    ['query', 'a total', '{ order_totals { data { count } } }'],
+    ['query', 'sales', '{ product_sales { data { sku } } }'],
+    ['query', 'a total and one object', '{ me { key { id } } quote_totals { data { count } } }'],
+    ['query', 'an aliased total', '{ sums: order_totals { data { count } } }'],
+    ['query', 'nested lists', '{ customers { data { orders { data { id } } } } }'],
+    ['query', 'deeper nested lists', '{ orders { data { customer { quotes { data { id } } } } } }'],
+    [
+      'query',
+      'nested lists in fragments',
+      '{ ...A } fragment B on Customer { orders { has_more } } fragment A on Query { customers { data { ...B } } }',
+    ],
+    ['query', 'a total in a fragment without a type', '{ ... { ... on Query { order_totals { has_more } } } }'],
+    ['page', 'a page with lines', '{ quotes { data { id lines { id } } } }'],
+    [
+      'page',
+      'a page with lines, in a fragment',
+      '{ quotes { data { ...A } } } fragment A on Quote { ... { lines { id } } }',
+    ],
+    ['page', 'three lists beside each other', '{ a: quotes { has_more } b: quotes { has_more } orders { has_more } }'],
+    ['page', 'a page of one object with lines', '{ customer(id: "1") { orders { data { lines { id } } } } }'],
+  ])('is %s for %s', (turn, _title, text) => {
+    const document = parse(text);
+    expect(costOf(document, operationIn(document)).turn).toBe(turn);
+  });
 });

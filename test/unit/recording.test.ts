@@ -1,33 +1,64 @@
+import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
+import pino from 'pino';
+import type { Exchange } from '../../src/http/exchange';
 import { createRecording } from '../../src/recording';
-import type { DoneExchange } from '../../src/http/accessLog';
 
+type Log = Partial<Exchange['log']>;
+type Options = Parameters<typeof createRecording>[0];
+const CALLER = { kind: 'key', key: { id: 'k' }, organisation: { id: 'o' } } as never;
+const REFUSED: Log = { code: 'unauthenticated', refusal: { reason: 'missing' } };
+const SHED: Log = { code: 'unavailable', unavailable: { reason: 'shed', detail: 'Too much.' } };
 const never = new Promise<never>(() => undefined);
 
-/** A finished request of a key. */
-const done = {
-  exchange: {
-    ...{ request: { method: 'GET' }, path: '/api/v1/quotes', requestId: 'one', address: '::1' },
-    log: { operation: 'quotes', principal: { kind: 'key', key: { id: 'k' }, organisation: { id: 'o' } } },
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+afterEach(() => jest.useRealTimers());
+
+function recordingTo(logger: unknown): (statusCode: number, log: Log) => () => Promise<void> {
+  const metrics = new Proxy({}, { get: () => () => undefined });
+  const control = { usage: { add: () => never }, requests: { add: () => never } };
+  const options = { control, metrics, logger, operations: ['quotes'], logs: true };
+  const recording = createRecording(options as unknown as Options);
+  return (statusCode, log) => {
+    const response = Object.assign(new EventEmitter(), { statusCode, writableFinished: true });
+    const exchange = { request: { method: 'GET' }, response, path: '/api/v1/quotes', requestId: 'one', log };
+    recording.watch(exchange as unknown as Exchange, 'rest');
+    response.emit('close');
+    return () => recording.stop();
+  };
+}
+
+test.each([
+  [401, REFUSED, 'missing', 'requests without a valid key that have no line of their own'],
+  [503, SHED, 'shed', 'requests answered with 503 that have no line of their own'],
+])(
+  'of the lines of %i, 100 a second are written and the rest counted; others are all written',
+  (status, log, reason, msg) => {
+    const lines: Record<string, unknown>[] = [];
+    const answer = recordingTo(
+      pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }),
+    );
+    for (let second = 1; second <= 2; second += 1) {
+      lines.length = 0;
+      for (let one = 0; one < 150; one += 1) answer(status, log);
+      answer(200, { principal: CALLER });
+      expect(lines).toHaveLength(101);
+      expect(lines.at(-1)).toMatchObject({ status: 200, key_id: 'k' });
+      jest.advanceTimersByTime(1000);
+      expect(lines.at(-1)).toMatchObject({ msg, not_logged: 50, reasons: { [reason]: 50 } });
+    }
   },
-  ...{ face: 'rest', status: 200, ms: 1 },
-} as unknown as DoneExchange;
+);
 
 test('a database that does not respond delays shutdown by at most 3 s, which is logged', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const warn = jest.fn();
-  const control = { usage: { add: () => never }, requests: { add: () => never } };
-  const metrics = { usageUncounted: jest.fn(), requestsNotLogged: jest.fn() };
-  const options = { control, metrics, logger: { warn }, operations: ['quotes'], logs: true };
-  const recording = createRecording(options as unknown as Parameters<typeof createRecording>[0]);
-  recording.record(done);
+  const stop = recordingTo({ warn, isLevelEnabled: () => false })(200, { operation: 'quotes', principal: CALLER });
   let isOver = false;
-  const stopping = recording.stop().then(() => (isOver = true));
+  const stopping = stop().then(() => (isOver = true));
   await jest.advanceTimersByTimeAsync(2999);
   await turn();
   expect(isOver).toBe(false);
   await jest.advanceTimersByTimeAsync(1);
   await stopping;
   expect(warn).toHaveBeenCalledWith(expect.anything(), 'the last usage and requests of keys were not written');
-  jest.useRealTimers();
 });

@@ -5,7 +5,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { selects } from '../../src/stored/selection';
+import { selects } from '../../src/operations/selection';
 
 /** The info of the only root field's resolver, and how often a fragment is looked up in it. */
 function infoOf(text: string): { info: GraphQLResolveInfo; lookUps: () => number } {

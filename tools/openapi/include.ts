@@ -8,8 +8,7 @@ import {
   type NameNode,
   visit,
 } from 'graphql';
-import { MOST_WITH } from '../../src/rest/arguments';
-import type { RestOperation } from '../../src/rest/routes';
+import { MOST_WITH, type RestOperation } from '../../src/rest/routes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { itemName, omittedFrom } from '../../src/schema/restDocument';
 import { allFieldNodes, isObjectNode, PAGE } from '../../src/schema/sdl';

@@ -3,9 +3,8 @@ import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
 import { paceOf } from '../../database/courtesy';
-import type { Exchange } from '../../http/exchange';
+import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
-import { noteUnavailable } from '../../http/unavailable';
 import { toAppError } from '../../mask';
 import { extensionsOf, formatError } from '../errors';
 import type { Subscribed } from './subscribe';
@@ -33,20 +32,13 @@ interface Open {
   commentAt: number;
 }
 
-export interface EventStreams {
-  /** Answers with the results of a subscription, for as long as it goes on; `giveWay` lets others have their turn. */
-  send(exchange: Exchange, subscribed: Subscribed, giveWay: GiveWay): void;
-  /** Answers with one result: a line of JSON. */
-  sendResult(exchange: Exchange, result: string | Buffer): void;
-}
-
 interface Options {
   readonly logger: Logger;
   /** How often an open stream is sent a comment, in milliseconds. */
   readonly commentEvery: number;
 }
 
-export function createEventStreams({ logger, commentEvery }: Options): EventStreams {
+export function createEventStreams({ logger, commentEvery }: Options) {
   const open = new Set<Open>();
   let timer: NodeJS.Timeout | undefined;
   let [turning, giving]: [Promise<void> | undefined, GiveWay] = [undefined, () => Promise.resolve()];
@@ -105,7 +97,8 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
   }
 
   return {
-    send(exchange, subscribed, giveWay) {
+    /** Answers with the results of a subscription, for as long as it goes on; `giveWay` lets others have their turn. */
+    send(exchange: Exchange, subscribed: Subscribed, giveWay: GiveWay): void {
       // it was answered because it took too long
       if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
@@ -114,7 +107,8 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
         exchange.response.destroy();
       });
     },
-    sendResult({ response }, result) {
+    /** Answers with one result: a line of JSON. */
+    sendResult({ response }: Exchange, result: string | Buffer): void {
       response.writeHead(200, HEADERS);
       response.write('event: next\ndata: ');
       response.write(result);

@@ -7,17 +7,16 @@ import {
   getNullableType,
   isListType,
   isObjectType,
-  Kind,
   OperationTypeNode,
-  type SelectionSetNode,
 } from 'graphql';
 import type { RequestContext } from './context';
 import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MOST_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
+import { fieldsIn } from './selection';
 
 /*
- * Limits the size of a response. The rows of lists are limited before a query runs (queryCost.ts), but lists inside rows,
+ * Limits the size of a response, and writes it. The rows of lists are limited before a query runs (queryCost.ts), but lists inside rows,
  * such as a quote's lines, have no limit of their own, and texts may be long, so both can only be counted as they are returned.
  */
 
@@ -131,25 +130,75 @@ function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
 function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Leaf[] {
   const fields = (getNamedType(returnType) as GraphQLObjectType).getFields();
   const found = new Map<string, Leaf>();
-  const spread = new Set<string>();
-  const add = (set: SelectionSetNode | undefined): void => {
-    for (const selection of set?.selections ?? []) {
-      // it may be left out
-      if (selection.directives?.length) continue;
-      if (selection.kind === Kind.INLINE_FRAGMENT) add(selection.selectionSet);
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-        const { value } = selection.name;
-        if (spread.has(value)) continue;
-        spread.add(value);
-        add(fragments[value]?.selectionSet);
-      } else {
-        const name = selection.name.value;
-        const key = selection.alias?.value ?? name;
-        const isMember = !selection.selectionSet && fields[name]?.resolve === undefined;
-        if (isMember) found.set(key, { name, overhead: key.length + 4 });
-      }
-    }
-  };
-  for (const { selectionSet } of fieldNodes) add(selectionSet);
+  // what has a directive may be left out
+  const selected = fieldsIn(
+    fieldNodes,
+    (name) => fragments[name],
+    ({ directives }) => Boolean(directives?.length),
+  );
+  for (const { alias, name: node, selectionSet } of selected) {
+    const name = node.value;
+    const key = alias?.value ?? name;
+    const isMember = !selectionSet && fields[name]?.resolve === undefined;
+    if (isMember) found.set(key, { name, overhead: key.length + 4 });
+  }
   return [...found.values()];
+}
+
+/** Characters to write before others may have their turn: under a millisecond. */
+const PIECE = 256 * 1024;
+
+/**
+ * The JSON of what a read found, the same that JSON.stringify writes, as bytes: a string of it would be converted again to be sent,
+ * and one of 30 MB holds the event loop for 0.3 s.
+ * @throws AppError invalid_request if it is too much for an answer
+ */
+export async function answerText(value: unknown, context: Pick<RequestContext, 'data'>): Promise<Buffer> {
+  const written: Buffer[] = [];
+  let [piece, size] = ['', 0];
+  const end = (): void => {
+    const bytes = Buffer.from(piece);
+    piece = '';
+    size += bytes.length;
+    requireFits(size);
+    written.push(bytes);
+  };
+  for (const part of partsOf(value)) {
+    piece += part;
+    if (piece.length < PIECE) continue;
+    end();
+    await context.data.giveWay();
+  }
+  end();
+  const [first] = written;
+  return first && written.length === 1 ? first : Buffer.concat(written, size);
+}
+
+/** Texts that make up the JSON of a value: that of an object without others in it is one. */
+function* partsOf(value: unknown): Generator<string, void> {
+  if (!holdsObjects(value)) {
+    // in a list, undefined is null
+    yield value === undefined ? 'null' : JSON.stringify(value);
+    return;
+  }
+  const isList = Array.isArray(value);
+  let before = isList ? '[' : '{';
+  for (const [name, member] of isList ? value.entries() : Object.entries(value)) {
+    if (member === undefined && !isList) continue;
+    yield isList ? before : `${before}${JSON.stringify(name)}:`;
+    yield* partsOf(member);
+    before = ',';
+  }
+  yield isList ? ']' : '}';
+}
+
+function holdsObjects(value: unknown): value is Readonly<Record<string, unknown>> | readonly unknown[] {
+  if (!isOpened(value)) return false;
+  for (const name in value) if (isOpened((value as Readonly<Record<string, unknown>>)[name])) return true;
+  return false;
+}
+
+/** Whether a value is an object or list whose JSON is that of its members. */
+function isOpened(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('toJSON' in value);
 }

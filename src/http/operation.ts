@@ -1,20 +1,26 @@
 import type { Limiters } from '../admission/limiters';
+import type { Config } from '../config';
 import type { Availability } from '../database/availability';
 import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
+import type { Metrics } from '../metrics';
 import { type Exchange, send } from './exchange';
+import { isNear } from './requestHead';
+
+/* What operators ask a gateway: /livez, /readyz and /metrics. Each function resolves to whether it answered. */
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Retry-After, in seconds. */
 const LOOK_AGAIN = 2;
 
-export function isHealthPath(path: string): boolean {
+export function isOperationPath(path: string): boolean {
+  return isHealthPath(path) || path === METRICS_PATH;
+}
+
+function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
 }
 
-/**
- * GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. Resolves
- * to whether it answered.
- */
+/** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
 export function createHealth(
   databases: Pick<Databases, 'findsKeys' | 'clusters'>,
   availability: Pick<Availability, 'isAway' | 'isReadOnly'>,
@@ -45,6 +51,29 @@ export function createHealth(
     const isFit = health.status === 'ok' || health.status === 'degraded';
     if (!isFit) response.setHeader('Retry-After', LOOK_AGAIN);
     send(exchange, isFit ? 200 : 503, JSON_TYPE, JSON.stringify(health));
+    return true;
+  };
+}
+
+const METRICS_PATH = '/metrics';
+
+/** Address ranges that may read the metrics, by METRICS; other values do not depend on the address. */
+const NEAR = {
+  loopback: ['loopback'],
+  // for a Prometheus in another container or on another machine in the network
+  private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
+} as const satisfies Partial<Record<Config['METRICS'], readonly string[]>>;
+
+/** GET /metrics for allowed callers; for others it looks like any unknown page. */
+export function createMetricsPage(
+  metrics: Metrics,
+  access: Config['METRICS'],
+): (exchange: Exchange) => Promise<boolean> {
+  return async (exchange) => {
+    const { path, request } = exchange;
+    if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
+    if (access === 'off' || (access !== 'public' && !isNear(request, NEAR[access]))) return false;
+    send(exchange, 200, metrics.contentType, await metrics.render());
     return true;
   };
 }
