@@ -77,7 +77,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
   });
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
-  databases.giveWayTo(tracker.hasOthers);
+  databases.giveWayTo((organisationId) => tracker.hasOthers(organisationId));
 
   /** Answers an exchange, also if something fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
