@@ -35,12 +35,10 @@ const FILES = `
   resources/propertiesRequests
   resources/propertiesUpsert
   settings/keyDetails.browser
-  settings/keyPageFaults.browser
   settings/keyWrites.browser
-  settings/pageFaults.browser
+  settings/readFaults.browser
   settings/requestsPage.browser
-  settings/webhookPageFaults.browser
-  settings/webhookPageViews.browser
+  settings/webhookWrites.browser
   webhooks/bounds.system
   webhooks/turns.system
 `;

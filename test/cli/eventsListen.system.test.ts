@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Json } from '../support/client';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { commandLine } from './commandLine';
-import { closeSites, openSite, type Site } from './site';
+import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
 import { eventRow, eventScene, type EventScene, followed, type Followed } from './following';
 
 /* `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. */
@@ -17,19 +17,19 @@ beforeAll(async () => {
   gateway = await startGateway();
 });
 afterAll(() => gateway.stop());
-afterEach(closeSites);
+afterEach(stopReceivers);
 
-function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Site, 'url'>, ...args: string[]): Followed {
+function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Receiver, 'url'>, ...args: string[]): Followed {
   const command = ['events', 'listen', '--forward', site.url, ...args];
   return followed(cli, command, { SCOPEGATE_KEY: key, SCOPEGATE_URL: gateway.url });
 }
 
-const eventIds = (site: Site): string[] => site.received.map(({ event }): string => event.id);
+const eventIds = (site: Receiver): string[] => site.arrived.map(({ event }): string => event.id);
 const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding the events/);
 const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
 
 test('each event is posted once, in order, exactly as in the feed, signed with the secret that was printed', async () => {
-  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const [scene, site] = [await eventScene(gateway), await startReceiver()];
   await scene.rows.insertOne(eventRow(0));
   const command = listen(scene, site);
   const [, secret = ''] = await command.says(/The secret to verify them with: (whsec_\S+)/);
@@ -38,9 +38,9 @@ test('each event is posted once, in order, exactly as in the feed, signed with t
   await scene.rows.insertMany([eventRow(1), eventRow(2, 'order.status_changed'), gap]);
   const lines = await command.until(3);
   const { body: feed } = await scene.caller.get('/events');
-  expect(site.received.map(({ event }): Json => event)).toEqual(feed.data.slice(1));
-  for (const { headers, body, event } of site.received) {
-    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(event);
+  expect(site.arrived.map(({ event }): Json => event)).toEqual(feed.data.slice(1));
+  for (const { headers, body, event } of site.arrived) {
+    expect(new Webhook(secret).verify(body, headers)).toEqual(event);
     expect(headers).toMatchObject({ 'webhook-id': event.id, 'content-type': 'application/json' });
   }
   expect(lines[1]).toMatch(/^\d{4}-\S+Z {2}order\.status_changed {2}[0-9a-f-]{36} {2}204 {2}\d+ ms$/);
@@ -50,13 +50,13 @@ test('each event is posted once, in order, exactly as in the feed, signed with t
 });
 
 test('--secret, --types, --after and --json', async () => {
-  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const [scene, site] = [await eventScene(gateway), await startReceiver()];
   await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2, 'order.deleted')]);
   const args = ['--secret', SECRET, '--types', 'order.created,order.deleted', '--json'];
   const first = listen(scene, site, ...args, '--after', 'beginning');
   const [line = ''] = await first.until(2);
-  const { headers, body, event } = site.received[0]!;
-  expect(new Webhook(SECRET).verify(body, headers as Record<string, string>)).toEqual(event);
+  const { headers, body, event } = site.arrived[0]!;
+  expect(new Webhook(SECRET).verify(body, headers)).toEqual(event);
   expect(JSON.parse(line)).toEqual({
     ...{ at: expect.any(String), id: event.id, type: 'order.created', object: event.object },
     ...{ status: 204, ms: expect.any(Number), error: null },
@@ -67,16 +67,16 @@ test('--secret, --types, --after and --json', async () => {
   const second = listen(scene, site, ...args, '--after', cursorIn(first));
   await second.until(1);
   expect(await second.end('SIGINT')).toBe(0);
-  expect(site.received.map(({ event: one }) => one.type as string)).toEqual([
+  expect(site.arrived.map(({ event: one }) => one.type as string)).toEqual([
     ...['order.created', 'order.deleted', 'order.created'],
   ]);
 });
 
 test('while nothing listens the event waits, and is then delivered with all later ones in order', async () => {
-  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const [scene, site] = [await eventScene(gateway), await startReceiver()];
   const command = listen(scene, site);
   await ready(command);
-  await site.close();
+  await site.stop();
   await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
   await command.says(/nothing listens at .*; the event waits/);
   // more attempts than for a refused event
@@ -85,14 +85,14 @@ test('while nothing listens the event waits, and is then delivered with all late
   const { body: feed } = await scene.caller.get('/events');
   const wanted = (feed.data as Json[]).map(({ id }): string => id);
   await command.until(5 + 3);
-  for (; site.received.length < 3;) await command.until(command.lines().length + 1);
+  for (; site.arrived.length < 3;) await command.until(command.lines().length + 1);
   expect(eventIds(site)).toEqual(wanted);
   expect(await command.end('SIGINT')).toBe(0);
   expect(command.stderr()).toContain('sent 3, left out 0');
 });
 
 test('a refused event is sent 4 times with new signatures, then skipped and reported', async () => {
-  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const [scene, site] = [await eventScene(gateway), await startReceiver()];
   let refused: string | undefined;
   site.answer = ({ event }, response) => {
     refused ??= event.id as string;
@@ -107,14 +107,14 @@ test('a refused event is sent 4 times with new signatures, then skipped and repo
   expect(lines[0]).toContain('  500  ');
   // a receiver's text cannot move the cursor
   expect(lines[0]).toContain('out of \\u001b[31mtea');
-  expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
+  expect(new Set(site.arrived.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
   await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
   expect(await command.end('SIGINT')).toBe(0);
   expect(command.stderr()).toContain('sent 1, left out 1');
 });
 
 test("a receiver's Retry-After is honoured, redirects are not followed, and an endless response is not read", async () => {
-  const [scene, site, other] = [await eventScene(gateway), await openSite(), await openSite()];
+  const [scene, site, other] = [await eventScene(gateway), await startReceiver(), await startReceiver()];
   const times: number[] = [];
   let written = 0;
   site.answer = (_request, response) => {
@@ -137,7 +137,7 @@ test("a receiver's Retry-After is honoured, redirects are not followed, and an e
   await scene.rows.insertOne(eventRow(0));
   const lines = await command.until(3);
   expect(times[1]! - times[0]!).toBeGreaterThan(2900);
-  expect(other.received).toEqual([]);
+  expect(other.arrived).toEqual([]);
   expect(lines.map((line) => /Z {2}\S+ {2}\S+ {2}(\d+)/.exec(line)?.[1])).toEqual(['503', '302', '200']);
   expect(written).toBeLessThan(16 * 1024 * 1024);
   expect(await command.end('SIGINT')).toBe(0);
@@ -153,14 +153,16 @@ describe('a gateway', () => {
     };
 
   /** A listener on a site that stands in for a gateway. */
-  function listenTo(fake: Site, site: Site): Followed {
+  function listenTo(fake: Receiver, site: Receiver): Followed {
     const args = ['events', 'listen', '--forward', site.url, '--url', new URL(fake.url).origin];
     return followed(cli, args, { SCOPEGATE_KEY: 'key' });
   }
 
   /** A gateway's answers by number of the request; after the last one, requests are held open. */
-  async function answering(...answers: ((response: ServerResponse) => void)[]): Promise<[Site, string[], number[]]> {
-    const fake = await openSite();
+  async function answering(
+    ...answers: ((response: ServerResponse) => void)[]
+  ): Promise<[Receiver, string[], number[]]> {
+    const fake = await startReceiver();
     const [paths, times] = [[] as string[], [] as number[]];
     fake.answer = (_request, response) => {
       paths.push(response.req.url ?? '');
@@ -179,10 +181,10 @@ describe('a gateway', () => {
       (response) => void response.destroy(),
       sends(200, page('two', [event])),
     );
-    const site = await openSite();
+    const site = await startReceiver();
     const command = listenTo(fake, site);
     await command.until(1);
-    expect(site.received[0]!.event).toEqual(event);
+    expect(site.arrived[0]!.event).toEqual(event);
     const afters = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('after'));
     // `now` is asked for without waiting, since its place would be lost with the connection
     expect(afters.slice(0, 5)).toEqual(['now', 'now', 'one', 'one', 'one']);
@@ -197,12 +199,12 @@ describe('a gateway', () => {
     const [fake] = await answering(
       (response) => {
         sends(429, { code: 'rate_limited', detail: 'Too many.' }, { 'retry-after': '1' })(response);
-        response.once('close', () => void fake.close());
+        response.once('close', () => void fake.stop());
       },
       sends(200, page('one')),
       sends(200, page('two', [event])),
     );
-    const command = listenTo(fake, await openSite());
+    const command = listenTo(fake, await startReceiver());
     await command.says(/429, rate_limited: Too many\.; asking again/);
     await command.says(/cannot reach the gateway at .* ECONNREFUSED; asking again/);
     await fake.open();
@@ -213,7 +215,7 @@ describe('a gateway', () => {
 
   test('that responds without waiting is polled at most once a second', async () => {
     const [fake, paths, times] = await answering(...Array.from({ length: 1000 }, () => sends(200, page('same'))));
-    const command = listenTo(fake, await openSite());
+    const command = listenTo(fake, await startReceiver());
     await ready(command);
     await new Promise((resolve) => setTimeout(resolve, 3000));
     const asked = paths.length;
@@ -222,7 +224,7 @@ describe('a gateway', () => {
   });
 
   test('that is not a Scopegate gateway is reported, and the key is sent nowhere else', async () => {
-    const other = await openSite();
+    const other = await startReceiver();
     const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
     const [moved] = await answering((response) => void response.writeHead(301, { location: other.url }).end());
     for (const [fake, status] of [
@@ -233,9 +235,9 @@ describe('a gateway', () => {
       expect(await command.end()).toBe(1);
       expect(command.stderr()).toContain(`answered ${String(status)}, which is no answer of Scopegate`);
     }
-    expect(other.received).toEqual([]);
-    const gone = await openSite();
-    await gone.close();
+    expect(other.arrived).toEqual([]);
+    const gone = await startReceiver();
+    await gone.stop();
     const command = listenTo(gone, other);
     expect(await command.end()).toBe(1);
     expect(command.stderr()).toMatch(/cannot reach the gateway at http:\S+ ECONNREFUSED; start it, or name another/);
@@ -243,7 +245,7 @@ describe('a gateway', () => {
 });
 
 test('a key that is invalid, lacks the scope, or is revoked while running ends the command with the reason', async () => {
-  const site = await openSite();
+  const site = await startReceiver();
   const wrong = listen({ key: 'svc_live_wrong' }, site);
   expect(await wrong.end()).toBe(1);
   expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
@@ -263,7 +265,7 @@ test('a key that is invalid, lacks the scope, or is revoked while running ends t
 });
 
 test('an expired or malformed cursor ends the command with the reason', async () => {
-  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const [scene, site] = [await eventScene(gateway), await startReceiver()];
   const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
   await scene.rows.insertOne(old);
   const { body } = await scene.caller.get('/events', { limit: 1, after: 'now' });

@@ -11,7 +11,7 @@ import {
   newFolder,
   NORTHWIND,
 } from './commandLine';
-import { closeSites, openSite } from './site';
+import { startReceiver, stopReceivers } from '../support/receiver';
 
 /** util-linux's `script` runs a command in a terminal. */
 const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
@@ -54,7 +54,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('in a terminal', () => {
   });
 
   test('events listen shows what a receiver answers in colours', async () => {
-    const [gateway, receiver] = [await openSite(), await openSite()];
+    const [gateway, receiver] = [await startReceiver(), await startReceiver()];
     const event = { id: 'one', type: 'order.created', object: null };
     const pages = [[], [event]].map((data, at) => ({ data, has_more: false, next_cursor: String(at) }));
     gateway.answer = (_request, response) => {
@@ -64,7 +64,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('in a terminal', () => {
     };
     const args = ['events', 'listen', '--url', new URL(gateway.url).origin, '--forward', receiver.url, '--key', 'x'];
     const said = await onTerminal(args).catch(String);
-    await closeSites();
+    await stopReceivers();
     expect(said).toMatch(/order\.created {2}- {2}\u001b\[32m204\u001b\[39m {2}/);
   });
 

@@ -1,5 +1,5 @@
 import type { Json } from '../support/client';
-import { type Receiver, startReceiver } from '../webhooks/receiver';
+import { type Receiver, startReceiver } from '../support/receiver';
 import { Webhook } from 'standardwebhooks';
 import { commandLine, makeOrganisation, NOBODY } from './commandLine';
 

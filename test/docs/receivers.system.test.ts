@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../faults/processes';
+import { launch } from '../examples/run';
 import { eventually } from '../http/eventually';
 import { PROGRAM } from '../support/built';
 import { client } from '../support/client';
@@ -29,7 +29,7 @@ let key: string;
 let folder: string;
 let programs: string;
 let port: string;
-const terminals: { readonly child: ChildProcess; readonly closed: Promise<unknown> }[] = [];
+const terminals: ReturnType<typeof launch>[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway(ENVIRONMENT);
@@ -42,10 +42,7 @@ beforeAll(async () => {
   port = String(await freePort());
 });
 afterAll(async () => {
-  for (const { child, closed } of terminals) {
-    child.kill('SIGKILL');
-    await closed;
-  }
+  for (const terminal of terminals) await terminal.kill();
   await gateway.stop();
   await gateway.databases.control.dropDatabase().catch(() => undefined);
   for (const made of [folder, programs]) await rm(made, { recursive: true });
@@ -59,23 +56,15 @@ const environment = (): Record<string, string> => {
 const replaced = (text: string): string =>
   text.replaceAll('http://127.0.0.1:4000', gateway.url).replaceAll(/\b3000\b/g, port);
 
-/** What a block that runs until it is stopped has printed so far. */
-interface Terminal {
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-}
-
-function open(text: string, cwd = folder): Terminal {
+/** Runs a block that goes on until it is stopped. */
+function open(text: string, cwd = folder): ReturnType<typeof launch> {
   // exec replaces the shell with the program, so that it can be ended
   const line = replaced(text)
     .replace(/(npm|node) /, 'exec $1 ')
     .replace(/^(\w+=\S+) exec /, 'export $1; exec ');
-  const child = spawn('bash', ['-c', line], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
-  terminals.push({ child, closed: once(child, 'close') });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
-  return { stdout: () => stdout, stderr: () => stderr };
+  const terminal = launch('bash', ['-c', line], { cwd, env: environment() });
+  terminals.push(terminal);
+  return terminal;
 }
 
 /** Whether something listens on the receiver's port. */

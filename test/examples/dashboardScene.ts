@@ -1,38 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express from 'express';
-import mongoose from 'mongoose';
-import type { Browser, Page, Request } from 'playwright-core';
-import type { Organisation } from '../../src/auth/principal';
+import type { Locator, Page, Request } from 'playwright-core';
 import type { Scope } from '../../src/auth/scopes';
 import type { ImportRecord } from '../../src/stored/records';
-import { openBrowser, visitor } from '../support/browser';
+import { button, openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, late, servedBy, startGateway } from '../support/gateway';
 import { ROOT } from './run';
 
 /* The example dashboard on its own origin, a gateway that records events and allows that origin, and a browser. */
 
 /** The scopes a dashboard needs to show everything. */
-export const READ_ONLY: readonly Scope[] = ['orders:read', 'quotes:read', 'customers:read'];
+const READ_ONLY: readonly Scope[] = ['orders:read', 'quotes:read', 'customers:read'];
 /** The time in pages whose clock the tests control, in milliseconds. */
 const NOON = Date.UTC(2026, 10, 23, 12);
 
-export interface Dashboard {
-  readonly gateway: TestGateway;
-  readonly origin: string;
-  readonly organisation: Organisation;
-  readonly key: string;
-  readonly keyId: string;
-  readonly controlDatabase: string;
-  /** Opens the page, runs `work`, and checks that nothing went wrong in the browser. */
-  visit(look: Look, work: (page: Page, sent: Sent) => Promise<void>): Promise<void>;
-  close(): Promise<void>;
-}
+export type Dashboard = ReturnType<typeof useDashboard>;
 
-export interface Look extends NonNullable<Parameters<typeof visitor>[2]> {
+interface Look extends NonNullable<Parameters<typeof visitor>[2]> {
   /** Address of the gateway, if it is reached another way. */
   readonly through?: string;
   readonly key?: string;
@@ -47,7 +36,7 @@ export interface Look extends NonNullable<Parameters<typeof visitor>[2]> {
 }
 
 /** What the page has sent so far. */
-export interface Sent {
+interface Sent {
   /** The names of the parts of each read. */
   reads(): string[][];
   /** The requests that open a stream. */
@@ -55,22 +44,33 @@ export interface Sent {
   all(): Request[];
 }
 
-export async function openDashboard(environment: Record<string, string> = {}, rows = 40): Promise<Dashboard> {
-  const site = createServer(express().use(express.static(join(ROOT, 'examples', 'dashboard'))));
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
+/** The dashboard for the tests of a file or describe. */
+export function useDashboard(environment: Record<string, string> = {}, rows = 40) {
   const CONTROL_DATABASE = `scopegate_dashboard_${randomUUID().slice(0, 8)}`;
-  const gateway = await startGateway({ CORS_ORIGINS: origin, EVENTS: 'on', CONTROL_DATABASE, ...environment });
-  const organisation = await makeNorthwind(gateway, rows);
-  const { key, id: keyId } = await makeKey(gateway, organisation, { scopes: READ_ONLY });
-  const browser: Browser = await openBrowser();
+  const site = late(async () => {
+    const server = createServer(express().use(express.static(join(ROOT, 'examples', 'dashboard'))));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return { server, origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` };
+  });
+  const start = () => startGateway({ CORS_ORIGINS: site.origin, EVENTS: 'on', CONTROL_DATABASE, ...environment });
+  const gateway = servedBy(start);
+  const organisation = late(() => makeNorthwind(gateway, rows));
+  const made = late(() => makeKey(gateway, organisation, { scopes: READ_ONLY }));
+  const browser = late(openBrowser);
+  afterAll(() => bare.db(CONTROL_DATABASE).dropDatabase());
+  const bare = driver();
+  afterAll(async () => {
+    await browser.close();
+    site.server.close();
+  });
 
   return {
-    ...{ gateway, origin, organisation, key, keyId, controlDatabase: CONTROL_DATABASE },
-    async visit({ through = gateway.url, host = '127.0.0.1', isPaused = false, prepare, tolerates, ...look }, work) {
-      const from = origin.replace('127.0.0.1', host);
-      const { page, faults, foreign, close } = await visitor(browser, [from, through], { timezoneId: 'UTC', ...look });
-      page.setDefaultTimeout(30_000);
+    ...{ gateway, organisation, site, made, controlDatabase: CONTROL_DATABASE },
+    /** Opens the page, runs `work`, and checks that nothing went wrong in the browser. */
+    async visit(look: Look, work: (page: Page, sent: Sent) => Promise<void>): Promise<void> {
+      const { through = gateway.url, host = '127.0.0.1', isPaused = false, prepare, tolerates, ...view } = look;
+      const from = site.origin.replace('127.0.0.1', host);
+      const { page, faults, foreign, close } = await visitor(browser, [from, through], { timezoneId: 'UTC', ...view });
       const requests: Request[] = [];
       page.on('request', (request) => {
         if (request.method() === 'POST') requests.push(request);
@@ -80,22 +80,14 @@ export async function openDashboard(environment: Record<string, string> = {}, ro
         await page.goto(`${from}/#url=${encodeURIComponent(through)}`);
         if (isPaused) await page.clock.pauseAt(NOON + 60_000);
         await prepare?.(page);
-        await page.getByLabel('Read-only key').fill(look.key ?? key);
-        await page.getByRole('button', { name: 'Connect' }).press('Enter');
+        await page.getByLabel('Read-only key').fill(look.key ?? made.key);
+        await button(page, 'Connect').press('Enter');
         await work(page, sentBy(requests));
       } finally {
         await close();
       }
       const unexpected = faults.filter((fault) => tolerates?.test(fault) !== true);
       expect({ unexpected, foreign }).toEqual({ unexpected: [], foreign: [] });
-    },
-    async close() {
-      await browser.close();
-      site.close();
-      await gateway.stop();
-      const bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
-      await bare.db(CONTROL_DATABASE).dropDatabase();
-      await bare.close();
     },
   };
 }
@@ -140,3 +132,7 @@ export async function isLive(page: Page): Promise<void> {
 /** The text of each figure of a part. */
 export const captions = (page: Page, part: string): Promise<string[]> =>
   page.locator(`[data-part=${part}] :is(figcaption, figure > table caption)`).allInnerTexts();
+
+/** What a part shows of a currency. */
+export const figure = (page: Page, part: string, currency: string): Locator =>
+  page.locator(`[data-part=${part}] [data-currency=${currency}]`);

@@ -1,44 +1,33 @@
-import type { Page, Request } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { eventually } from '../http/eventually';
-import { openTunnel, type Tunnel } from '../http/tunnel';
-import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { openTunnel } from '../http/tunnel';
+import { expectAccessible, inBrowser, says } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
-import { describeWith } from '../support/programs';
-import { expectAccessible } from '../settings/visiting';
-import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
+import { late } from '../support/gateway';
+import { captions, figure, isLive, makeOrder, storeOrders, useDashboard } from './dashboardScene';
 
 /* What the example dashboard does on failures, and what it never does. */
 
-const PATIENCE = 30_000;
 /** What the browser logs about refused requests and broken connections. */
 const REFUSED = /Failed to load resource|net::ERR|CORS policy/;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goes wrong', () => {
-  let dashboard: Dashboard;
-  let tunnel: Tunnel;
-  let through: string;
+inBrowser('examples/dashboard, when something goes wrong', () => {
+  const dashboard = useDashboard();
+  const tunnel = late(() => openTunnel(dashboard.gateway.url));
+  const through = () => new URL(tunnel.uri).origin;
+  afterAll(() => tunnel.cut());
 
-  beforeAll(async () => {
-    dashboard = await openDashboard();
-    tunnel = await openTunnel(dashboard.gateway.url);
-    through = new URL(tunnel.uri).origin;
-  }, 120_000);
-  afterAll(async () => {
-    await dashboard.close();
-    await tunnel.cut();
-  });
-
-  const says = (page: Page, text: RegExp): Promise<void> => page.locator('#message').getByText(text).first().waitFor();
+  const message = (page: Page): Locator => page.locator('#message');
   const reconnecting = (page: Page): Promise<void> => page.locator('#live[data-state=wait]').waitFor();
 
   test('a missing scope is named in place of its figures, and the others are shown', async () => {
     const { key } = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['orders:read'] });
     await dashboard.visit({ key }, async (page) => {
       await isLive(page);
-      await page.getByText('The key lacks the scope quotes:read').waitFor();
+      await says(page, 'The key lacks the scope quotes:read');
       expect(await page.locator('[data-part=quotes] .body').innerText()).toBe('The key lacks the scope quotes:read.');
-      await page.getByText('Names need the scope customers:read').waitFor();
+      await says(page, 'Names need the scope customers:read');
       expect(await captions(page, 'quotes')).toEqual([]);
       expect(await captions(page, 'statuses')).not.toEqual([]);
       expect(await page.locator('[data-part=customers] th[scope=row]').first().innerText()).toMatch(
@@ -48,8 +37,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
     });
     const none = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['products:read'] });
     await dashboard.visit({ key: none.key }, async (page, sent) => {
-      await page.getByText('The key lacks the scope orders:read').first().waitFor();
-      await page.getByText('Not live').waitFor();
+      await says(page, 'The key lacks the scope orders:read');
+      await says(page, 'Not live');
       expect(sent.streams()).toEqual([]);
       expect(await page.locator('.note.problem').count()).toBe(5);
       // nothing was updated, and another key is needed
@@ -60,17 +49,17 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
 
   test('an invalid key is reported on connecting, and while figures are shown removes them', async () => {
     await dashboard.visit({ key: 'svc_live_wrong', tolerates: REFUSED }, async (page) => {
-      await says(page, /The key is not valid/);
-      await says(page, /^Request \S+/);
+      await says(message(page), /The key is not valid/);
+      await says(message(page), /^Request \S+/);
       await expectAccessible(page);
       expect(await page.evaluate('sessionStorage.length')).toBe(0);
     });
     const { key, id } = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['orders:read'] });
     await dashboard.visit({ key, tolerates: REFUSED }, async (page) => {
       await isLive(page);
-      await page.getByText('in 40 orders').first().waitFor();
+      await says(page, 'in 40 orders');
       await dashboard.gateway.control.apiKeys.revoke(id);
-      await says(page, /The key is not valid/);
+      await says(message(page), /The key is not valid/);
       expect(await page.locator('#panels').isHidden()).toBe(true);
       expect(await page.locator('body').innerText()).not.toContain('Northwind');
     });
@@ -78,8 +67,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
 
   test('a gateway that is down, or does not allow the page, is retried with increasing delays', async () => {
     await tunnel.cut();
-    await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
-      await says(page, new RegExp(`does not answer.*add ${dashboard.origin} to its CORS_ORIGINS`, 's'));
+    await dashboard.visit({ through: through(), isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+      await says(message(page), new RegExp(`does not answer.*add ${dashboard.site.origin} to its CORS_ORIGINS`, 's'));
       await expectWaits(page, '#message-text', [1, 2, 4, 8, 16, 30, 30], () => sent.all().length);
       // axe uses the page's clock
       await page.clock.resume();
@@ -88,25 +77,28 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await page.clock.runFor(40_000);
       await isLive(page);
       await page.locator('#panels').waitFor();
-      expect(await page.locator('#message').isHidden()).toBe(true);
+      expect(await message(page).isHidden()).toBe(true);
     });
     await dashboard.visit({ host: 'localhost', tolerates: REFUSED }, async (page) => {
-      await says(page, new RegExp(`add ${dashboard.origin.replace('127.0.0.1', 'localhost')} to its CORS_ORIGINS`));
+      await says(
+        message(page),
+        new RegExp(`add ${dashboard.site.origin.replace('127.0.0.1', 'localhost')} to its CORS_ORIGINS`),
+      );
     });
   });
 
   test('a year that cannot be read says so in place of its figures, and another is read at once', async () => {
     const prepare = (page: Page): Promise<void> => answerStreams(page, ':\n\n');
-    await dashboard.visit({ through, isPaused: true, prepare, tolerates: REFUSED }, async (page, sent) => {
+    await dashboard.visit({ through: through(), isPaused: true, prepare, tolerates: REFUSED }, async (page, sent) => {
       await page.locator('#updated:not(:empty)').waitFor();
       await page.clock.runFor(1000);
       await tunnel.cut();
       await page.getByLabel('Period').selectOption('1996');
       const months = page.locator('[data-part=months]');
-      await months.getByText(/The gateway does not answer. Trying again at [\d:]{8}/).waitFor();
+      await says(months, /The gateway does not answer. Trying again at [\d:]{8}/);
       expect(await page.locator('#updated').isVisible()).toBe(false);
       await expectWaits(page, '[data-part=months] .pending', [1, 2, 4], () => sent.reads().length);
-      await months.getByText('Trying again at').waitFor();
+      await says(months, 'Trying again at');
       await tunnel.restore();
       await page.clock.runFor(1000);
       const count = sent.reads().length;
@@ -115,16 +107,16 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await months.locator('figcaption').first().waitFor();
       expect(sent.reads().length).toBe(count + 1);
       expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
-      expect(await page.locator('#message').isHidden()).toBe(true);
+      expect(await message(page).isHidden()).toBe(true);
     });
   });
 
   test('an interrupted stream resumes where it was, and shows what was written in the meantime', async () => {
-    await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+    await dashboard.visit({ through: through(), isPaused: true, tolerates: REFUSED }, async (page, sent) => {
       await isLive(page);
       await page.clock.runFor(1000);
       await storeOrders(dashboard, [makeOrder({ total_minor: 100, currency: 'SEK' })]);
-      await page.locator('[data-part=months] [data-currency=SEK]').waitFor();
+      await figure(page, 'months', 'SEK').waitFor();
       await page.clock.runFor(1000);
       await tunnel.cut();
       await reconnecting(page);
@@ -132,21 +124,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await tunnel.restore();
       await page.clock.runFor(2000);
       await isLive(page);
-      await page.locator('[data-part=months] [data-currency=DKK]').waitFor();
+      await figure(page, 'months', 'DKK').waitFor();
       const [first, second] = sent.streams().map((request) => request.headers()['last-event-id']);
       expect(second).toEqual(expect.any(String));
       expect(second).not.toBe(first);
-    });
-  });
-
-  test('a silent stream is reopened', async () => {
-    await dashboard.visit({ isPaused: true }, async (page, sent) => {
-      await isLive(page);
-      await page.clock.runFor(46_000);
-      await reconnecting(page);
-      await page.clock.runFor(2000);
-      await eventually(() => sent.streams().length === 2, PATIENCE);
-      await isLive(page);
     });
   });
 
@@ -159,7 +140,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
     });
   });
 
-  test('if events were missed, everything is read again', async () => {
+  test('a silent stream is reopened, and if events were missed, everything is read again', async () => {
     await dashboard.visit({ isPaused: true }, async (page, sent) => {
       await isLive(page);
       const expired = { message: 'Too old.', extensions: { code: 'cursor_expired', status: 410 } };
@@ -168,12 +149,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await page.clock.runFor(46_000);
       await reconnecting(page);
       await page.clock.runFor(2000);
-      await eventually(() => sent.streams().length === 2, PATIENCE);
+      await eventually(() => sent.streams().length === 2);
       await eventually(async () => {
         // move the clock only while it waits: an open stream would count as silent, and be reopened on a slow machine
         if (await page.locator('#live[data-state=wait]').isVisible()) await page.clock.runFor(1000);
         return sent.streams().length >= 3 && sent.reads().length >= 2;
-      }, PATIENCE);
+      });
       expect(sent.reads()[1]).toEqual(sent.reads()[0]);
       expect(sent.streams()[2]!.headers()['last-event-id']).toBeUndefined();
     });
@@ -188,8 +169,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
         const orders = Array.from({ length: 100 }, () => makeOrder({ total_minor: 100, currency: 'CHF' }));
         await storeOrders(dashboard, orders);
       }
-      await eventually(() => sent.reads().length === 2, PATIENCE);
-      const francs = page.locator('[data-part=months] [data-currency=CHF] figcaption');
+      await eventually(() => sent.reads().length === 2);
+      const francs = figure(page, 'months', 'CHF').locator('figcaption');
       await francs.waitFor();
       expect(sent.reads().length).toBe(2);
       const resumedAt = Date.now();
@@ -200,37 +181,34 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
   }, 120_000);
 });
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few rate limit points', () => {
+inBrowser('examples/dashboard, with few rate limit points', () => {
+  const dashboard = useDashboard({ RATE_LIMIT_PER_MINUTE: '12' }, 3);
+
   test('the page says when the rate limit resets, and sends nothing before, whatever is chosen in the meantime', async () => {
-    const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '12' }, 3);
-    try {
-      await dashboard.visit({ isPaused: true, tolerates: REFUSED }, async (page, sent) => {
-        await isLive(page);
-        const spent = async (): Promise<boolean> =>
-          (await client(dashboard.gateway, dashboard.key).get('/orders?limit=1')).status === 429;
-        await eventually(spent, PATIENCE);
-        const year = page.getByLabel('Period');
-        await year.selectOption('1996');
-        await page.clock.runFor(1000);
-        await page.getByText('Rate limit reached').first().waitFor();
-        const pending = page.locator('[data-part=months] .pending');
-        await pending.getByText(/^Rate limit reached. Trying again at [\d:]{8}/).waitFor();
-        const promised = async (): Promise<number> =>
-          Date.parse(`2026-11-23T${/[\d:]{8}/.exec(await pending.innerText())?.[0] ?? ''}Z`);
-        const [count, before] = [sent.reads().length, await promised()];
-        await year.selectOption('');
-        await pending.getByText('Trying again at').waitFor();
-        // shown without its fraction of a second
-        expect(Math.abs((await promised()) - before)).toBeLessThanOrEqual(1000);
-        expect(sent.reads().length).toBe(count);
-        await expectWaits(page, '#message-text', [1], () => sent.reads().length);
-        expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
-        await page.clock.resume();
-        await expectAccessible(page);
-      });
-    } finally {
-      await dashboard.close();
-    }
+    await dashboard.visit({ isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+      await isLive(page);
+      const spent = async (): Promise<boolean> =>
+        (await client(dashboard.gateway, dashboard.made.key).get('/orders?limit=1')).status === 429;
+      await eventually(spent);
+      const year = page.getByLabel('Period');
+      await year.selectOption('1996');
+      await page.clock.runFor(1000);
+      await says(page, 'Rate limit reached');
+      const pending = page.locator('[data-part=months] .pending');
+      await says(pending, /^Rate limit reached. Trying again at [\d:]{8}/);
+      const promised = async (): Promise<number> =>
+        Date.parse(`2026-11-23T${/[\d:]{8}/.exec(await pending.innerText())?.[0] ?? ''}Z`);
+      const [count, before] = [sent.reads().length, await promised()];
+      await year.selectOption('');
+      await says(pending, 'Trying again at');
+      // shown without its fraction of a second
+      expect(Math.abs((await promised()) - before)).toBeLessThanOrEqual(1000);
+      expect(sent.reads().length).toBe(count);
+      await expectWaits(page, '#message-text', [1], () => sent.reads().length);
+      expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
+      await page.clock.resume();
+      await expectAccessible(page);
+    });
   }, 120_000);
 });
 
@@ -252,7 +230,7 @@ async function expectWaits(page: Page, promise: string, waits: readonly number[]
     const promised = await eventually(async () => {
       const found = await read();
       return found === before ? undefined : found;
-    }, PATIENCE);
+    });
     before = promised;
     const now: number = await page.evaluate('Date.now()');
     const at = Date.parse(`${new Date(now).toISOString().slice(0, 10)}T${promised}Z`);
@@ -263,7 +241,7 @@ async function expectWaits(page: Page, promise: string, waits: readonly number[]
     await page.clock.runFor(Math.max(0, at - now - 1));
     expect(sent()).toBe(count);
     await page.clock.runFor(1100);
-    await eventually(() => sent() === count + 1, PATIENCE);
+    await eventually(() => sent() === count + 1);
   }
 }
 

@@ -10,8 +10,7 @@ import { eventually } from '../http/eventually';
 import { type Client, client, type Json, readAll } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { driver, served } from '../support/gateway';
-import { type Copy, RECEIVERS } from './receivers';
-import { PATIENCE, portOf, type Receiver, receiving, SECRET } from './receiving';
+import { type Copy, PATIENCE, portOf, type Receiver, RECEIVERS, receiving, SECRET } from './receivers';
 
 /* The example receivers with a gateway: their copies match the lists, whatever happens to them. */
 

@@ -1,7 +1,10 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { secretText } from '../../src/webhooks/signing';
+import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
-import { ROOT, run } from './run';
+import { launch, ROOT, run } from './run';
 
 /* The example receivers, installed and started as in their READMEs. */
 
@@ -12,7 +15,7 @@ const CACHE = join(ROOT, '.cache');
 /** The copy of a receiver: objects by type and id. Undefined until there is one. */
 export type Copy = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
-export interface Example {
+interface Example {
   readonly name: string;
   /** Installs it into a folder and returns the folder, the program and its arguments. */
   install(): Promise<{ readonly folder: string; readonly command: string; readonly args: readonly string[] }>;
@@ -80,11 +83,68 @@ input()
   },
 ];
 
-export const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
-
 /** The machine's settings for the package index and proxies. */
 export function packageIndex(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
   ) as Record<string, string>;
+}
+
+export const SECRET = secretText(randomBytes(24));
+export const PATIENCE = 60_000;
+
+export interface Receiver {
+  readonly url: string;
+  /** What it has printed so far, to both streams. */
+  readonly said: () => string;
+  /** Whether it has ended by itself. */
+  readonly hasEnded: () => boolean;
+  kill(): Promise<void>;
+}
+
+export const portOf = ({ url }: Receiver): number => Number(new URL(url).port);
+
+/** Installs an example for a test file or describe, gives each run a new copy, and ends what was started. */
+export function receiving(example: Example) {
+  let installed: Awaited<ReturnType<typeof example.install>>;
+  let started: { kill(): Promise<void> }[] = [];
+  let copyFile: string;
+
+  beforeAll(async () => {
+    installed = await example.install();
+  }, 240_000);
+  afterAll(() => rm(installed.folder, { recursive: true, force: true }));
+  beforeEach(() => {
+    copyFile = join(installed.folder, `${randomUUID()}-${example.copyFile}`);
+  });
+  afterEach(async () => {
+    for (const one of started) await one.kill();
+    started = [];
+  });
+
+  /** Starts it with only these variables. */
+  function begin(variables: Readonly<Record<string, string>>) {
+    const env = { PYTHONDONTWRITEBYTECODE: '1', COPY_FILE: copyFile, ...variables };
+    const receiver = launch(installed.command, installed.args, { cwd: installed.folder, env });
+    started.push(receiver);
+    return receiver;
+  }
+
+  return {
+    copyFile: () => copyFile,
+    /** Starts one that is expected to exit, and resolves with its exit code and output. */
+    ended: async (variables: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> => {
+      const { closed, said } = begin(variables);
+      return { code: await closed, said: said() };
+    },
+    start: async (url: string, key: string, port = 0): Promise<Receiver> => {
+      const scopegate = { SCOPEGATE_URL: url, SCOPEGATE_KEY: key, SCOPEGATE_WEBHOOK_SECRET: SECRET };
+      const { kill, said, hasEnded } = begin({ ...scopegate, PORT: String(port), CATCH_UP_SECONDS: '3600' });
+      const found = await eventually(() => {
+        if (hasEnded()) throw new Error(`it ended: ${said()}`);
+        return /listening on \D*127\.0\.0\.1\D+(\d{4,5})|"port":(\d+)/.exec(said());
+      }, PATIENCE);
+      return { url: `http://127.0.0.1:${found[1] ?? found[2] ?? ''}/webhooks`, said, hasEnded, kill };
+    },
+  };
 }

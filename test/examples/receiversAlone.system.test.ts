@@ -3,23 +3,25 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { secretFrom, secretText, signedHeaders } from '../../src/webhooks/signing';
-import { closeSites, openSite, type Site } from '../cli/site';
+import { type Receiver as Server, startReceiver, stopReceivers } from '../support/receiver';
 import { eventually } from '../http/eventually';
-import { RECEIVERS } from './receivers';
-import { PATIENCE, type Receiver, receiving, SECRET } from './receiving';
+import { PATIENCE, type Receiver, RECEIVERS, receiving, SECRET } from './receivers';
 
 /* The example receivers with a server that stands in for a gateway: what they accept, reject and request. */
 
 describe.each(RECEIVERS)('the receiver in $name', (example) => {
   const receivers = receiving(example);
   const { start } = receivers;
-  afterEach(closeSites);
+  afterEach(stopReceivers);
+  /** Objects of the copy, by id. */
+  const copied = async () => (await example.read(receivers.copyFile()))?.product ?? {};
+  const has = (id: string) => eventually(async () => (await copied())[id] as unknown, PATIENCE);
 
-  let api: Site;
+  let api: Server;
   /** How often paths with this prefix were requested. */
-  const asked = (path: string): number => api.received.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
+  const asked = (path: string): number => api.arrived.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
   /** How many objects were requested; a slow machine may retry. */
-  const read = (): number => new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
+  const read = (): number => new Set(api.arrived.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
   /** Pending answers of single objects. */
   let held: (() => void)[];
   let isHolding: boolean;
@@ -34,7 +36,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
 
   beforeEach(async () => {
     [held, isHolding, first] = [[], false, []];
-    api = await openSite();
+    api = await startReceiver();
     api.answer = ({ url }, response) => {
       const send = (body: unknown) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -43,7 +45,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       else if (id === '') send({ data: [], has_more: false, next_cursor: null });
       else if (isHolding) held.push(() => send({ id }));
       else if (id === 'gone') problem(404, 'not_found')(response);
-      else (first.shift() ?? (() => send({ id, answers: api.received.length })))(response);
+      else (first.shift() ?? (() => send({ id, answers: api.arrived.length })))(response);
     };
   });
 
@@ -52,7 +54,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     // the feed is read once more after the copy
     await eventually(() => asked('/events') === 2, PATIENCE);
     // before the lists, or what changes while they are read would be missed
-    expect(api.received[0]?.url).toContain('after=now');
+    expect(api.arrived[0]?.url).toContain('after=now');
     return receiver;
   }
 
@@ -111,26 +113,22 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     await eventually(() => held.length > 0);
     isHolding = false;
     for (const answer of held) answer();
-    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.two as unknown, PATIENCE);
+    await has('two');
     expect(asked('/products/one')).toBe(1);
     expect(await post(receiver, eventOf('a'))).toBe(204);
     expect(await post(receiver, eventOf('c', 'gone'))).toBe(204);
     await eventually(() => asked('/products/gone') === 1);
     expect(await post(receiver, eventOf('d', 'three'))).toBe(204);
-    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.three as unknown, PATIENCE);
+    await has('three');
     expect(asked('/products/one')).toBe(1);
-    expect(Object.keys((await example.read(receivers.copyFile()))?.product ?? {}).sort()).toEqual([
-      'one',
-      'three',
-      'two',
-    ]);
+    expect(Object.keys(await copied()).sort()).toEqual(['one', 'three', 'two']);
   }, 120_000);
 
   test('a 404 that is not from Scopegate deletes nothing: it is retried and reported', async () => {
     const receiver = await ready();
-    const copied = async () => (await example.read(receivers.copyFile()))?.product?.one?.answers as number | undefined;
+    const answers = async () => (await copied()).one?.answers as number | undefined;
     expect(await post(receiver, eventOf('a'))).toBe(204);
-    const before = await eventually(copied, PATIENCE);
+    const before = await eventually(answers, PATIENCE);
     first = [
       (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
       problem(404, 'not_found', 'application/json'),
@@ -139,7 +137,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       (response) => response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'),
     ];
     expect(await post(receiver, eventOf('b'))).toBe(204);
-    await eventually(async () => ((await copied()) ?? before) > before, PATIENCE);
+    await eventually(async () => ((await answers()) ?? before) > before, PATIENCE);
     expect(asked('/products/one')).toBe(1 + 4 + 1);
     expect(receiver.said()).toContain('answered 404, which is no answer of Scopegate');
     expect(receiver.hasEnded()).toBe(false);
@@ -151,7 +149,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     const limited = problem(429, 'rate_limited', 'application/problem+json', { 'retry-after': '1' });
     first = [gone, gone, limited, limited];
     expect(await post(receiver, eventOf('a'))).toBe(204);
-    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.one as unknown, PATIENCE);
+    await has('one');
     const lines = receiver.said().split('\n');
     const times = (text: string): number => lines.filter((line) => line.includes(text)).length;
     expect([times('cannot reach http://'), times('answered 429, rate_limited'), times('going on')]).toEqual([1, 1, 1]);
@@ -159,8 +157,6 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
 
   test('keeps working while another program reads the copy', async () => {
     const receiver = await ready();
-    const has = (id: string) =>
-      eventually(async () => (await example.read(receivers.copyFile()))?.product?.[id] as unknown, PATIENCE);
     for (const id of ['one', 'two', 'three']) {
       expect(await post(receiver, eventOf(id, id))).toBe(204);
       await has(id);

@@ -1,6 +1,6 @@
-import { THEMES, WIDTHS } from '../support/browser';
+import { copied, expectAccessible, hasFocus, inBrowser, press, says, VIEWS, WIDTHS } from '../support/browser';
 import { response, run, writeKey } from './graphiqlPage';
-import { inBrowser, overflow, pagesScene, violations } from './scene';
+import { BROKEN, pagesScene } from './scene';
 
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
@@ -12,68 +12,99 @@ const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/api/v1/docs', drawn: '.opblock' },
   { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
 ];
-const VIEWS = PAGES.flatMap((page) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...page, theme, width }))));
+
+/** Copy buttons under which a command has text, wherever it is scrolled to. */
+const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) => {
+  const [pre, button] = [command.querySelector('pre'), command.querySelector('button')];
+  const range = document.createRange();
+  range.selectNodeContents(pre);
+  const positions = [0, pre.scrollWidth];
+  const box = button.getBoundingClientRect();
+  const isUnder = (line) => line.right > box.left && line.left < box.right && line.bottom > box.top && line.top < box.bottom;
+  const frame = pre.getBoundingClientRect();
+  const seen = (line) => ({
+    left: Math.max(line.left, frame.left), right: Math.min(line.right, frame.right), top: line.top, bottom: line.bottom,
+  });
+  return positions.some((x) => {
+    pre.scrollLeft = x;
+    return [...range.getClientRects()].map(seen).some(isUnder);
+  })
+    ? [pre.textContent]
+    : [];
+})`;
 
 inBrowser('in a browser without internet', () => {
   const scene = pagesScene();
 
-  test.each(VIEWS)(
+  test.each(PAGES.flatMap((page) => VIEWS.map((view) => ({ ...page, ...view }))))(
     '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
-    async ({ path, drawn, ...view }) => {
-      const { faults, foreign } = await scene.visit({ path: path, ...view }, async (page) => {
+    async ({ drawn, ...where }) => {
+      await scene.visit({ ...where, ...(where.path === '/nowhere' && { tolerates: BROKEN }) }, async (page) => {
         await page.waitForSelector(drawn, { state: 'attached' });
-        expect(await violations(page)).toEqual([]);
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        await expectAccessible(page);
       });
-      expect(foreign).toEqual([]);
-      expect(faults.filter((fault) => path !== '/nowhere' || !fault.includes('404'))).toEqual([]);
     },
   );
 
   test.each(PAGES)(
     '$path works by keyboard: the skip link comes first, and focus is always visible',
     async ({ path, drawn }) => {
-      await scene.visit(path, async (page) => {
+      await scene.visit({ path, tolerates: BROKEN }, async (page) => {
         await page.waitForSelector(drawn, { state: 'attached' });
-        const seen: string[] = [];
-        for (let stop = 0; stop < 6; stop += 1) {
+        for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']) {
           await page.keyboard.press('Tab');
-          const [text, isMarked] = await page.evaluate<[string, boolean]>(`[
-          document.activeElement.textContent.trim(),
-          getComputedStyle(document.activeElement).outlineStyle !== 'none',
-        ]`);
-          seen.push(text);
-          if (stop < 5) expect({ text, isMarked }).toEqual({ text, isMarked: true });
+          await hasFocus(page.getByRole('link', { name, exact: true }));
+          expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
         }
-        expect(seen.slice(0, 5)).toEqual(['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']);
         await page.keyboard.press('Home');
-        await page.locator('.skip').focus();
-        await page.keyboard.press('Enter');
+        await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
         expect(await page.evaluate('document.activeElement.id')).toBe('content');
       });
     },
   );
 
   test('/graphql falls back to GraphiQL, where an example runs with a key in the header editor', async () => {
-    const { faults, foreign } = await scene.visit('/graphql', async (page) => {
+    const tolerates = /ERR_INTERNET_DISCONNECTED|^https:\/\/sandbox\.embed\.apollographql\.com\//;
+    await scene.visit({ path: '/graphql', tolerates }, async (page) => {
       await page.waitForURL('**/graphiql');
       for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
-        await page.getByRole('button', { name: tab, exact: true }).click();
+        await press(page, tab);
         await writeKey(page, scene.key);
         await run(page);
-        await response(page).getByText('total_minor').first().waitFor();
+        await says(response(page), 'total_minor');
       }
     });
-    expect(new Set(foreign.map((url) => new URL(url).hostname))).toEqual(new Set(['sandbox.embed.apollographql.com']));
-    expect(faults.filter((fault) => !fault.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
   });
 
-  test("the landing page has a command to copy, with the browser's URL", async () => {
+  test("the landing page's commands have the browser's URL, and can be copied, or are selected if the browser refuses", async () => {
     await scene.visit('/', async (page) => {
       const command = page.locator('.command', { hasText: '/api/v1/quotes' });
       await command.getByRole('button').press('Enter');
-      await command.getByText('Copied').waitFor();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${scene.gateway.url}/api/v1/quotes`);
+      await says(command, 'Copied');
+      expect(await copied(page)).toContain(`"${scene.gateway.url}/api/v1/quotes`);
+      await page.reload();
+      const refusal = `Promise.reject(new DOMException('', 'NotAllowedError'))`;
+      await page.evaluate(`navigator.clipboard.writeText = () => ${refusal}`);
+      await command.getByRole('button').click();
+      await says(command, 'Press Ctrl+C');
+      expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/quotes`);
+    });
+  });
+
+  test.each(WIDTHS)('the landing page has no copy button over a command at %i px', async (width) => {
+    await scene.visit({ path: '/', width }, async (page) => {
+      await page.waitForSelector('.command button:not([hidden])');
+      const cut = await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
+        pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
+        return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
+      }).length`);
+      expect(cut).toBe(0);
+      // as long as a demo's key, or longer
+      await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
+        code.append(' '.concat('x'.repeat(200)));
+        code.prepend('y'.repeat(200), '\\n');
+      }`);
+      expect(await page.evaluate(COVERED)).toEqual([]);
     });
   });
 });

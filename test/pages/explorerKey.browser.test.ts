@@ -2,9 +2,10 @@ import type { Locator } from 'playwright-core';
 import type { Scope } from '../../src/auth/scopes';
 import { EXAMPLE_QUERIES, type ExampleQuery } from '../../src/pages/queries';
 import type { Json } from '../support/client';
-import { makeKey } from '../support/factories';
-import { button, close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
-import { enterKey, inBrowser, keyForm, openScene, output, pagesScene } from './scene';
+import { callerOf, makeKey } from '../support/factories';
+import { button, copied, inBrowser, press, says } from '../support/browser';
+import { close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
+import { BROKEN, enterKey, keyForm, output, pagesScene } from './scene';
 
 inBrowser('GraphiQL with a key', () => {
   const scene = pagesScene();
@@ -14,16 +15,16 @@ inBrowser('GraphiQL with a key', () => {
       await ready(page);
       await writeKey(page, scene.key);
       await run(page);
-      await response(page).getByText('total_minor').first().waitFor();
-      await keyForm(page).getByText('Northwind Traders').waitFor();
+      await says(response(page), 'total_minor');
+      await says(keyForm(page), 'Northwind Traders');
       await close(page, 'Me');
       await page.getByLabel('Show Examples').click();
-      await page.locator('.examples').getByRole('button', { name: 'Me', exact: true }).click();
+      await press(page.locator('.examples'), 'Me');
       await page.locator('.graphiql-tab-active', { hasText: 'Me' }).waitFor();
       await run(page);
-      await response(page).getByText('Northwind Traders').waitFor();
+      await says(response(page), 'Northwind Traders');
     });
-  }, 60_000);
+  });
 
   test('offers only what the key may call; docs and examples name the missing scope', async () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read', 'customers:read'] });
@@ -57,7 +58,7 @@ inBrowser('GraphiQL with a key', () => {
       const offered = await complete();
       expect(offered).toEqual(expect.arrayContaining(['quotes', 'customers', 'me', 'events']));
       expect(offered.filter((name) => /order|product|request/.test(name))).toEqual([]);
-      await keyForm(page).getByRole('button', { name: 'Forget key' }).click();
+      await press(keyForm(page), 'Forget key');
       await docs.getByText('Your key lacks').first().waitFor({ state: 'detached' });
       expect(await complete()).toEqual(expect.arrayContaining(['orders', 'products']));
     });
@@ -65,13 +66,8 @@ inBrowser('GraphiQL with a key', () => {
 
   test('each example runs with exactly the scopes that it names', async () => {
     const answer = async ({ query, variables }: ExampleQuery, scopes: readonly string[]): Promise<Json> => {
-      const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: scopes as Scope[] });
-      const call = await fetch(`${scene.gateway.url}/graphql`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ query, variables: JSON.parse(variables ?? '{}') as unknown }),
-      });
-      return call.json();
+      const caller = await callerOf(scene.gateway, scene.organisation, { scopes: scopes as Scope[] });
+      return (await caller.graphql(query, JSON.parse(variables ?? '{}') as Record<string, unknown>)).body;
     };
     for (const example of EXAMPLE_QUERIES) {
       const { scopes } = example;
@@ -82,54 +78,48 @@ inBrowser('GraphiQL with a key', () => {
         expect(errors[0].extensions).toMatchObject({ code: 'insufficient_scope', required_scope: scope });
       }
     }
-  }, 60_000);
+  });
 
   test('shows the status and duration of the last answer, and copies the request as curl without the key', async () => {
-    await scene.visit('/graphiql', async (page) => {
+    await scene.visit({ path: '/graphiql', tolerates: BROKEN }, async (page) => {
       await ready(page);
       await enterKey(page, scene.key);
       await write(query(page), "query Found($q: String) { products(q: $q) { data { name } } } # it's $HOME");
-      await button(page, 'Variables').click();
+      await press(page, 'Variables');
       await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
-      await button(page, 'Headers').click();
+      await press(page, 'Headers');
       await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
       // the docs were requested, but not by the visitor
       expect(await page.getByLabel('Last answer').textContent()).toBe('');
       await run(page);
-      await page
-        .getByLabel('Last answer')
-        .getByText(/^HTTP 200 in \d+ ms$/)
-        .waitFor();
-      await button(page, 'Copy as curl').click();
+      await says(page.getByLabel('Last answer'), /^HTTP 200 in \d+ ms$/);
+      await press(page, 'Copy as curl');
       await button(page, 'Copied').waitFor();
-      const command = await page.evaluate<string>('navigator.clipboard.readText()');
+      const command = await copied(page);
       expect(command).not.toContain('svc_');
       const printed = await output(['bash', '-s'], `${command} -i`, { SCOPEGATE_KEY: scene.key });
       expect(printed).toMatch(/x-request-id: curl-1/i);
       expect(printed).toContain('{"data":{"products":{"data":[{"name":"Chai"}]}}}');
       await write(query(page), '{ nothing_like_this }');
       await run(page);
-      await page
-        .getByLabel('Last answer')
-        .getByText(/^HTTP 400 in/)
-        .waitFor();
+      await says(page.getByLabel('Last answer'), /^HTTP 400 in/);
     });
-  }, 60_000);
+  });
 });
 
 inBrowser('GraphiQL where introspection needs a key', () => {
+  const scene = pagesScene({ INTROSPECTION: 'key' });
+
   test('loads the docs once a key is accepted', async () => {
-    const scene = await openScene({ INTROSPECTION: 'key' });
-    await scene.visit('/graphiql', async (page) => {
+    await scene.visit({ path: '/graphiql', tolerates: BROKEN }, async (page) => {
       await ready(page);
       await run(page);
       await response(page).getByText('Enter your API key').waitFor();
       await writeKey(page, scene.key);
       await run(page);
-      await response(page).getByText('total_minor').first().waitFor();
+      await says(response(page), 'total_minor');
       const docs = await openDocs(page, 'Query');
       await docs.getByText('Requires the scope quotes:read.').first().waitFor();
     });
-    await scene.close();
   }, 120_000);
 });

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { button } from '../support/browser';
 
 /* GraphiQL in a browser. */
 
@@ -21,7 +22,6 @@ export const query = (page: Page): Locator => page.locator('.graphiql-query-edit
 export const headers = (page: Page): Locator => page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(2)');
 export const response = (page: Page): Locator => page.locator('.graphiql-response');
 export const run = (page: Page): Promise<void> => page.locator('.graphiql-execute-button').click();
-export const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
 
 /** Enters a key where visitors of other tools expect it. */
 export async function writeKey(page: Page, key: string): Promise<void> {

@@ -1,41 +1,25 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { freePort } from '../../faults/processes';
 import { RECEIVER } from '../../src/pages/webhooks';
 import { endpointSecret, secretText, signedHeaders } from '../../src/webhooks/signing';
+import { launch } from '../examples/run';
 import { eventually } from '../http/eventually';
 
 /* The receiver that the page /webhooks shows. */
 
 const SECRET = endpointSecret('a master secret of webhooks, for tests', randomUUID(), 1);
 
-let receiver: ChildProcess;
+let receiver: ReturnType<typeof launch>;
 let url: string;
-let written = '';
 
 beforeAll(async () => {
   const PORT = String(await freePort());
   url = `http://127.0.0.1:${PORT}/hooks`;
-  receiver = spawn(process.execPath, ['-e', RECEIVER], {
-    env: { ...process.env, PORT, WEBHOOK_SIGNING_SECRET: secretText(SECRET) },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  receiver.stdout?.on('data', (text) => (written += String(text)));
-  await eventually(
-    () =>
-      fetch(url).then(
-        () => true,
-        () => undefined,
-      ),
-    30_000,
-  );
+  const env = { PORT, WEBHOOK_SIGNING_SECRET: secretText(SECRET) };
+  receiver = launch(process.execPath, ['-e', RECEIVER], { env });
+  await eventually(() => fetch(url).catch(() => undefined));
 });
-afterAll(async () => {
-  const ended = once(receiver, 'exit');
-  receiver.kill();
-  await ended;
-});
+afterAll(() => receiver.kill());
 
 async function post(id: string, body: string, sent = body): Promise<number> {
   const headers = signedHeaders({ id, timestamp: Math.floor(Date.now() / 1000), body }, [SECRET]);
@@ -48,6 +32,6 @@ test('the receiver on the page accepts a signed event once, and rejects an alter
   expect(await post(id, body)).toBe(204);
   expect(await post(id, body)).toBe(204);
   expect(await post(id, body, body.replace('one', 'two'))).toBe(401);
-  await eventually(() => written !== '');
-  expect(written).toBe('order.created one\n');
+  await eventually(() => receiver.said() !== '');
+  expect(receiver.said()).toBe('order.created one\n');
 });

@@ -1,27 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
-import { type Theme, THEMES, type Width, WIDTHS } from '../support/browser';
+import { expectAccessible, expectFits, hasFocus, inBrowser, press, says, turn, VIEWS } from '../support/browser';
 import { document } from '../support/openapi';
 import { makeKey } from '../support/factories';
-import { enterKey, inBrowser, keyForm, overflow, pagesScene, violations } from './scene';
+import { BROKEN, enterKey, keyForm, pagesScene } from './scene';
 
 const OPERATIONS = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, { operationId, tags }]) => ({
-    ...{
-      method,
-      path,
-      link: `#/${String(tags[0])}/${operationId}`,
-      id: `operations-${String(tags[0])}-${operationId}`,
-    },
-  })),
+  Object.entries(methods).map(([method, { operationId, tags }]) => {
+    const name = `${String(tags[0])}/${operationId}`;
+    return { method, path, link: `#/${name}`, id: `operations-${name.replace('/', '-')}` };
+  }),
 );
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'get');
-
-interface View {
-  readonly theme: Theme;
-  readonly width: Width;
-}
-/** Each theme and each width once. */
-const VIEWS = THEMES.map((theme, at): View => ({ theme, width: WIDTHS[at]! }));
 
 /** Opens an operation from the list, unless it is open. */
 async function open(page: Page, id: string): Promise<Locator> {
@@ -40,34 +29,8 @@ const box = async (locator: Locator): Promise<{ x: number; y: number; width: num
 inBrowser('the reference', () => {
   const scene = pagesScene();
 
-  test('resolves what operations refer to as Swagger UI would', async () => {
-    await scene.visit('/api/v1/docs', async (page) => {
-      await list(page).getByRole('link').first().waitFor();
-      const paths = [...WRITES.map(({ path, method }) => [path, method]), ['/quotes', 'get'], ['/events', 'get']];
-      const both = await page.evaluate<unknown[][]>(
-        `(async (paths, all) => {
-          const document_ = await (await fetch('/api/v1/openapi.json')).json();
-          const { SwaggerUIBundle } = globalThis;
-          const ui = SwaggerUIBundle({ spec: document_, domNode: document.createElement('div'), presets: [SwaggerUIBundle.presets.apis] });
-          const { resolvesLocally } = await import('/assets/reference/resolve.js');
-          const options = { baseDoc: 'https://api.example.com/openapi.json' };
-          for (const path of all) await resolvesLocally().fn.resolveSubtree(document_, ['paths', ...path]);
-          const ways = [ui.getSystem().fn, resolvesLocally().fn];
-          return Promise.all(
-            ways.map((way) =>
-              Promise.all(paths.map(async (path) => (await way.resolveSubtree(document_, ['paths', ...path], options)).spec)),
-            ),
-          );
-        })(${JSON.stringify(paths)}, ${JSON.stringify(OPERATIONS.map(({ path, method }) => [path, method]))})`,
-      );
-      expect(JSON.stringify(both[0])).toContain('$$ref');
-      expect(JSON.stringify(both[0])).not.toContain('"$ref"');
-      expect(both[1]).toEqual(both[0]);
-    });
-  }, 60_000);
-
   test('finds operations by name and path; each has a link that survives a reload', async () => {
-    const { faults } = await scene.visit('/api/v1/docs', async (page) => {
+    await scene.visit('/api/v1/docs', async (page) => {
       const links = list(page).getByRole('link');
       await links.first().waitFor();
       expect(await links.count()).toBe(OPERATIONS.length);
@@ -90,8 +53,8 @@ inBrowser('the reference', () => {
         const shown = await links.evaluateAll((all: unknown[]) => all.map((one) => (one as { hash: string }).hash));
         expect(shown.filter((hash) => hash !== '')).toEqual(found);
       }
-      await list(page).getByText('No operation matches nothing like this. Error codes are listed at /errors').waitFor();
-      await list(page).getByRole('button', { name: 'Clear search' }).click();
+      await says(list(page), 'No operation matches nothing like this. Error codes are listed at /errors');
+      await press(list(page), 'Clear search');
       await list(page).getByText('No operation matches').waitFor({ state: 'hidden' });
       expect(await links.count()).toBe(OPERATIONS.length);
       await page.locator('#operations-me-get_me .opblock-summary-control').focus();
@@ -121,7 +84,6 @@ inBrowser('the reference', () => {
       await page.goBack();
       await order.locator('.responses-table').waitFor();
     });
-    expect(faults).toEqual([]);
   }, 90_000);
 
   test('a link names an operation or group in any case, the list follows the reader, and unknown links are reported', async () => {
@@ -141,9 +103,9 @@ inBrowser('the reference', () => {
       await isCurrent('#/requests/list_request_messages');
       const go = (hash: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await go('#/nope/nothing');
-      await list(page).getByText('There is no operation nope/nothing. Search for it here.').waitFor();
-      expect(await page.evaluate('document.activeElement.id')).toBe('search');
-      expect(await violations(page)).toEqual([]);
+      await says(list(page), 'There is no operation nope/nothing. Search for it here.');
+      await hasFocus(list(page).getByRole('searchbox'));
+      await expectAccessible(page);
       await current.waitFor({ state: 'detached' });
       await go('#/Orders');
       await list(page).getByText('There is no operation').waitFor({ state: 'hidden' });
@@ -162,35 +124,28 @@ inBrowser('the reference', () => {
     });
   }, 90_000);
 
-  test('has three columns at 1280 pixels: list, text and samples', async () => {
-    await scene.visit('/api/v1/docs#/products/upsert_products', async (page) => {
-      const operation = page.locator('#operations-products-upsert_products');
-      await operation.locator('.responses-table').waitFor();
-      const [left, text, right] = await Promise.all(
-        [list(page), operation.locator('.opblock-section').first(), operation.locator('.samples')].map(box),
-      );
-      expect(left!.x + left!.width).toBeLessThanOrEqual(text!.x);
-      expect(text!.x + text!.width).toBeLessThanOrEqual(right!.x);
-      expect(right!.x + right!.width).toBeLessThanOrEqual(1280);
-      expect(Math.min(text!.width, right!.width)).toBeGreaterThan(380);
-    });
-  }, 60_000);
-
-  test('lists each error of an operation on one line, with a link', async () => {
+  test('shows list, text and samples in three columns at 1280 pixels, and each error on one line, with a link', async () => {
     await scene.visit('/api/v1/docs#/quotes/list_quotes', async (page) => {
       const operation = page.locator('#operations-quotes-list_quotes');
       const row = operation.locator('.response[data-code="403"]');
       const link = row.getByRole('link', { name: 'insufficient_scope' });
       expect(await link.getAttribute('href')).toBe('/errors/insufficient_scope');
-      expect((await row.boundingBox())?.height).toBeLessThan(150);
+      const [left, text, right, error] = await Promise.all(
+        [list(page), operation.locator('.opblock-section').first(), operation.locator('.samples'), row].map(box),
+      );
+      expect(error!.height).toBeLessThan(150);
       // the success response keeps its example
-      await operation.locator('.response[data-code="200"]').getByText('next_cursor').first().waitFor();
+      await says(operation.locator('.response[data-code="200"]'), 'next_cursor');
+      expect(left!.x + left!.width).toBeLessThanOrEqual(text!.x);
+      expect(text!.x + text!.width).toBeLessThanOrEqual(right!.x);
+      expect(right!.x + right!.width).toBeLessThanOrEqual(1280);
+      expect(Math.min(text!.width, right!.width)).toBeGreaterThan(380);
     });
-  }, 60_000);
+  });
 
   test('asks for confirmation before sending the unchanged example of a write', async () => {
     expect(WRITES.length).toBeGreaterThan(2);
-    await scene.visit('/api/v1/docs', async (page) => {
+    await scene.visit({ path: '/api/v1/docs', tolerates: BROKEN }, async (page) => {
       let sent = 0;
       page.on('request', (request) => {
         if (request.method() !== 'GET') sent += 1;
@@ -229,38 +184,38 @@ inBrowser('the reference', () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read'] });
     await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, key);
-      await list(page).getByText('your key lacks products:write').waitFor();
+      await says(list(page), 'your key lacks products:write');
       const lacks = async (link: string): Promise<string> => list(page).locator(`a[href="${link}"] small`).innerText();
       expect(await lacks('#/quotes/list_quotes')).toBe('');
       expect(await lacks('#/me/get_me')).toBe('');
       // one of several is enough
       expect(await lacks('#/events/list_events')).toBe('');
-      expect(await violations(page)).toEqual([]);
-      await keyForm(page).getByRole('button', { name: 'Forget key' }).click();
+      await expectAccessible(page);
+      await press(keyForm(page), 'Forget key');
       await list(page).getByText('your key lacks').first().waitFor({ state: 'detached' });
     });
-  }, 60_000);
+  });
 
   test('is accessible and not too long with operations and dialogs open, without internet', async () => {
-    const { faults, foreign } = await scene.visit('/api/v1/docs', async (page) => {
-      const turn = async ({ width, theme }: View): Promise<void> => {
-        await page.setViewportSize({ width, height: 800 });
-        await page.emulateMedia({ colorScheme: theme });
+    await scene.visit('/api/v1/docs', async (page) => {
+      const show = async (view: (typeof VIEWS)[number]): Promise<void> => {
+        await turn(page, view);
         // Swagger UI's scheme is a class, set by a script
-        await page.waitForSelector(theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        await page.waitForSelector(view.theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
+        await expectFits(page);
       };
       const check = async (): Promise<void> => {
         for (const view of VIEWS) {
-          await turn(view);
-          expect({ view, found: await violations(page) }).toEqual({ view, found: [] });
+          await show(view);
+          await expectAccessible(page);
         }
       };
       await enterKey(page, scene.key);
       for (const { id } of OPERATIONS) await open(page, id);
+      expect(await page.locator('main').innerText()).not.toMatch(/\$ref|Resolver error|Could not resolve/i);
       await check();
       for (const view of [...VIEWS].reverse()) {
-        await turn(view);
+        await show(view);
         const heights = await Promise.all(
           OPERATIONS.map(async ({ id }) => ({ id, height: (await box(page.locator(`#${id}`))).height })),
         );
@@ -275,11 +230,10 @@ inBrowser('the reference', () => {
       for (const headers of await page.locator('.answer-headers summary').all()) await headers.click();
       for (const schema of await page.getByRole('tab', { name: 'Schema' }).all()) await schema.click();
       await check();
-      await turn(VIEWS[0]!);
+      await show(VIEWS[0]!);
       await write.locator('.execute').click();
       await page.getByRole('dialog', { name: 'Send the example?' }).waitFor();
       await check();
     });
-    expect({ faults, foreign }).toEqual({ faults: [], foreign: [] });
   }, 300_000);
 });

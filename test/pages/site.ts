@@ -1,23 +1,14 @@
-import { createServer, request as send, type IncomingHttpHeaders, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createPages, type PagesOptions } from '../../src/pages';
+import { raw, type RawAnswer, type RawRequest } from '../http/raw';
 
 /** A browser's Accept header. */
 export const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-interface Call {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-}
-
-export interface Site {
-  call(path: string, call?: Call): Promise<Answer>;
+interface Site {
+  call(path: string, request?: RawRequest): Promise<RawAnswer>;
   close(): void;
 }
 
@@ -28,8 +19,9 @@ export async function startSite(options: Partial<PagesOptions> = {}): Promise<Si
     response.setHeader('X-Request-Id', 'req-1');
     pages(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { call: (path, call) => exchange(server, path, call), close: () => server.close() };
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return { call: (path, request = {}) => raw(url, path, request), close: () => server.close() };
 }
 
 /** Sources of each directive of the Content-Security-Policy. */
@@ -38,20 +30,4 @@ export function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
   return new Map(
     directives.map((directive) => directive.trim().split(' ')).map(([name = '', ...sources]) => [name, sources]),
   );
-}
-
-/** Uses node:http, because fetch sets Host and normalises paths. */
-function exchange(server: Server, path: string, { method = 'GET', headers = {} }: Call = {}): Promise<Answer> {
-  const { port } = server.address() as AddressInfo;
-  return new Promise((resolve, reject) => {
-    const sent = send({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        const body = Buffer.concat(chunks).toString();
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-      });
-    });
-    sent.on('error', reject).end();
-  });
 }

@@ -1,254 +1,209 @@
-import type { Page, Route } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
+import { DAY, MINUTE } from '../../src/units';
+import { button, hasFocus, inBrowser, lost, press, says } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { eventually } from '../http/eventually';
+import * as on from '../support/settingsPage';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { inBrowser, intercept, pageScene } from './visiting';
 
-const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
-const PATIENCE = 30_000;
+const { counted, dialog, fact, follow, heading, named, rows, section } = on;
 
-inBrowser('the key page', () => {
-  const scene = pageScene();
-  const { visit } = scene;
-  const fact = (page: Page, name: string): Promise<string> =>
-    page
-      .locator('#key-facts > div', { has: page.locator(`dt:text-is("${name}")`) })
-      .locator('dd')
-      .innerText();
-  const openKey = async (page: Page, name: string): Promise<void> => {
-    await page.getByRole('rowheader', { name, exact: true }).getByRole('link').click();
-    await page.waitForSelector('#key-body:not([hidden])');
+inBrowser('the page of a key', () => {
+  const { gateway, visit } = on.pageScene(on.BROKEN);
+  const rename = async (page: Page, name: string): Promise<void> => {
+    await press(page, 'Edit');
+    await dialog(page).getByLabel('Name').fill(name);
+    await press(page, 'Save');
+    await heading(page, name).waitFor();
   };
-  const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
-  const buttons = (page: Page): Promise<string[]> => page.locator('#key-actions button').allTextContents();
 
   test('shows what the key may do, its usage, requests and audit log, and works with Back, reload and links', async () => {
-    const of = await makeOrganisation(scene.gateway, { name: 'Northwind' });
-    const { id, key } = await makeKey(scene.gateway, of, {
-      name: 'web shop',
-      expiresAt: new Date(Date.now() + 31 * MINUTE),
-    });
-    const other = await makeKey(scene.gateway, of, { name: 'other' });
-    await scene.gateway.databases.control
-      .collection('api_keys')
-      .updateOne({ _id: id as never }, { $set: { allowed_ranges: ['10.0.0.0/8'] } });
-    await someUsage(scene.gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
-    await someUsage(
-      scene.gateway,
-      id,
-      [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }],
-      100,
-    );
-    await someRequests(scene.gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
-    await someRequests(scene.gateway, of, other.id, [{}]);
+    const of = await makeOrganisation(gateway, { name: 'Northwind' });
+    const { id, key } = await makeKey(gateway, of, { name: 'web shop', expiresAt: new Date(Date.now() + 31 * MINUTE) });
+    const other = await makeKey(gateway, of, { name: 'other' });
+    await gateway.control.apiKeys.update(id, { allowedRanges: ['127.0.0.0/8'] });
+    await someUsage(gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
+    await someUsage(gateway, id, [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }], 100);
+    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
+    await someRequests(gateway, of, other.id, [{}]);
     await visit(of, async (page) => {
+      const usage = section(page, 'Usage');
+      const cells = async (table: string): Promise<string[][]> => {
+        const texts = await usage.getByRole('table', { name: table }).locator('tbody tr').allInnerTexts();
+        return texts.map((text) => text.trim().split(/\s*\t\s*/));
+      };
+      const chart = (text: RegExp): Promise<void> => page.getByRole('img', { name: text }).waitFor();
       await page.getByLabel('Show').selectOption('all');
-      await openKey(page, 'web shop');
-      expect(new URL(page.url()).search).toBe(`?keys=all&key=${id}`);
+      await follow(page, 'web shop');
+      expect(on.search(page)).toBe(`?keys=all&key=${id}`);
       expect(await page.title()).toMatch(/^web shop · Integrations/);
-      expect(await focused(page)).toBe('web shop');
-      for (const hidden of ['#overview', '#lists']) expect(await page.locator(hidden).isHidden()).toBe(true);
-      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+expires in (31|30) minutes$/);
-      expect(await page.locator('#key-state time').getAttribute('title')).toMatch(/^[\d-]{10} [\d:]{8} UTC$/);
-      expect(await fact(page, 'Key')).toBe(`${key.slice(0, 15)}…${key.slice(-4)}`);
-      expect(await fact(page, 'Scopes')).toContain('orders:read');
-      expect(await fact(page, 'Allowed addresses')).toBe('10.0.0.0/8');
-      expect(await fact(page, 'Assistants, over MCP')).toContain('read and write');
-      expect(await fact(page, 'Created')).toBe('just now by test');
-      expect(await fact(page, 'Last used')).toBe('never');
+      await hasFocus(heading(page, 'web shop'));
+      for (const hidden of ['Overview', 'API keys']) expect(await section(page, hidden).count()).toBe(0);
+      await says(page, /^in (31|30) minutes$/);
+      for (const [name, text] of [
+        ['Key', `${key.slice(0, 15)}…${key.slice(-4)}`],
+        ['Scopes', 'orders:read'],
+        ['Allowed addresses', '127.0.0.0/8'],
+        ['Assistants, over MCP', 'read and write'],
+        ['Expires', /^in 3[01] minutes \([\d-]{10} [\d:]{8} UTC\)$/],
+        ['Created', 'just now by test'],
+        ['Last used', 'never'],
+      ] as const)
+        expect(await fact(page, name).innerText()).toMatch(text);
 
-      await page.getByRole('img', { name: /24 hours: 24, including 4 errors and 0 with status 429/ }).waitFor();
-      expect(await page.locator('#total-mcp').innerText()).toBe('2');
-      expect(await page.locator('#buckets tr').count()).toBe(24);
-      const cells = (rows: string): Promise<string[][]> =>
-        page
-          .locator(`${rows} tr`)
-          .evaluateAll((all) => all.map((row) => [...row.children].map((one) => one.textContent)));
-      expect(await cells('#usage-operations')).toEqual([
+      await chart(/24 hours: 24, including 4 errors and 0 with status 429/);
+      expect(await fact(page, 'Over MCP').innerText()).toBe('2');
+      expect(await cells('By operation')).toEqual([
         ['quotes', '20', '0', '0', expect.stringMatching(/^[\d.]+ ms$/), expect.stringMatching(/^[\d.]+ s$/)],
         ['quote', '4', '4', '0', '7.5 ms', '9.8 ms'],
       ]);
-      expect(await cells('#usage-codes')).toEqual([['not_found', '4']]);
+      expect(await cells('By error code')).toEqual([['not_found', '4']]);
+      const buckets = usage.getByRole('region', { name: 'Usage as a table' }).locator('tbody tr');
+      await usage.getByText('As a table').click();
+      expect(await buckets.count()).toBe(24);
       await page.getByRole('radio', { name: '30 days' }).check();
-      await page.getByRole('img', { name: /30 days: 25, including 4 errors and 1 with status 429/ }).waitFor();
-      expect(await page.locator('#buckets tr').count()).toBe(30);
-      expect((await cells('#usage-operations')).at(-1)).toEqual([
-        'failed before it was known',
-        '1',
-        '0',
-        '1',
-        'none',
-        'none',
+      await chart(/30 days: 25, including 4 errors and 1 with status 429/);
+      expect(await buckets.count()).toBe(30);
+      expect((await cells('By operation')).at(-1)).toEqual([
+        ...['failed before it was known', '1', '0', '1', 'none', 'none'],
       ]);
-      expect(await page.locator('#key-requests tbody th').allTextContents()).toEqual(['quote', 'quotes']);
-      await page.locator('#key-events').getByText('Key created').waitFor();
-      expect(await page.locator('#key-events tr').count()).toBe(1);
+      expect(await section(page, 'Requests').getByRole('rowheader').allTextContents()).toEqual(['quote', 'quotes']);
+      await says(section(page, 'Audit log of this key'), 'Key created');
 
       await page.reload();
-      await page.getByRole('img', { name: /30 days: 25/ }).waitFor();
-      expect(await focused(page)).toBe('web shop');
-      await page.getByRole('link', { name: 'Integrations' }).click();
-      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      await chart(/30 days: 25/);
+      await hasFocus(heading(page, 'web shop'));
+      await on.leave(page);
+      await heading(page, 'API keys').waitFor();
       expect(await page.getByLabel('Show').inputValue()).toBe('all');
       expect(await page.title()).toMatch(/^Integrations · Northwind/);
-      expect(await focused(page)).toBe('web shop');
+      await hasFocus(page.getByRole('link', { name: 'web shop' }));
       await page.goBack();
-      await page.getByRole('heading', { name: 'web shop', level: 1 }).waitFor();
+      await heading(page, 'web shop').waitFor();
       await page.goForward();
-      await page.waitForSelector('#key-page', { state: 'hidden' });
-      await page.locator('#requests tbody tr').nth(4).waitFor();
-      expect(await page.locator('#requests tbody tr:not(.request-details)').count()).toBe(3);
+      await heading(page, 'web shop').waitFor({ state: 'hidden' });
+      await counted(section(page, 'Requests').getByRole('rowheader'), 3);
     });
   });
 
   test('editing changes only the edited fields, from the next request on, and errors are shown at their fields', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const { id, key } = await makeKey(scene.gateway, of, { name: 'web shop' });
-    const stored = () => scene.gateway.control.apiKeys.find(id);
+    const of = await makeOrganisation(gateway);
+    const { id, key } = await makeKey(gateway, of, { name: 'web shop' });
+    const stored = () => gateway.control.apiKeys.find(id);
+    const status = async (): Promise<number> => (await client(gateway, key).get('/me')).status;
     await visit(of, async (page) => {
-      await openKey(page, 'web shop');
-      const dialog = page.locator('#edit-dialog');
-      const edit = (): Promise<void> => page.getByRole('button', { name: 'Edit', exact: true }).click();
-      const save = (): Promise<void> => dialog.getByRole('button', { name: 'Save' }).click();
+      await follow(page, 'web shop');
+      const field = (name: string): Locator => dialog(page).getByLabel(name);
+      const save = async (...texts: string[]): Promise<void> => {
+        await press(page, 'Save');
+        for (const text of texts) await says(dialog(page), text);
+        if (texts.length === 0) await dialog(page).waitFor({ state: 'hidden' });
+      };
+      const edit = (): Promise<void> => press(page, 'Edit');
       await edit();
-      expect(await dialog.getByLabel('Expires').locator('option').first().innerText()).toBe('never, as it is');
+      expect(await field('Expires').locator('option').first().innerText()).toBe('never, as it is');
       await save();
-      await dialog.waitFor({ state: 'hidden' });
-      await page.locator('#said').getByText('Nothing was changed.').waitFor({ state: 'attached' });
+      await page.getByText('Nothing was changed.').waitFor({ state: 'attached' });
 
       await edit();
-      await dialog.getByLabel('Name').fill('web\u200bshop');
-      await dialog.getByLabel('Allowed addresses').fill('10.0.0.0/8, everywhere');
-      expect(await dialog.getByLabel('Last day (UTC)').isVisible()).toBe(false);
-      await dialog.getByLabel('Expires').selectOption('date');
-      await dialog.getByText('It works until that day ends in UTC.').waitFor();
-      await save();
-      await dialog.getByText('Enter a date.').waitFor();
-      await dialog.getByLabel('Last day (UTC)').fill('2020-02-02');
-      await save();
-      await dialog.getByText('It must not be in the past.').waitFor();
-      expect(await page.evaluate('document.activeElement.name')).toBe('date');
+      await field('Name').fill('web\u200bshop');
+      await field('Allowed addresses').fill('10.0.0.0/8, everywhere');
+      expect(await field('Last day (UTC)').isVisible()).toBe(false);
+      await field('Expires').selectOption('on a date');
+      await says(dialog(page), 'It works until that day ends in UTC.');
+      await save('Enter a date.');
+      await field('Last day (UTC)').fill('2020-02-02');
+      await save('It must not be in the past.');
+      await hasFocus(field('Last day (UTC)'));
       const end = new Date(Date.now() + 3 * DAY).toISOString().slice(0, 10);
-      await dialog.getByLabel('Last day (UTC)').fill(end);
-      await save();
-      await page
-        .locator('#edit-allowed_ranges-fault')
-        .getByText('“everywhere” is not an address or CIDR range')
-        .waitFor();
-      await page.locator('#edit-name-fault').getByText('It must be one non-blank line').waitFor();
-      expect(await dialog.innerText()).not.toMatch(/\/(name|allowed_ranges)/);
-      expect(await page.evaluate('document.activeElement.id')).toBe('edit-name');
+      await field('Last day (UTC)').fill(end);
+      await save('“everywhere” is not an address or CIDR range', 'It must be one non-blank line');
+      expect(await dialog(page).innerText()).not.toMatch(/\/(name|allowed_ranges)/);
+      await hasFocus(field('Name'));
       expect(await stored()).toMatchObject({ name: 'web shop', expires_at: null, allowed_ranges: [] });
 
       // somebody else changes a field that this dialog leaves alone
-      await scene.gateway.control.apiKeys.update(id, { mcp: 'off' });
-      await dialog.getByLabel('Name').fill('shop');
-      await dialog.getByLabel('Allowed addresses').fill('10.0.0.0/8');
+      await gateway.control.apiKeys.update(id, { mcp: 'off' });
+      await field('Name').fill('shop');
+      await field('Allowed addresses').fill('10.0.0.0/8');
       await save();
-      await page.getByRole('heading', { name: 'shop', exact: true }).waitFor();
+      await heading(page, 'shop').waitFor();
       expect(await stored()).toMatchObject({
         ...{ name: 'shop', allowed_ranges: ['10.0.0.0/8'], mcp: 'off' },
         expires_at: new Date(`${end}T23:59:59Z`),
       });
-      expect((await client(scene.gateway, key).get('/me')).status).toBe(401);
-      expect(await fact(page, 'Allowed addresses')).toBe('10.0.0.0/8');
-      await page.locator('#key-events').getByText('shop').first().waitFor();
-      expect(await focused(page)).toBe('Edit');
+      expect(await status()).toBe(401);
+      await says(fact(page, 'Allowed addresses'), '10.0.0.0/8');
+      await says(section(page, 'Audit log of this key'), 'shop');
+      await hasFocus(button(page, 'Edit'));
 
       await edit();
-      await dialog.getByLabel('Allowed addresses').fill('');
-      await dialog.getByLabel('Expires').selectOption('never');
+      await field('Allowed addresses').fill('');
+      await field('Expires').selectOption('never');
       await save();
-      await page.locator('#key-facts').getByText('any', { exact: true }).waitFor();
+      await says(fact(page, 'Allowed addresses'), 'any');
       expect(await stored()).toMatchObject({ name: 'shop', allowed_ranges: [], expires_at: null, mcp: 'off' });
-      expect((await client(scene.gateway, key).get('/me')).status).toBe(200);
-
-      await edit();
-      await dialog.getByLabel('Name').fill('never');
-      await scene.gateway.control.apiKeys.revoke(id);
-      await save();
-      await dialog.locator('[data-failure]').waitFor();
-      expect(await dialog.locator('[data-failure]').innerText()).not.toContain('/id');
-      expect(await stored()).toMatchObject({ name: 'shop' });
+      expect(await status()).toBe(200);
     });
   });
 
   test('a rotated key links to the new one and back, ends with its overlap, and can be revoked', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
-    await visit({ of, tolerates: /Failed to load resource/ }, async (page) => {
-      await openKey(page, 'nightly');
-      expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
-      // the answer is lost, and the dialog cancelled
-      let isLost = true;
-      await intercept(page, /rotate_api_key/, async (route: Route) => {
-        if (!isLost) return route.continue();
-        await route.fetch();
-        await route.abort('connectionreset');
-      });
-      await page.getByRole('button', { name: 'Rotate', exact: true }).click();
-      await page.getByRole('button', { name: 'Rotate key' }).click();
-      await page.locator('#rotate-dialog').getByText('couldn’t confirm').waitFor();
-      await page.getByRole('button', { name: 'Cancel' }).click();
-      const doubt = page.locator('#notices');
-      await doubt.getByText('We couldn’t confirm that the key nightly was rotated.').waitFor();
-      isLost = false;
-      await doubt.getByRole('button', { name: 'Try again' }).click();
-      await page.waitForSelector('#made-dialog[open]');
-      await page.getByRole('button', { name: 'I have saved it' }).click();
-      await page.waitForSelector('#made-dialog', { state: 'hidden' });
-      expect(await focused(page)).toBe('nightly');
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'nightly' });
+    await visit(of, async (page) => {
+      await follow(page, 'nightly');
+      await button(page, 'Rotate').waitFor();
+      await on.calls(page, /rotate_api_key/, lost);
+      await press(page, 'Rotate');
+      await press(page, 'Rotate key');
+      await says(dialog(page), 'couldn’t confirm');
+      await press(dialog(page), 'Cancel');
+      await says(page, 'We couldn’t confirm that the key nightly was rotated.');
+      await page.unroute('**/settings/graphql');
+      await press(page, 'Try again');
+      await on.saved(page);
+      await hasFocus(heading(page, 'nightly'));
 
-      const notice = page.locator('#key-notice');
-      await notice.getByText(/Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/).waitFor();
-      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+ends in (23 hours|1 day)$/);
-      expect(await buttons(page)).toEqual(['Edit', 'Revoke']);
-      await page.getByRole('button', { name: 'Edit', exact: true }).click();
-      await page
-        .locator('#edit-dialog')
-        .getByText(/It was replaced, so it ends at .* UTC\./)
-        .waitFor();
-      expect(await page.locator('#edit-dialog').getByLabel('Expires').isVisible()).toBe(false);
-      await page.locator('#edit-dialog').getByLabel('Name').fill('nightly, old');
-      await page.locator('#edit-dialog').getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
-
-      await notice.getByRole('link').click();
+      await says(page, /Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/);
+      await says(page, /^in 1 day$|^in 2[34] hours$/);
+      expect(await button(page, 'Rotate').count()).toBe(0);
+      await press(page, 'Edit');
+      await says(dialog(page), /It was replaced, so it ends at .* UTC\./);
+      expect(await dialog(page).getByLabel('Expires').isVisible()).toBe(false);
+      await page.keyboard.press('Escape');
+      await rename(page, 'nightly, old');
+      await page.getByRole('link', { name: 'nightly' }).click();
       await page.waitForURL((url) => url.searchParams.get('key') !== id);
-      await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).waitFor();
-      expect(await focused(page)).toBe('nightly');
-      await page.getByText('that is in the audit log of the other one').waitFor();
-      await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).click();
-      await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
-      await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-      await page.getByRole('button', { name: 'Revoke key' }).click();
-      await page.locator('#key-state').getByText('revoked').waitFor();
-      expect(await page.locator('#key-state').innerText()).toMatch(/^revoked\s+just now$/);
-      await notice.getByText('Every request with it gets a 401.').waitFor();
-      expect(await buttons(page)).toEqual([]);
-      await eventually(async () => (await focused(page)) === 'nightly, old', PATIENCE);
-      await page.goBack();
-      await page.goBack();
-      await page.goBack();
-      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      const back = fact(page, 'Replaces').getByRole('link', { name: 'nightly, old' });
+      await back.waitFor();
+      await hasFocus(heading(page, 'nightly'));
+      await says(page, 'that is in the audit log of the other one');
+      await back.click();
+      await heading(page, 'nightly, old').waitFor();
+      await press(page, 'Revoke');
+      await press(page, 'Revoke key');
+      await says(fact(page, 'Revoked'), /^just now/);
+      await says(page, 'Every request with it gets a 401.');
+      for (const name of ['Edit', 'Rotate', 'Revoke']) expect(await button(page, name).count()).toBe(0);
+      await hasFocus(heading(page, 'nightly, old'));
+      for (let step = 0; step < 3; step += 1) await page.goBack();
+      await heading(page, 'API keys').waitFor();
     });
   });
 
   test('a member sees all of it, without buttons to change it', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const { id } = await makeKey(scene.gateway, of, { name: 'theirs' });
-    await someUsage(scene.gateway, id, failures(1));
-    await someRequests(scene.gateway, of, id, [{}]);
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'theirs' });
+    await someUsage(gateway, id, failures(1));
+    await someRequests(gateway, of, id, [{}]);
     await visit({ of, role: 'member' }, async (page) => {
-      await page.getByText('You are a member').waitFor();
-      expect(await page.getByRole('button', { name: /New key|Actions/ }).count()).toBe(0);
-      await page.getByRole('button', { name: 'Usage of theirs' }).click();
-      await page.waitForSelector('#usage .chart rect');
-      await page.locator('#key-events tr').first().waitFor();
-      await page.locator('#key-requests tbody tr').first().waitFor();
-      expect(await page.locator('#key-page button:visible').allTextContents()).toEqual(['Refresh', 'Details']);
+      await says(page, 'You are a member');
+      expect(await button(page, /New key|Actions/).count()).toBe(0);
+      await press(page, 'Usage of theirs');
+      await page.getByRole('img', { name: /24 hours: 1,/ }).waitFor();
+      await rows(page, 'Audit log of this key').first().waitFor();
+      await named(page, 'quotes').last().waitFor();
+      expect(await section(page, 'theirs').getByRole('button').allTextContents()).toEqual(['Refresh', 'Details']);
       expect(await page.locator('dialog').count()).toBe(0);
     });
   });

@@ -9,7 +9,7 @@ import { makeLink, type Person, signIn, useOffice } from './people';
 const SHOP = { name: 'shop', scopes: ['quotes:read'] };
 const CREATE = `mutation($name: String!, $scopes: [String!]!) {
   value: create_api_key(name: $name, scopes: $scopes) { key api_key { id state } } }`;
-const ROTATE = `mutation($id: ID!) { value: rotate_api_key(id: $id) { key api_key { id } old { id rotated_to } } }`;
+const ROTATE = `mutation($id: ID!) { value: rotate_api_key(id: $id) { key api_key { id } } }`;
 
 const { gateway, organisation, admin } = useOffice();
 
@@ -30,16 +30,6 @@ test('repeated calls get the same key, which works, and create no second one', a
   expect((await client(gateway, first.body.data.value.key as string).get('/me')).status).toBe(200);
   const { data } = await admin.call('audit_events', { key_id: first.body.data.value.api_key.id });
   expect(data).toHaveLength(1);
-});
-
-test('a repeated rotation rotates the key once', async () => {
-  const { api_key } = await admin.call('create_api_key', SHOP);
-  const key = anyKey();
-  const first = await send(admin, ROTATE, { id: api_key.id }, key);
-  const again = await send(admin, ROTATE, { id: api_key.id }, key);
-  expect(first.body.data.value.old).toEqual({ id: api_key.id, rotated_to: first.body.data.value.api_key.id });
-  expect(again.body).toEqual(first.body);
-  expect(codeOf(await send(admin, ROTATE, { id: api_key.id }, anyKey()))).toBe('validation_failed');
 });
 
 test.each([
@@ -133,25 +123,16 @@ test('an erased organisation leaves nothing in the control database but the even
   const own = await makeOrganisation(gateway);
   await send(await signIn(gateway, own), CREATE, SHOP, anyKey());
   await makeLink(gateway, own);
-  const endpoint = {
-    organisationId: own.id,
-    url: 'https://hooks.example.com',
-    types: [],
-    position: '0',
-    createdBy: 'x',
-  };
-  await control.webhooks.create(endpoint, { actor: { who: 'cli:test', from: 'here' } });
-  const left = async (): Promise<[string, number][]> =>
-    [...(await stored())]
-      .map(([name, rows]): [string, number] => [
-        name,
-        rows.filter((row) => JSON.stringify(row).includes(own.id)).length,
-      ])
-      .filter(([, count]) => count > 0)
-      .sort();
+  const endpoint = { url: 'https://hooks.example.com', types: [], position: '0', createdBy: 'x' };
+  await control.webhooks.create({ organisationId: own.id, ...endpoint }, { actor: { who: 'cli:test', from: 'here' } });
+  /** The collection of each row that names it. */
+  const left = async (): Promise<string[]> =>
+    [...(await stored())].flatMap(([name, rows]) =>
+      rows.filter((row) => JSON.stringify(row).includes(own.id)).map(() => name),
+    );
   const names = ['api_keys', 'audit_events', 'key_answers', 'members', 'organisations', 'sessions', 'sign_in_links'];
-  expect((await left()).map(([name]) => name)).toEqual([...names, 'webhook_endpoints']);
+  expect([...new Set(await left())].sort()).toEqual([...names, 'webhook_endpoints']);
   await control.erasing.begin(own.id);
   await control.erasing.finish(own);
-  expect(await left()).toEqual([['audit_events', 1]]);
+  expect(await left()).toEqual(['audit_events']);
 });

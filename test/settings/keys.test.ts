@@ -15,61 +15,57 @@ async function statusOf(key: string): Promise<number> {
 }
 
 describe('an admin', () => {
+  const INVALID = { code: 'validation_failed', status: 422 };
+
   test('creates a key that works, has the chosen settings, and is listed without its secret', async () => {
     const expires_at = new Date(Date.now() + 48 * HOUR).toISOString();
     const { key, api_key } = await make({
-      expires_at,
-      allowed_ranges: ['127.0.0.1', '10.0.0.0/8'],
-      mcp: 'write',
-      name: '  web shop ',
+      ...{ expires_at, allowed_ranges: ['127.0.0.1', '10.0.0.0/8'], mcp: 'write', name: '  web shop ' },
     });
+    const { id } = api_key;
+    const scopes = ['quotes:read', 'orders:read'];
     const { body } = await client(gateway, key).get('/me');
-    expect(body.key).toMatchObject({
-      id: api_key.id,
-      name: 'web shop',
-      scopes: ['quotes:read', 'orders:read'],
-      expires_at,
-    });
-    expect(api_key).toMatchObject({
-      state: 'active',
-      created_by: 'Ada',
-      allowed_ranges: ['127.0.0.1/32', '10.0.0.0/8'],
-      mcp: 'write',
-    });
-    const [{ action, details }] = (await admin.call('audit_events', { key_id: api_key.id })).data;
-    expect([action, JSON.parse(details as string)]).toEqual(['key.created', expect.objectContaining({ mcp: 'write' })]);
-    const { api_key: next } = await admin.call('rotate_api_key', { id: api_key.id });
-    expect(next.mcp).toBe('write');
+    expect(body.key).toMatchObject({ id, name: 'web shop', scopes, expires_at });
+    const allowed_ranges = ['127.0.0.1/32', '10.0.0.0/8'];
+    expect(api_key).toMatchObject({ state: 'active', created_by: 'Ada', allowed_ranges, mcp: 'write' });
     expect((await make()).api_key.mcp).toBe('read');
     const { data } = await admin.call('api_keys');
-    expect(data).toContainEqual({ ...api_key, rotated_to: next.id, expires_at: expect.any(String) });
+    expect(data).toContainEqual(api_key);
     expect(JSON.stringify(data)).not.toContain(key);
   });
 
   test('rotates a key: both work during the overlap, then only the new one', async () => {
-    const old = await make();
+    const old = await make({ mcp: 'write' });
     const rotated = await admin.call('rotate_api_key', { id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
     expect([await statusOf(old.key), await statusOf(rotated.key)]).toEqual([200, 200]);
-    expect(Math.abs(new Date(rotated.old.expires_at as string).getTime() - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
-    expect(await admin.call('rotate_api_key', { id: old.api_key.id })).toMatchObject({
-      code: 'validation_failed',
-      errors: [{ pointer: '/id', code: 'replaced' }],
-    });
+    expect(rotated.api_key.mcp).toBe('write');
+    expect(Math.abs(Date.parse(rotated.old.expires_at as string) - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
+    const refused = (pointed: { id: string }, code: string): Promise<void> =>
+      expect(admin.call('rotate_api_key', { id: pointed.id })).resolves.toMatchObject({
+        ...{ ...INVALID, errors: [{ pointer: '/id', code }] },
+      });
+    await refused(old.api_key, 'replaced');
     const without = await admin.call('rotate_api_key', { id: rotated.api_key.id, overlap_hours: 0 });
     expect([await statusOf(rotated.key), await statusOf(without.key)]).toEqual([401, 200]);
-    expect(await admin.call('rotate_api_key', { id: rotated.api_key.id })).toMatchObject({
-      code: 'validation_failed',
-      errors: [{ pointer: '/id', code: 'ended' }],
-    });
+    await refused(rotated.api_key, 'ended');
   });
 
-  test('revokes a key immediately and permanently', async () => {
+  test('revokes a key immediately and permanently, and is recorded in the audit log with the address', async () => {
     const { key, api_key } = await make();
+    const { id } = api_key;
     expect(await statusOf(key)).toBe(200);
-    const revoked = await admin.call('revoke_api_key', { id: api_key.id });
-    expect(revoked).toMatchObject({ id: api_key.id, state: 'revoked', revoked_at: expect.any(String) });
+    const revoked = await admin.call('revoke_api_key', { id });
+    expect(revoked).toMatchObject({ id, state: 'revoked', revoked_at: expect.any(String) });
     expect(await statusOf(key)).toBe(401);
-    expect(await admin.call('revoke_api_key', { id: api_key.id })).toEqual(revoked);
+    expect(await admin.call('revoke_api_key', { id })).toEqual(revoked);
+    const { data } = await member.call('audit_events', { key_id: id });
+    const by = { actor: 'user:link:Ada', actor_name: 'Ada', from: '127.0.0.1', key_id: id };
+    expect(data).toMatchObject([
+      { action: 'key.revoked', ...by },
+      { action: 'key.created', ...by },
+    ]);
+    const made = { name: 'shop', scopes: ['quotes:read', 'orders:read'], mcp: 'read' };
+    expect(JSON.parse(data[1].details as string)).toMatchObject(made);
   });
 
   test.each([
@@ -84,21 +80,7 @@ describe('an admin', () => {
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ allowed_ranges: ['10.0.0.0/8', 'everywhere'] }, '/allowed_ranges/1'],
   ])('gets 422 for %j', async (changes, pointer) => {
-    expect(await make(changes)).toMatchObject({ code: 'validation_failed', status: 422, errors: [{ pointer }] });
-  });
-
-  test('is recorded in the audit log with the address', async () => {
-    const { api_key } = await make();
-    await admin.call('revoke_api_key', { id: api_key.id });
-    const { data } = await member.call('audit_events', { key_id: api_key.id });
-    expect(data).toMatchObject([
-      { action: 'key.revoked', actor: 'user:link:Ada', actor_name: 'Ada', from: '127.0.0.1', key_id: api_key.id },
-      { action: 'key.created', actor: 'user:link:Ada', key_id: api_key.id },
-    ]);
-    expect(JSON.parse(data[1].details as string)).toMatchObject({
-      name: 'shop',
-      scopes: ['quotes:read', 'orders:read'],
-    });
+    expect(await make(changes)).toMatchObject({ ...INVALID, errors: [{ pointer }] });
   });
 });
 
@@ -115,12 +97,9 @@ describe('a member', () => {
     async (operation) => {
       const { api_key } = await make();
       // a use by an earlier test is recorded later
+      const unused = { last_used_at: undefined, last_used_from: undefined };
       const keys = async () =>
-        (await gateway.control.apiKeys.list(organisation.id)).map((key) => ({
-          ...key,
-          last_used_at: undefined,
-          last_used_from: undefined,
-        }));
+        (await gateway.control.apiKeys.list(organisation.id)).map((key) => ({ ...key, ...unused }));
       const before = await keys();
       for (const id of [api_key.id, 'no-uuid']) {
         const { body } = await member.graphql(documentOf(operation), userArguments(operation, id));

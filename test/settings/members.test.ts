@@ -16,16 +16,11 @@ test('members are listed by last sign-in, most recent first, with their role the
   // of another organisation
   await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Eve');
   const { data, has_more } = await max.call('members');
+  const signedIn = { from: '127.0.0.1', signed_in: true, last_sign_in_at: expect.any(String) };
   expect({ data, has_more }).toEqual({
     data: [
-      {
-        ...{ id: 'link:Ada', name: 'Ada', role: 'admin', from: '127.0.0.1', signed_in: true },
-        last_sign_in_at: expect.any(String),
-      },
-      {
-        ...{ id: 'link:Max', name: 'Max', role: 'member', from: '127.0.0.1', signed_in: true },
-        last_sign_in_at: expect.any(String),
-      },
+      { id: 'link:Ada', name: 'Ada', role: 'admin', ...signedIn },
+      { id: 'link:Max', name: 'Max', role: 'member', ...signedIn },
     ],
     has_more: false,
   });
@@ -35,10 +30,8 @@ test('members are listed by last sign-in, most recent first, with their role the
   // one of two sessions
   await sendForm(gateway, '/settings/sign-out', { csrf: ada.csrf }, { cookie: ada.cookie });
   expect((await max.call('members')).data[0]).toMatchObject({ signed_in: true });
-  await gateway.control.sessions.endAll(
-    { organisationId: own.id, userId: 'link:Ada' },
-    { who: 'cli:test', from: 'here' },
-  );
+  const whose = { organisationId: own.id, userId: 'link:Ada' };
+  await gateway.control.sessions.endAll(whose, { who: 'cli:test', from: 'here' });
   expect((await max.call('members')).data.map(({ name, signed_in }: Json) => [name, signed_in])).toEqual([
     ['Ada', false],
     ['Max', true],
@@ -58,7 +51,7 @@ test('a user who signs in many times concurrently is one member', async () => {
   const own = await makeOrganisation(gateway);
   const [ada] = await Promise.all(Array.from({ length: 6 }, () => signIn(gateway, own, 'admin', 'Ada')));
   expect((await ada!.call('members')).data).toMatchObject([{ name: 'Ada' }]);
-}, 60_000);
+});
 
 test('at most 200 members are listed, those who signed in last', async () => {
   const own = await makeOrganisation(gateway);

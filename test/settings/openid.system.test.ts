@@ -1,9 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '../../faults/processes';
-import type { Organisation } from '../../src/auth/principal';
-import { firstLine } from '../cli/commandLine';
+import { launch } from '../examples/run';
+import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway, withGateway } from '../support/gateway';
 import { person, visit } from './people';
@@ -12,37 +10,25 @@ const CLIENT = { client_id: 'scopegate', client_secret: 'a secret of the client 
 const START = '/settings/sign-in/oidc';
 
 let gateway: TestGateway;
-let organisation: Organisation;
-let provider: ChildProcess;
+let provider: ReturnType<typeof launch>;
 let issuer: string;
-let accounts: Record<string, object>;
 
 beforeAll(async () => {
   const PORT = String(await freePort());
   const url = `http://127.0.0.1:${PORT}`;
   const control = await startGateway();
-  organisation = await makeOrganisation(control);
+  const organisation = await makeOrganisation(control);
   await control.stop();
-  const own = { scopegate_organisation: organisation.id };
-  accounts = {
-    ada: { ...own, name: 'Ada Lovelace', scopegate_role: 'admin' },
-    max: { ...own, name: 'Max', scopegate_role: ['guest', 'member'] },
-    both: { ...own, scopegate_role: ['member', 'admin'] },
-    'no role': { ...own },
-    'an unknown role': { ...own, scopegate_role: 'owner' },
-    'no organisation': { scopegate_role: 'admin' },
-    'an organisation by name': { scopegate_organisation: 'Test', scopegate_role: 'admin' },
-    'an unknown organisation': {
-      scopegate_organisation: '00000000-0000-4000-8000-000000000000',
-      scopegate_role: 'admin',
-    },
-  };
-  ({ provider, issuer } = await startProvider(url));
+  const ada = { scopegate_organisation: organisation.id, name: 'Ada Lovelace', scopegate_role: 'admin' };
+  const client = { ...CLIENT, redirect_uris: [`${url}${START}/callback`] };
+  const env = { CLIENT: JSON.stringify(client), ACCOUNTS: JSON.stringify({ ada }) };
+  provider = launch(process.execPath, [join(__dirname, 'provider.mjs')], { env });
+  issuer = await eventually(() => /^(\S+)\n/.exec(provider.stdout())?.[1]);
   gateway = await startGateway({ ...environmentOf(issuer, url), PORT });
 }, 120_000);
 afterAll(async () => {
   await gateway.stop();
-  await stopProvider(provider);
+  await provider.kill();
 });
 
 function environmentOf(OIDC_ISSUER: string, PUBLIC_URL: string): Record<string, string> {
@@ -50,21 +36,6 @@ function environmentOf(OIDC_ISSUER: string, PUBLIC_URL: string): Record<string, 
     ...{ OIDC_ISSUER, PUBLIC_URL, OIDC_CLIENT_ID: CLIENT.client_id, OIDC_CLIENT_SECRET: CLIENT.client_secret },
     OIDC_SCOPES: 'openid profile scopegate',
   };
-}
-
-async function startProvider(url: string): Promise<{ provider: ChildProcess; issuer: string }> {
-  const client = { ...CLIENT, redirect_uris: [`${url}${START}/callback`] };
-  const child = spawn(process.execPath, [join(__dirname, 'provider.mjs')], {
-    env: { PATH: process.env.PATH, CLIENT: JSON.stringify(client), ACCOUNTS: JSON.stringify(accounts) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  return { provider: child, issuer: await firstLine(child) };
-}
-
-async function stopProvider(child: ChildProcess): Promise<void> {
-  const ended = once(child, 'exit');
-  child.kill();
-  await ended;
 }
 
 /** A minimal browser: cookies per host, redirects one at a time. */
@@ -115,43 +86,21 @@ async function goThere(visitor: Visitor, login: string): Promise<string> {
   return url;
 }
 
-async function cookieOfLogin(login: string): Promise<{ visitor: Visitor; answer: Response; callback: string }> {
-  const visitor = new Visitor();
-  const callback = await goThere(visitor, login);
-  return { visitor, callback, answer: await visitor.ask(callback) };
-}
-
 function sessionOf(visitor: Visitor): string {
   const jar = visitor.cookies.get(new URL(gateway.url).host);
   return `scopegate_session=${jar?.get('scopegate_session') ?? ''}`;
 }
 
 describe('signing in with an OpenID provider', () => {
-  test.each([
-    ['ada', 'admin', 'Ada Lovelace'],
-    ['max', 'member', 'Max'],
-    ['both', 'admin', 'both'],
-  ])('signs %s in as %s, with the organisation and name in the claims', async (login, role, name) => {
-    const { visitor, answer } = await cookieOfLogin(login);
+  test('signs in whom the claims name', async () => {
+    const visitor = new Visitor();
+    const answer = await visitor.ask(await goThere(visitor, 'ada'));
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/integrations']);
     const there = await person(gateway, sessionOf(visitor));
     const page = await (await visit(gateway, '/settings/integrations', there.cookie)).text();
-    expect(page).toContain(`${name} <span class="tag">${role}</span>`);
+    expect(page).toContain('Ada Lovelace <span class="tag">admin</span>');
     const { data } = await there.call('audit_events', { limit: 1 });
-    expect(data).toMatchObject([{ action: 'user.signed_in', actor: `user:oidc:${login}`, actor_name: name }]);
-  });
-
-  test.each([
-    ['no role', 'scopegate_role'],
-    ['an unknown role', 'scopegate_role'],
-    ['no organisation', 'scopegate_organisation'],
-    ['an organisation by name', 'scopegate_organisation'],
-    ['an unknown organisation', 'returned an unknown organisation'],
-  ])('rejects an account with %s, and says why', async (login, said) => {
-    const { visitor, answer } = await cookieOfLogin(login);
-    expect(answer.status).toBe(403);
-    expect(await answer.text()).toContain(said);
-    expect(sessionOf(visitor)).toBe('scopegate_session=');
+    expect(data).toMatchObject([{ action: 'user.signed_in', actor: 'user:oidc:ada', actor_name: 'Ada Lovelace' }]);
   });
 
   test('sends a new PKCE challenge, state and nonce each time, and hides them from scripts', async () => {
@@ -164,43 +113,6 @@ describe('signing in with an OpenID provider', () => {
       expect(one!.get(name)).not.toBe(two!.get(name));
     }
     expect(first!.headers.getSetCookie()[0]).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
-  });
-
-  test('is rejected with another state, another browser’s attempt, or no attempt', async () => {
-    const visitor = new Visitor();
-    const callback = await goThere(visitor, 'ada');
-    const other = new Visitor();
-    await other.ask(gateway.url + START);
-    const changed = new URL(callback);
-    changed.searchParams.set('state', 'x'.repeat(43));
-    for (const [who, url] of [
-      [new Visitor(), callback],
-      [other, callback],
-      [visitor, changed.href],
-    ] as const) {
-      const answer = await who.ask(url);
-      expect(answer.status).toBe(403);
-      expect(sessionOf(who)).toBe('scopegate_session=');
-    }
-  });
-
-  test('is rejected when a code is used twice', async () => {
-    const { visitor, answer, callback } = await cookieOfLogin('ada');
-    expect(answer.status).toBe(303);
-    await visitor.ask(`${gateway.url}/settings/sign-in/oidc`);
-    expect((await visitor.ask(callback)).status).toBe(403);
-  });
-
-  test('is rejected with the nonce or verifier of another attempt', async () => {
-    for (const part of [1, 2]) {
-      const visitor = new Visitor();
-      const callback = await goThere(visitor, 'ada');
-      const jar = visitor.cookies.get(new URL(gateway.url).host)!;
-      const parts = jar.get('scopegate_sign_in')!.split('.');
-      parts[part] = 'y'.repeat(43);
-      jar.set('scopegate_sign_in', parts.join('.'));
-      expect((await visitor.ask(callback)).status).toBe(403);
-    }
   });
 
   test('is rejected when the user denies access', async () => {

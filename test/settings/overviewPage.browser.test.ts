@@ -1,48 +1,54 @@
 import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
+import { DAY } from '../../src/units';
+import { button, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { eventually } from '../http/eventually';
-import { signIn as signInPerson } from './people';
-import { expectAccessible, inBrowser, pageScene } from './visiting';
+import * as on from '../support/settingsPage';
+import { signIn } from './people';
 
-const DAY = 86_400_000;
-const PATIENCE = 30_000;
+const { dialog, follow, heading, rows, saved, search, section } = on;
 
 inBrowser('the overview and members of the settings page', () => {
-  const scene = pageScene();
-  const { visit } = scene;
+  const { gateway, visit } = on.pageScene();
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
-  const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
+  const overview = (page: Page) => section(page, 'Overview');
+  const chart = (page: Page, text: RegExp): Promise<void> => page.getByRole('img', { name: text }).waitFor();
+  /** As if a key had been made so many days ago. */
+  const age = (id: string, days: number): Promise<unknown> =>
+    gateway.databases.control
+      .collection('api_keys')
+      .updateOne({ _id: id as never }, { $set: { created_at: inDays(-days) } });
 
   test('without keys, an admin can create the first one by keyboard, and a member is told to ask an admin', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const steps = (page: Page) => page.getByText('Programs call the API with a key.');
+    const of = await makeOrganisation(gateway);
+    const steps = 'Programs call the API with a key.';
     await visit({ of, role: 'member', name: 'Max' }, async (page) => {
-      await steps(page).waitFor();
-      await page.getByText('Ask an admin of the organisation').waitFor();
-      expect(await page.getByRole('button', { name: 'Create the first key' }).count()).toBe(0);
+      await says(page, steps);
+      await says(page, 'Ask an admin of the organisation');
+      expect(await button(page, 'Create the first key').count()).toBe(0);
     });
     await visit({ of, width: 390, theme: 'dark' }, async (page) => {
-      await steps(page).waitFor();
-      expect(await page.locator('#first-steps').getByRole('link', { name: 'reference' }).getAttribute('href')).toBe(
-        '/api/v1/docs',
-      );
-      await page.getByRole('button', { name: 'Create the first key' }).waitFor();
+      await says(page, steps);
+      expect(await overview(page).getByRole('link', { name: 'reference' }).getAttribute('href')).toBe('/api/v1/docs');
       await expectAccessible(page);
-      await page.getByRole('button', { name: 'Create the first key' }).press('Enter');
-      await page.locator('#make-name').fill('first');
-      await page.getByRole('radio', { name: 'Read only' }).check();
-      await page.getByRole('button', { name: 'Create key' }).press('Enter');
-      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
-      await page.getByText('No requests in the last 24 hours.').waitFor();
-      await steps(page).waitFor({ state: 'hidden' });
-      await eventually(async () => (await focused(page)) === 'Overview', PATIENCE);
+      const colour = (name: string): Promise<string> =>
+        button(page, name).evaluate((one) => globalThis.getComputedStyle(one as never).backgroundColor);
+      expect(await colour('New key')).not.toBe(await colour('Create the first key'));
+      await button(page, 'Create the first key').press('Enter');
+      await expectInView(button(dialog(page), 'Create key'));
+      await dialog(page).getByLabel('Name', { exact: true }).fill('first');
+      await dialog(page).getByRole('radio', { name: 'Read only' }).check();
+      await button(page, 'Create key').press('Enter');
+      await saved(page);
+      await says(page, 'No requests in the last 24 hours.');
+      await page.getByText(steps).waitFor({ state: 'hidden' });
+      await hasFocus(heading(page, 'Overview'));
     });
   });
 
   test('requests of all keys are shown by period, operation and error code, and the period is kept in the URL', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    await makeKey(scene.gateway, of, { name: 'Web shop' });
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'Web shop' });
     const counted = { keyId: organisationUsageId(of.id), requests: 1200, errors: 30, rate_limited: 4 };
     const details = new Map([
       ['operations.quotes.requests', 900],
@@ -50,112 +56,104 @@ inBrowser('the overview and members of the settings page', () => {
       ['operations.quotes.t2', 800],
       ['codes.not_found', 30],
     ]);
-    await scene.gateway.control.usage.add([
+    await gateway.control.usage.add([
       { ...counted, hour: new Date(), details },
       { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
     await visit({ of, theme: 'dark' }, async (page) => {
-      await page.getByRole('img', { name: /all keys in the last 24 hours: 1,200, including 30 errors/ }).waitFor();
-      await page.locator('#traffic').getByText('By operation').click();
-      await page.locator('#traffic').getByText('By error code').click();
-      await page.getByRole('rowheader', { name: 'quotes' }).waitFor();
+      await chart(page, /all keys in the last 24 hours: 1,200, including 30 errors/);
+      await overview(page).getByText('By operation').click();
+      await overview(page).getByText('By error code').click();
+      await on.named(page, 'quotes').waitFor();
       const code = page.getByRole('link', { name: 'not_found' });
       expect(await code.getAttribute('href')).toBe('/errors/not_found');
       await page.getByRole('radio', { name: '30 days' }).check();
-      await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
-      expect(new URL(page.url()).search).toBe('?overview=last_30d');
+      await chart(page, /the last 30 days: 6,200/);
+      expect(search(page)).toBe('?overview=last_30d');
       await page.reload();
-      await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
-      await page.locator('#traffic').getByText('By operation').click();
+      await chart(page, /the last 30 days: 6,200/);
+      await overview(page).getByText('By operation').click();
       await expectAccessible(page);
     });
   });
 
   test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const soon = await makeKey(scene.gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
-    const sooner = await makeKey(scene.gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
+    const of = await makeOrganisation(gateway);
+    const ends = { nightly: 2.5, sooner: 1.5, later: 8, gone: -1 };
+    for (const [name, days] of Object.entries(ends)) await makeKey(gateway, of, { name, expiresAt: inDays(days) });
+    await makeKey(gateway, of, { name: 'endless' });
+    const keys = await gateway.control.apiKeys.list(of.id);
+    const [soon, sooner] = ['nightly', 'sooner'].map((name) => keys.find((key) => key.name === name)!._id);
     // so that the key that replaces it has a long life
-    const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
-    await keys.updateOne({ _id: soon.id }, { $set: { created_at: inDays(-90) } });
-    await makeKey(scene.gateway, of, { name: 'later', expiresAt: inDays(8) });
-    await makeKey(scene.gateway, of, { name: 'gone', expiresAt: inDays(-1) });
-    await makeKey(scene.gateway, of, { name: 'endless' });
-    const warning = (page: Page) => page.locator('#expiring');
+    await age(soon!, 90);
+    const listed = (page: Page) => page.getByRole('list', { name: /within 7 days/ });
     await visit({ of, role: 'member', name: 'Max' }, async (page) => {
-      await warning(page).getByText('2 keys expire within 7 days').waitFor();
-      expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner', 'nightly']);
-      expect(await warning(page).getByRole('button').count()).toBe(0);
-      await warning(page).getByRole('link', { name: 'nightly' }).click();
-      await page.getByRole('heading', { name: 'nightly' }).waitFor();
-      expect(new URL(page.url()).searchParams.get('key')).toBe(soon.id);
+      await says(page, '2 keys expire within 7 days');
+      expect(await listed(page).getByRole('link').allTextContents()).toEqual(['sooner', 'nightly']);
+      expect(await listed(page).getByRole('button').count()).toBe(0);
+      await listed(page).getByRole('link', { name: 'nightly' }).click();
+      await heading(page, 'nightly').waitFor();
+      expect(search(page)).toBe(`?key=${soon!}`);
     });
     await visit({ of, width: 390 }, async (page) => {
-      await warning(page).getByText('expires in 2 days').waitFor();
+      await says(listed(page), 'in 2 days');
       await expectAccessible(page);
-      await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
-      await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
-      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
-      await warning(page).getByText('1 key expires within 7 days').waitFor();
-      expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner']);
-      await scene.gateway.control.apiKeys.revoke(sooner.id);
+      await button(page, 'Rotate nightly').press('Enter');
+      await on.rotate(page);
+      await saved(page);
+      await says(page, '1 key expires within 7 days');
+      expect(await listed(page).getByRole('link').allTextContents()).toEqual(['sooner']);
+      await gateway.control.apiKeys.revoke(sooner!);
       await page.reload();
-      await page.getByText('No requests in the last 24 hours.').waitFor();
-      await warning(page).waitFor({ state: 'hidden' });
+      await says(page, 'No requests in the last 24 hours.');
+      await listed(page).waitFor({ state: 'hidden' });
     });
   });
 
   test('remaining times are rounded, figures state their age, and large numbers fit', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
-    for (const [name, expiresAt] of Object.entries({
-      ...{ ninety: inDays(90), three: inDays(3), almost: inDays(300), soon: inDays(23.6 / 24) },
-      end: new Date('9999-12-31T00:00:00Z'),
-    })) {
-      const { id } = await makeKey(scene.gateway, of, { name, expiresAt });
-      await keys.updateOne({ _id: id }, { $set: { created_at: inDays(-2.9) } });
-    }
-    const ages = async (page: Page, column: string): Promise<Record<string, string>> => {
-      const cellsOf = `tr => [tr.querySelector('th a').textContent, tr.querySelector('[data-label="${column}"] time').textContent]`;
-      return Object.fromEntries(
-        await page.evaluate<[string, string][]>(`[...document.querySelectorAll('#keys tr')].map(${cellsOf})`),
-      );
-    };
+    const of = await makeOrganisation(gateway);
+    const end = new Date('9999-12-31T00:00:00Z');
+    const ends = { ninety: inDays(90), three: inDays(3), almost: inDays(300), soon: inDays(23.6 / 24), end };
+    for (const [name, expiresAt] of Object.entries(ends))
+      await age((await makeKey(gateway, of, { name, expiresAt })).id, 2.9);
     await visit({ of, width: 390 }, async (page) => {
-      await page.locator('#keys tr').nth(4).waitFor();
-      expect(await ages(page, 'Expires')).toEqual({
+      const row = (name: string) => rows(page, 'API keys').filter({ has: on.named(page, name) });
+      for (const [name, text] of Object.entries({
         ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
-        end: `in ${String(Math.round((Date.parse('9999-12-31') - Date.now()) / 31_557_600_000))} years`,
-      });
-      expect((await ages(page, 'Created')).three).toBe('2 days ago');
-      await page.getByText('No requests in the last 24 hours. Figures are up to a minute old.').waitFor();
+        end: `in ${String(Math.round((end.getTime() - Date.now()) / 31_557_600_000))} years`,
+      }))
+        await row(name).getByText(text, { exact: true }).waitFor();
+      await row('three').getByText('2 days ago').waitFor();
+      await says(page, 'No requests in the last 24 hours. Figures are up to a minute old.');
       const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
+      const drawn = page.getByRole('img', { name: /all keys/ });
       for (const requests of [100_000, 999_900_000]) {
-        await scene.gateway.control.usage.add([{ ...counted, requests }]);
+        await gateway.control.usage.add([{ ...counted, requests }]);
         await page.reload();
-        await page.waitForSelector('#all-chart rect');
-        const outside = `[...document.querySelectorAll('#all-chart text')].filter((text) => {
-          const [inner, outer] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
-          return inner.left < outer.left || inner.right > outer.right;
-        }).map(({ textContent }) => textContent)`;
-        expect(await page.evaluate(outside)).toEqual([]);
+        const { x, width } = (await drawn.boundingBox())!;
+        for (const text of await drawn.locator('text').all()) {
+          const box = (await text.boundingBox())!;
+          expect(box.x).toBeGreaterThanOrEqual(x);
+          expect(box.x + box.width).toBeLessThanOrEqual(x + width);
+        }
       }
-      expect(await page.locator('#all-chart text[text-anchor="end"]').allTextContents()).toEqual(['0', '500M', '1B']);
-      await page.getByRole('rowheader', { name: 'three' }).getByRole('link').click();
-      await page.getByText('No requests with this key in the last 24 hours. Figures are up to a minute old.').waitFor();
+      expect(await drawn.locator('text').allTextContents()).toEqual(expect.arrayContaining(['0', '500M', '1B']));
+      await follow(page, 'three');
+      await says(page, 'No requests with this key in the last 24 hours. Figures are up to a minute old.');
     });
   });
 
   test('members are listed with their last sign-in and whether they are signed in', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    await signInPerson(scene.gateway, of, 'member', 'Max');
-    await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
+    const of = await makeOrganisation(gateway);
+    await signIn(gateway, of, 'member', 'Max');
+    await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
     await visit({ of, width: 390 }, async (page) => {
-      const rows = page.locator('#members tr');
-      await rows.first().waitFor();
-      const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
-      expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
-      expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
+      await on.counted(rows(page, 'Members'), 2);
+      const texts = await rows(page, 'Members').allTextContents();
+      expect(texts.map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'))).toEqual([
+        expect.stringMatching(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/),
+        expect.stringMatching(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/),
+      ]);
     });
   });
 });

@@ -2,7 +2,7 @@ import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { late, served, startGateway, type TestGateway } from '../support/gateway';
+import { late, served, type TestGateway } from '../support/gateway';
 import { documentOf, userOperations } from '../support/operations';
 
 /* Signed-in users who act like browsers. */
@@ -24,22 +24,14 @@ export interface Person {
 }
 
 /** A gateway and an organisation, with a signed-in user of each role. */
-export interface Office {
+interface Office {
   readonly gateway: TestGateway;
   readonly organisation: Organisation;
   readonly admin: Person;
   readonly member: Person;
 }
 
-export async function openOffice(): Promise<Office> {
-  const gateway = await startGateway();
-  const organisation = await makeOrganisation(gateway);
-  const admin = await signIn(gateway, organisation, 'admin', 'Ada');
-  const member = await signIn(gateway, organisation, 'member', 'Max');
-  return { gateway, organisation, admin, member };
-}
-
-/** The office of the tests of a file, open from before the first until after the last. */
+/** The office of the tests of a file or describe, open from before the first until after the last. */
 export function useOffice(): Office {
   const gateway = served();
   const organisation = late(() => makeOrganisation(gateway));

@@ -7,15 +7,14 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway, withGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { USUAL_ROW } from './logRows';
-import { type Office, openOffice, type Person, signIn } from './people';
+import { type Person, signIn, useOffice } from './people';
 
 describe('the request log', () => {
-  let office: Office;
+  const office = useOffice();
   let reader: Awaited<ReturnType<typeof makeKey>>;
   let revoked: Awaited<ReturnType<typeof makeKey>>;
 
   beforeAll(async () => {
-    office = await openOffice();
     const { gateway, organisation, admin } = office;
     reader = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
     revoked = await makeKey(gateway, organisation);
@@ -36,16 +35,14 @@ describe('the request log', () => {
     await client(gateway, reader.key).get('/quotes', { limit: 2 }, { 'X-Request-Id': 'last' });
     await eventually(async () => (await logOf(office.admin, { request_id: 'last' })).data.length > 0);
   });
-  afterAll(() => office.gateway.stop());
 
   const logOf = (person: Person, variables: object = {}): Promise<Json> =>
     person.call('request_log', { limit: 100, ...variables });
   const idsOf = async (variables: object) =>
     (await logOf(office.member, variables)).data.map(({ status, code }: Json) => `${String(status)} ${String(code)}`);
 
-  test('has every request of the keys over each API, newest first, with its id, key, operation, status, code, time and address', async () => {
+  test('has every request of the keys over each API, newest first, with what is known of it, but never its query, key or body', async () => {
     const { data } = await logOf(office.member);
-    expect(data).toHaveLength(8);
     expect(data.map(({ face, operation, status, code }: Json) => [face, operation, status, code])).toEqual([
       ['rest', 'quotes', 200, null],
       ['rest', 'quotes', 401, 'unauthenticated'],
@@ -63,18 +60,14 @@ describe('the request log', () => {
       ...{ operation: 'quotes', status: 200, code: null, reason: null, similar: 0 },
       ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
+    const text = JSON.stringify(data);
+    for (const kept of ['secret', reader.key.slice(-8)]) expect(text).not.toContain(kept);
   });
 
   test('has calls with a revoked key, but not those with a wrong secret, which anyone can make', async () => {
     expect(await logOf(office.member, { key_id: revoked.id.toUpperCase() })).toMatchObject({
       data: [{ key_id: revoked.id, status: 401, reason: 'revoked' }],
     });
-  });
-
-  test('never has a query, a key or a body', async () => {
-    const text = JSON.stringify(await logOf(office.member));
-    expect(text).not.toContain('secret');
-    expect(text).not.toContain(reader.key.slice(-8));
   });
 
   test.each([
@@ -86,20 +79,20 @@ describe('the request log', () => {
     [{ code: 'insufficient_scope' }, ['403 insufficient_scope']],
     [{ operation: 'quotes', face: 'mcp' }, ['200 null']],
     [{ request_id: 'no such' }, []],
+    // no filter
+    [{ request_id: null, status: null, code: null, operation: 'quote' }, ['404 not_found']],
   ])('finds by %j', async (filter, expected) => {
     expect(await idsOf(filter)).toEqual(expected);
   });
 
-  test('treats null as no filter, and rejects an empty one', async () => {
-    expect(await idsOf({ request_id: null, status: null, code: null })).toHaveLength(8);
-    expect(await logOf(office.member, { request_id: '' })).toMatchObject({ code: 'invalid_request' });
-  });
-
-  test.each(['999', '4x', 'abc', '4xxx'])('reports an invalid status: %s', async (status) => {
-    const error = await logOf(office.member, { status });
-    expect(error.code).toMatch(/^(invalid_request|validation_failed)$/);
-    expect(JSON.stringify(error.errors)).toContain('status');
-  });
+  test.each([{ status: '999' }, { status: '4x' }, { status: 'abc' }, { status: '4xxx' }, { request_id: '' }])(
+    'reports an invalid filter: %j',
+    async (filter) => {
+      const error = await logOf(office.member, filter);
+      expect(error.code).toMatch(/^(invalid_request|validation_failed)$/);
+      expect(JSON.stringify(error.errors)).toContain(Object.keys(filter)[0]);
+    },
+  );
 
   test('is paged, and a cursor works only with its own filters', async () => {
     const first = await logOf(office.member, { limit: 5 });
@@ -149,14 +142,7 @@ describe('the request log', () => {
       expect((await client(gateway, wrong).get('/quots')).status).toBe(404);
     await eventually(async () => (await logOf(admin, { key_id: id })).data.length === 2);
     expect((await logOf(admin, { key_id: id })).data).toMatchObject([
-      {
-        path: '/api/v1/quotes',
-        method: 'PATCH',
-        operation: null,
-        status: 405,
-        code: 'method_not_allowed',
-        reason: null,
-      },
+      { path: '/api/v1/quotes', method: 'PATCH', operation: null, status: 405, code: 'method_not_allowed' },
       { path: '/api/v1/quots', request_id: 'mistyped', operation: null, status: 404, code: 'not_found', reason: null },
     ]);
   });

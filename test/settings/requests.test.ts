@@ -32,14 +32,10 @@ describe('forged requests', () => {
   });
 
   test('from our own page are accepted, and answers are not cached', async () => {
-    const headers = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
-    expect((await admin.graphql(LIST, {}, headers)).status).toBe(200);
-    const answer = await fetch(`${gateway.url}/settings/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', cookie: admin.cookie, 'x-csrf-token': admin.csrf },
-      body: JSON.stringify({ query: LIST }),
-    });
-    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    for (const headers of [{}, { origin: gateway.url, 'sec-fetch-site': 'same-origin' }]) {
+      const answer = await admin.graphql(LIST, {}, headers);
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    }
   });
 
   test('no other origin may read an answer', async () => {
@@ -89,19 +85,12 @@ test('users have their own rate limit, and get 429 beyond it', async () => {
   });
 });
 
-describe('a hostile document of a member', () => {
+test("a hostile document of a member is rejected like a key's", async () => {
   const doubled = Array.from({ length: 60 }, (_, at) => {
     const next = `...F${String(at + 1)}`;
     return `fragment F${String(at)} on ApiKeyPage { ${next} ${next} }`;
-  }).join(' ');
-
-  test.each([
-    ['with doubling fragments', `{ api_keys { ...F0 } } ${doubled} fragment F60 on ApiKeyPage { has_more }`],
-    ['that selects one object repeatedly', `{ api_keys { ${'data { id } '.repeat(101)} } }`],
-    ['with a reserved alias', '{ __proto__: api_keys { has_more } }'],
-  ])("%s is rejected like a key's", async (_title, query) => {
-    const { status, body } = await member.graphql(query);
-    expect(status).toBe(400);
-    expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request' });
   });
+  const query = `{ api_keys { ...F0 } } ${doubled.join(' ')} fragment F60 on ApiKeyPage { has_more }`;
+  const { status, body } = await member.graphql(query);
+  expect([status, body.errors[0].extensions.code]).toEqual([400, 'invalid_request']);
 });

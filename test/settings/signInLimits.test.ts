@@ -45,7 +45,10 @@ afterAll(async () => {
   issuer.closeAllConnections();
 });
 
-/** What the issuer takes as a code is the nonce that its token has to carry, after `nonce:`. */
+/** What the issuer takes as a code are the claims that its token has to carry. */
+const codeOf = (claims: object): string => Buffer.from(JSON.stringify(claims)).toString('base64url');
+const UNKNOWN = 'x';
+
 async function answer(request: IncomingMessage): Promise<[status: number, body: object]> {
   const url = issuerUrl();
   if (request.url === '/keys')
@@ -59,18 +62,12 @@ async function answer(request: IncomingMessage): Promise<[status: number, body: 
     return [200, { issuer: url, ...endpoints }];
   }
   tokensAsked += 1;
-  const nonce = /^nonce:(.+)/.exec(new URLSearchParams(await text(request)).get('code') ?? '')?.[1];
-  if (nonce === undefined) return [400, { error: 'invalid_grant' }];
+  const code = new URLSearchParams(await text(request)).get('code')!;
+  if (code === UNKNOWN) return [400, { error: 'invalid_grant' }];
+  const claims = JSON.parse(Buffer.from(code, 'base64url').toString()) as object;
   const now = Math.floor(Date.now() / 1000);
-  const person = { sub: 'ada', name: 'Ada', scopegate_organisation: organisation.id, scopegate_role: 'member' };
-  return [
-    200,
-    {
-      access_token: 'x',
-      token_type: 'bearer',
-      id_token: signed({ ...person, iss: url, aud: 'scopegate', nonce, iat: now, exp: now + 60 }),
-    },
-  ];
+  const id_token = signed({ ...claims, iss: url, aud: 'scopegate', iat: now, exp: now + 60 });
+  return [200, { access_token: 'x', token_type: 'bearer', id_token }];
 }
 
 function issuerUrl(): string {
@@ -141,7 +138,7 @@ test('failed authentications of a program do not keep people at its address from
 });
 
 describe('returning from the identity provider', () => {
-  const back = (state: string, cookie: string, from: Record<string, string>, code = 'x'): Promise<Response> =>
+  const back = (state: string, cookie: string, from: Record<string, string>, code = UNKNOWN): Promise<Response> =>
     ask(`${CALLBACK}?code=${code}&state=${state}`, { ...from, cookie: `scopegate_sign_in=${cookie}` });
 
   async function begin(from: Record<string, string>): Promise<{ state: string; nonce: string; cookie: string }> {
@@ -154,17 +151,43 @@ describe('returning from the identity provider', () => {
     };
   }
 
-  test('with a code that it takes signs in whom its claims name', async () => {
+  /** Comes back with a code for these claims, as Ada, an admin, if they do not say otherwise. */
+  async function identified(claims: object): Promise<Response> {
     const { state, nonce, cookie } = await begin(fromElsewhere());
-    const answered = await back(state, cookie, fromElsewhere(), `nonce:${nonce}`);
+    const ada = { sub: 'ada', name: 'Ada', scopegate_organisation: organisation.id, scopegate_role: 'admin' };
+    return back(state, cookie, fromElsewhere(), codeOf({ ...ada, nonce, ...claims }));
+  }
+
+  test.each([
+    [{}, 'admin', 'Ada'],
+    [{ sub: 'max', name: 'Max', scopegate_role: ['guest', 'member'] }, 'member', 'Max'],
+    [{ sub: 'both', name: undefined, scopegate_role: ['member', 'admin'] }, 'admin', 'both'],
+  ])('with a code that it takes signs in whom its claims name: %j is %s %s', async (claims, role, name) => {
+    const answered = await identified(claims);
     expect([answered.status, answered.headers.get('location')]).toEqual([303, PAGE]);
     const there = await person(gateway, cookieOf(answered));
+    const actor = `user:oidc:${'sub' in claims ? claims.sub : 'ada'}`;
     expect((await there.call('audit_events', { limit: 1 })).data).toMatchObject([
-      { action: 'user.signed_in', actor: 'user:oidc:ada', actor_name: 'Ada', details: '{"role":"member"}' },
+      { action: 'user.signed_in', actor, actor_name: name, details: JSON.stringify({ role }) },
     ]);
   });
 
-  test('with an attempt that is not ours, changed or over asks the issuer nothing', async () => {
+  test.each([
+    [{ scopegate_role: undefined }, 'scopegate_role'],
+    [{ scopegate_role: 'owner' }, 'scopegate_role'],
+    [{ scopegate_organisation: undefined }, 'scopegate_organisation'],
+    [{ scopegate_organisation: 'Test' }, 'scopegate_organisation'],
+    [{ scopegate_organisation: '00000000-0000-4000-8000-000000000000' }, 'returned an unknown organisation'],
+    [{ nonce: 'y'.repeat(43) }, 'did not sign you in'],
+  ])('with the claims %j is rejected with the reason', async (claims, reason) => {
+    const answered = await identified(claims);
+    expect([answered.status, answered.headers.getSetCookie().join().includes('scopegate_session=')]).toEqual([
+      ...[403, false],
+    ]);
+    expect(await answered.text()).toContain(reason);
+  });
+
+  test('with an attempt that is not ours, changed, over or another one asks the issuer nothing', async () => {
     const from = fromElsewhere();
     const { state, cookie } = await begin(from);
     const [before, parts] = [tokensAsked, cookie.split('.')];
@@ -176,6 +199,8 @@ describe('returning from the identity provider', () => {
       ...[changed(3, later), changed(4, token()), `${cookie}x`, ''],
     ])
       expect((await back(own.split('.')[0]!, own, from)).status).toBe(403);
+    // that of another browser, or of an earlier attempt of this one
+    expect((await back((await begin(from)).state, cookie, from)).status).toBe(403);
     jest.spyOn(Date, 'now').mockReturnValue(Number(parts[3]) + 1);
     expect((await back(state, cookie, from)).status).toBe(403);
     jest.restoreAllMocks();

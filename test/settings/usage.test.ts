@@ -64,26 +64,27 @@ const LIMITED = { outcome: 'rate_limited', operation: 'none', code: 'rate_limite
 
 describe('the counter', () => {
   const onUncounted = jest.fn();
+  const onError = jest.fn();
   let written: UsageEntry[][];
   let isAway: boolean;
   const usage = {
-    add: (entries: readonly UsageEntry[]) => {
-      if (isAway) return Promise.reject(new Error('away'));
-      written.push([...entries]);
-      return Promise.resolve();
-    },
+    add: (entries: readonly UsageEntry[]) =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve(void written.push([...entries])),
   };
+  const counting = (capacity?: number) =>
+    createUsageCounter({ usage, onError, onUncounted, ...(capacity !== undefined && { capacity }) });
+  const requests = () => written.flat().map((entry): [string, number] => [entry.keyId, entry.requests]);
 
   beforeEach(() => {
     jest.useFakeTimers({ now: Date.parse('2026-11-21T10:59:59Z') });
     written = [];
     isAway = false;
-    onUncounted.mockClear();
+    jest.clearAllMocks();
   });
   afterEach(() => jest.useRealTimers());
 
   test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted });
+    const counter = counting();
     counter.count(['a'], OK);
     counter.count(['a'], ERROR);
     counter.count(['b'], LIMITED);
@@ -91,104 +92,87 @@ describe('the counter', () => {
     expect(written).toEqual([]);
     counter.count(['a'], OK);
     await jest.advanceTimersByTimeAsync(1);
-    const hour = new Date('2026-11-21T10:00:00Z');
+    const [ten, eleven] = [new Date('2026-11-21T10:00:00Z'), new Date('2026-11-21T11:00:00Z')];
+    const details = (counts: Record<string, number>) => new Map(Object.entries(counts));
     expect(written).toEqual([
       [
-        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0, details: expect.any(Map) },
         {
-          ...{ keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
-          // its duration says nothing about the operation
-          details: new Map([
-            ['operations.none.requests', 1],
-            ['operations.none.rate_limited', 1],
-            ['codes.rate_limited', 1],
-          ]),
+          ...{ keyId: 'a', hour: ten, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+          details: details({
+            ...{ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1, 'operations.quote.requests': 1 },
+            ...{ 'operations.quote.errors': 1, 'operations.quote.t1': 1, 'codes.not_found': 1 },
+          }),
         },
         {
-          ...{ keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
-          details: new Map([
-            ['operations.quotes.requests', 1],
-            ['operations.quotes.t0', 1],
-          ]),
+          ...{ keyId: 'b', hour: ten, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
+          // its duration says nothing about the operation
+          details: details({
+            ...{ 'operations.none.requests': 1, 'operations.none.rate_limited': 1, 'codes.rate_limited': 1 },
+          }),
+        },
+        {
+          ...{ keyId: 'a', hour: eleven, requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
+          details: details({ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1 }),
         },
       ],
     ]);
-    expect(written[0]?.[0]?.details).toEqual(
-      new Map([
-        ['operations.quotes.requests', 1],
-        ['operations.quotes.t0', 1],
-        ['operations.quote.requests', 1],
-        ['operations.quote.errors', 1],
-        ['operations.quote.t1', 1],
-        ['codes.not_found', 1],
-      ]),
-    );
     await jest.advanceTimersByTimeAsync(600_000);
     expect(written).toHaveLength(1);
     await counter.stop();
   });
 
   test('keeps counts that could not be written, adds to them, and reports the error', async () => {
-    const faults: unknown[] = [];
-    const counter = createUsageCounter({ usage, onError: (error) => faults.push(error), onUncounted });
+    const counter = counting();
     counter.count(['a'], OK);
     isAway = true;
     await jest.advanceTimersByTimeAsync(60_000);
     counter.count(['a'], OK);
     isAway = false;
     await counter.stop();
-    expect(faults).toHaveLength(1);
-    expect(written.flat().reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+    expect(onError).toHaveBeenCalledTimes(1);
+    expect(requests()).toEqual([
+      ['a', 1],
+      ['a', 1],
+    ]);
     expect(written.flat().map(({ details }) => details?.get('operations.quotes.requests'))).toEqual([1, 1]);
   });
 
-  test('holds no more keys than its capacity, and reports what was not counted', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
+  test('holds no more keys and details than its capacity, and reports which requests it did not count', async () => {
+    const counter = counting(3);
     for (let key = 0; key < 10; key += 1) counter.count([String(key)], OK);
-    counter.count(['0'], OK);
+    for (let one = 0; one < 100; one += 1) counter.count(['0'], { ...OK, operation: `operation${String(one)}` });
     await counter.stop();
-    expect(written.flat().map(({ keyId, requests }) => [keyId, requests])).toEqual([
-      ['0', 2],
+    expect(requests()).toEqual([
+      ['0', 101],
       ['1', 1],
       ['2', 1],
     ]);
-    // and is reported
+    expect(written.flat().reduce((sum, { details }) => sum + (details?.size ?? 0), 0)).toBe(18);
     expect(onUncounted.mock.calls).toEqual([[7]]);
   });
 
-  test('holds a bounded number of details, and still counts requests without them', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
-    for (let one = 0; one < 100; one += 1) counter.count(['a'], { ...OK, operation: `operation${String(one)}` });
-    await counter.stop();
-    expect(written.flat()[0]).toMatchObject({ requests: 100 });
-    expect(written.flat()[0]?.details?.size).toBe(18);
-    counter.count(['a'], OK);
-    expect(onUncounted).not.toHaveBeenCalled();
-  });
-
   test('writes at once when full, so a database that keeps up can take any number of keys', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
+    const counter = counting(3);
     for (let key = 0; key < 100; key += 1) {
       counter.count([String(key)], OK);
       // requests come one after another
       await jest.advanceTimersByTimeAsync(0);
     }
     await counter.stop();
-    expect(written.flat()).toHaveLength(100);
+    expect(requests()).toHaveLength(100);
     expect(onUncounted).not.toHaveBeenCalled();
   });
 
   test('does not retry at once when it is full and the database is down', async () => {
-    const failed = jest.fn();
-    const counter = createUsageCounter({ usage, onError: failed, onUncounted, capacity: 3 });
+    const counter = counting(3);
     isAway = true;
     for (let key = 0; key < 3; key += 1) counter.count([String(key)], OK);
     await jest.advanceTimersByTimeAsync(30_000);
-    expect(failed).toHaveBeenCalledTimes(1);
+    expect(onError).toHaveBeenCalledTimes(1);
     counter.count(['3'], OK);
     isAway = false;
     await jest.advanceTimersByTimeAsync(60_000);
-    expect(written.flat()).toHaveLength(3);
+    expect(requests()).toHaveLength(3);
     expect(onUncounted.mock.calls).toEqual([[1]]);
     await counter.stop();
   });
@@ -206,11 +190,8 @@ describe('of a write that was done in part', () => {
       await rows.insertOne({ _id: damaged, requests: 'many' });
       const faults: unknown[] = [];
       const { usage } = gateway.control;
-      const counter = createUsageCounter({
-        usage,
-        onError: (error) => faults.push(error),
-        onUncounted: () => undefined,
-      });
+      const onError = (error: unknown) => faults.push(error);
+      const counter = createUsageCounter({ usage, onError, onUncounted: () => undefined });
       counter.count([id], OK);
       await counter.stop();
       expect(faults).toHaveLength(1);

@@ -1,17 +1,22 @@
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import type { Organisation } from '../../src/auth/principal';
+import { DAY, HOUR } from '../../src/units';
+import { eventually } from '../http/eventually';
+import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
-import { eventually } from '../http/eventually';
-import { ENVIRONMENT, officeOf } from '../webhooks/office';
-import { type Receiver, startReceiver } from '../webhooks/receiver';
+import { withGateway } from '../support/gateway';
+import * as on from '../support/settingsPage';
+import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
+import { type Receiver, startReceiver } from '../support/receiver';
 import { someDeliveries } from './deliveryRows';
-import { expectAccessible, inBrowser, openDetails, pageScene } from './visiting';
+
+const { counted, dialog, fact, follow, heading, openDetails, rows, saved, section } = on;
 
 inBrowser('webhooks on the settings page', () => {
-  const scene = pageScene({}, ENVIRONMENT);
-  const { visit } = scene;
+  const scene = on.pageScene({}, ENVIRONMENT);
+  const { gateway, visit } = scene;
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -19,222 +24,208 @@ inBrowser('webhooks on the settings page', () => {
   afterEach(() => receiver.stop());
 
   /** An organisation with an endpoint. */
-  async function anEndpoint(
-    url = receiver.url,
-  ): Promise<{ of: Organisation; id: string; secret: string; admin: Call }> {
-    const { admin, organisation } = await officeOf(scene.gateway);
-    const { endpoint, secret } = await admin('create_webhook_endpoint', { url });
+  async function anEndpoint(): Promise<{ of: Organisation; id: string; secret: string; admin: Call }> {
+    const { admin, organisation } = await officeOf(gateway);
+    const { endpoint, secret } = await admin('create_webhook_endpoint', { url: receiver.url });
     return { of: organisation, id: endpoint.id, secret, admin };
   }
-  type Call = Awaited<ReturnType<typeof officeOf>>['admin'];
-
   /** Changes an endpoint as a delivering gateway would. */
   const become = (id: string, state: object): Promise<unknown> =>
-    scene.gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
+    gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
 
-  const open = async (page: Page, url = receiver.url): Promise<void> => {
-    await page.getByRole('link', { name: url }).click();
-    await page.waitForSelector('#endpoint-body:not([hidden])');
+  /** Lets the receiver answer like this. */
+  function answering(status: number, text: string): void {
+    receiver.answer = (_arrival, response) => {
+      response.writeHead(status).end(text);
+      return undefined;
+    };
+  }
+  const verified = (secret: string): unknown => {
+    const { body, headers } = receiver.arrived[0]!;
+    return new Webhook(secret).verify(body, headers);
   };
+  const sent = (page: Page) => section(page, 'Deliveries').getByRole('rowheader');
 
   test('an endpoint is added, its secret is shown once and cannot be dismissed by mistake, and its test event verifies', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    await visit(of, async (page) => {
-      await page.getByText('Webhooks tell your own server what happens here').waitFor();
-      await page.getByRole('button', { name: 'Add endpoint' }).click();
-      await page.getByLabel('URL').fill(receiver.url);
-      await page.getByLabel('URL').press('Enter');
-      const dialog = page.locator('#webhook-secret-dialog');
-      await dialog.getByText(receiver.url).waitFor();
-      const secret = (await dialog.locator('[data-secret]').textContent())!;
+    await visit(await makeOrganisation(gateway), async (page) => {
+      await says(page, 'Webhooks tell your own server what happens here');
+      await press(page, 'Add endpoint');
+      await dialog(page).getByLabel('URL').fill(receiver.url);
+      await dialog(page).getByLabel('URL').press('Enter');
+      const secret = await on.shown(page, 'The signing secret');
+      await says(dialog(page), receiver.url);
       expect(secret).toMatch(/^whsec_/);
-      await dialog.getByRole('button', { name: 'Copy' }).click();
-      await dialog.getByText('Copied').waitFor();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+      await press(dialog(page), 'Copy');
+      await says(dialog(page), 'Copied');
+      expect(await copied(page)).toBe(secret);
       for (let time = 0; time < 3; time += 1) await page.keyboard.press('Escape');
       await page.goBack();
-      expect(await dialog.locator('[data-secret]').textContent()).toBe(secret);
-      expect(await dialog.isVisible()).toBe(true);
+      expect(await on.shown(page, 'The signing secret')).toBe(secret);
       // in the moment in which it is closed, which no caller could look at between
-      const inside = 'document.querySelector("#webhook-secret-dialog';
-      expect(
-        await page.evaluate(`${inside} form button.primary").click(), ${inside} [data-secret]").textContent`),
-      ).toBe('');
-      await dialog.waitFor({ state: 'hidden' });
+      const left = await button(page, 'I have saved it').evaluate((element) => {
+        const { ownerDocument } = element as unknown as { ownerDocument: { body: { textContent: string } } };
+        (element as unknown as { click(): void }).click();
+        return ownerDocument.body.textContent;
+      });
+      expect(left).not.toContain(secret);
+      await dialog(page).waitFor({ state: 'hidden' });
       expect(await page.content()).not.toContain(secret);
-      await page.locator('#events').getByText('Webhook endpoint added').waitFor();
+      await says(section(page, 'Audit log'), 'Webhook endpoint added');
 
-      await open(page);
-      await page.getByText('Nothing was sent yet').waitFor();
-      await page.getByRole('button', { name: 'Send test event' }).click();
-      await page.getByText('Accepted: the answer was 204').waitFor();
-      const [{ body, headers } = { body: '', headers: {} }] = receiver.arrived;
-      expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'webhook.test' });
-
-      receiver.answer = (_arrival, response) => {
-        response.writeHead(500).end('the disk is <b>full</b>');
-        return undefined;
-      };
-      await page.getByRole('button', { name: 'Send test event' }).click();
-      await page.getByText(/Failed: the answer was 500, after \d+ ms/).waitFor();
-      await page.getByText('the disk is <b>full</b>').waitFor();
+      await follow(page, receiver.url);
+      await says(page, 'Nothing was sent yet');
+      await press(page, 'Send test event');
+      await says(page, 'Accepted: the answer was 204');
+      expect(verified(secret)).toMatchObject({ type: 'webhook.test' });
+      answering(500, 'the disk is <b>full</b>');
+      await press(page, 'Send test event');
+      await says(page, /Failed: the answer was 500, after \d+ ms/);
+      await says(page, 'the disk is <b>full</b>');
       await page.goBack();
-      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      await heading(page, 'API keys').waitFor();
     });
   });
 
   test('errors are shown at their fields, and disappear once they are fixed', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    await visit(of, async (page) => {
-      await page.getByRole('button', { name: 'Add endpoint' }).click();
-      const dialog = page.locator('#webhook-dialog');
-      const add = dialog.getByRole('button', { name: 'Add endpoint' });
-      await dialog.getByLabel('Only these').check();
-      await add.click();
-      expect(await dialog.locator('#webhook-url-fault').textContent()).toContain('Enter a URL');
-      expect(await dialog.locator('#webhook-types-fault').textContent()).toContain('Select at least one type');
-      expect(await page.evaluate('document.activeElement.name')).toBe('url');
+    await visit(await makeOrganisation(gateway), async (page) => {
+      const field = (name: string) => dialog(page).getByLabel(name, { exact: true });
+      const add = (): Promise<void> => press(dialog(page), 'Add endpoint');
+      await press(page, 'Add endpoint');
+      await field('Only these:').check();
+      await add();
+      await says(dialog(page), 'Enter a URL');
+      await says(dialog(page), 'Select at least one type');
+      await hasFocus(field('URL'));
       await expectAccessible(page);
-
       for (const [url, fault] of [
         ['ftp://example.com', 'It must begin with https://.'],
         ['https://10.0.0.1/', '10.0.0.1 is not a public address.'],
         ['example', 'It is not a URL, e.g. https://example.com/webhooks.'],
       ] as const) {
-        await dialog.getByLabel('URL').fill(url);
-        await dialog.getByLabel('Only these').check();
-        await dialog.getByLabel('order', { exact: true }).check();
-        await add.click();
-        await dialog.getByText(fault).waitFor();
-        expect(await dialog.locator('#webhook-types-fault').isVisible()).toBe(false);
+        await field('URL').fill(url);
+        await field('order').check();
+        await add();
+        await says(dialog(page), fault);
+        expect(await dialog(page).getByText('Select at least one type').isVisible()).toBe(false);
       }
-      await dialog.getByLabel('URL').fill(receiver.url);
-      await dialog.getByLabel('deleted of order').uncheck();
-      expect(
-        await dialog
-          .getByLabel('order', { exact: true })
-          .evaluate((box: unknown) => (box as { indeterminate: boolean }).indeterminate),
-      ).toBe(true);
-      await add.click();
-      await page.getByRole('button', { name: 'I have saved it' }).click();
-      const row = page.locator('#webhooks tr', { hasText: receiver.url });
-      expect(await row.locator('.chips').textContent()).toBe('order.createdorder.updatedorder.status_changed');
+      await field('URL').fill(receiver.url);
+      await field('deleted of order').uncheck();
+      expect(await field('order').evaluate((box) => (box as unknown as { indeterminate: boolean }).indeterminate)).toBe(
+        true,
+      );
+      await add();
+      await saved(page);
+      const row = rows(page, 'Webhooks');
+      const types = row.getByRole('listitem');
+      expect(await types.allTextContents()).toEqual(['order.created', 'order.updated', 'order.status_changed']);
 
-      await page.getByRole('button', { name: 'Add endpoint' }).click();
-      await dialog.getByLabel('URL').fill(`${receiver.url.replace('http', 'HTTP')}#again`);
-      await add.click();
-      await dialog.getByText('There is already an endpoint with this URL; it will get each event twice.').waitFor();
+      await press(page, 'Add endpoint');
+      await field('URL').fill(`${receiver.url.replace('http', 'HTTP')}#again`);
+      await add();
+      await says(dialog(page), 'There is already an endpoint with this URL; it will get each event twice.');
       expect(await row.count()).toBe(1);
-      await add.click();
-      await page.getByRole('button', { name: 'I have saved it' }).click();
-      await row.nth(1).waitFor();
+      await add();
+      await saved(page);
+      await counted(row, 2);
     });
   });
 
   test('deliveries are listed newest first, by state and in pages, with their answers, and one can be sent again by hand', async () => {
     const { of, id, secret } = await anEndpoint();
-    const event = await someDeliveries(scene.gateway, of, id, 45);
+    const event = await someDeliveries(gateway, of, id, 45);
     await visit(of, async (page) => {
-      await open(page);
-      const rows = page.locator('#deliveries tr:not(.delivery-details)');
-      await rows.nth(19).waitFor();
-      const more = page.getByRole('button', { name: 'Show older deliveries' });
-      await more.click();
-      await rows.nth(39).waitFor();
-      await more.click();
-      await rows.nth(44).waitFor();
-      expect(await rows.count()).toBe(45);
+      await follow(page, receiver.url);
+      const more = button(page, 'Show older deliveries');
+      for (const count of [20, 40]) {
+        await counted(sent(page), count);
+        await more.click();
+      }
+      await counted(sent(page), 45);
       expect(await more.isVisible()).toBe(false);
+      const state = page.getByLabel('State');
+      await state.selectOption('given up');
+      await says(section(page, 'Deliveries').getByRole('cell'), 'given up');
+      await counted(sent(page), 9);
+      await state.selectOption('retrying');
+      await says(page, 'No deliveries in this state.');
+      await state.selectOption('all');
+      await counted(sent(page), 20);
 
-      await page.getByLabel('State').selectOption('failed');
-      await rows.getByText('given up').first().waitFor();
-      await eventually(async () => (await rows.count()) === 9);
-      await page.getByLabel('State').selectOption('waiting');
-      await page.getByText('No deliveries in this state.').waitFor();
-      await page.getByLabel('State').selectOption('');
-      await rows.nth(19).waitFor();
-
-      const first = page.getByRole('button', { name: /^Details/ }).first();
-      await first.click();
-      const details = page.locator('.delivery-details:visible');
-      await details.getByText('so full', { exact: true }).waitFor();
-      await details.getByText(event.id).waitFor();
-      receiver.answer = (_arrival, response) => {
-        response.end(
-          JSON.stringify({ errors: Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`) }),
-        );
-        return undefined;
-      };
-      await details.getByRole('button', { name: 'Send again' }).click();
-      await details.getByText('Sent again: Accepted: the answer was 200').waitFor();
-      expect(await details.locator('.attempts tbody tr').count()).toBe(3);
-      const [{ body, headers } = { body: '', headers: {} }] = receiver.arrived;
-      expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: event.id, type: 'quote.created' });
+      await openDetails(page);
+      const attempts = page.getByRole('table', { name: /^Attempts/ }).getByRole('row');
+      await says(page, 'so full');
+      await says(page, event.id);
+      const errors = Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`);
+      answering(200, JSON.stringify({ errors }));
+      await press(page, 'Send again: quote.created');
+      await says(page, 'Sent again: Accepted: the answer was 200');
+      expect(await attempts.count()).toBe(1 + 3);
+      expect(verified(secret)).toMatchObject({ id: event.id, type: 'quote.created' });
       await expectAccessible(page);
-      await first.click();
-      await details.waitFor({ state: 'hidden' });
+      await openDetails(page);
+      await attempts.first().waitFor({ state: 'hidden' });
     });
   });
 
   test('a failing endpoint says what to do, and can be enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
-    await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * 3_600_000), parked: 12 });
-    const { position } = await someDeliveries(scene.gateway, of, id, 4, ['waiting']);
+    await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * HOUR), parked: 12 });
+    const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
     await become(id, { position });
-    const started = async (): Promise<Json[]> =>
-      (
-        await scene.gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })
-      ).data.map((one) => one.details.from);
+    const started = async (): Promise<Json[]> => {
+      const events = await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 });
+      return events.data.map((one) => one.details.from);
+    };
     await visit(of, async (page) => {
-      const row = page.locator('#webhooks tr');
-      expect(await row.textContent()).toMatch(/failing.*the first failed 2 hours ago.*12 events waiting to be retried/);
-      await open(page);
-      await page.getByText('The last events of ten different objects failed').waitFor();
-      const attempts = (): Promise<string[]> => page.locator('#deliveries [data-label="Next attempt"]').allInnerTexts();
+      expect(await rows(page, 'Webhooks').textContent()).toMatch(
+        /failing.*the first failed 2 hours ago.*12 events waiting to be retried/,
+      );
+      await follow(page, receiver.url);
+      const FAILING = 'The last events of ten different objects failed';
+      await says(page, FAILING);
+      const attempts = async (...expected: string[]): Promise<unknown> =>
+        eventually(async () => {
+          const places = await sent(page).locator('xpath=../td[4]').allInnerTexts();
+          return places.map((text) => text.trim()).join() === expected.join();
+        });
       const after = 'after the oldest is accepted';
-      await page.locator('#deliveries tr').first().waitFor();
-      expect(await attempts()).toEqual(['none', after, after, 'as soon as there is room']);
-      await page.locator('#endpoint-facts').getByText('up to date, but for 12 events waiting to be retried').waitFor();
-      const notice = page.locator('#endpoint-notice');
-      for (const button of ['Send test event', 'Send again: quote.created']) {
-        if (button !== 'Send test event') await openDetails(page);
-        await page.getByRole('button', { name: button }).press('Enter');
-        await notice.getByText('what was sent by hand. That does not count').waitFor();
-        await page.getByRole('button', { name: button }).and(page.locator(':focus')).waitFor();
+      await attempts('none', after, after, 'as soon as there is room');
+      await says(fact(page, 'Behind'), 'up to date, but for 12 events waiting to be retried');
+      for (const name of ['Send test event', 'Send again: quote.created']) {
+        if (name !== 'Send test event') await openDetails(page);
+        await button(page, name).press('Enter');
+        await says(page, 'what was sent by hand. That does not count');
+        await hasFocus(button(page, name));
         await page.reload();
-        await notice.getByText('The last events of ten different objects failed').waitFor();
+        await says(page, FAILING);
       }
-      await page.getByRole('button', { name: 'Refresh' }).press('Enter');
-      await page.locator('#said', { hasText: 'Refreshed.' }).waitFor({ state: 'attached' });
-      await page.getByRole('button', { name: 'Refresh' }).and(page.locator(':focus')).waitFor();
-      const dialog = page.locator('#webhook-enable-dialog');
-      await page.getByRole('button', { name: 'Try again', exact: true }).click();
-      await dialog.getByRole('button', { name: 'Try again' }).click();
-      await page.locator('#endpoint-state', { hasText: 'enabled' }).waitFor();
+      await button(page, 'Refresh').press('Enter');
+      await page.getByText('Refreshed.').waitFor({ state: 'attached' });
+      await hasFocus(button(page, 'Refresh'));
+      await press(page, 'Try again');
+      await press(dialog(page), 'Try again');
+      await says(page, '12 events failed, or wait behind one that failed.');
       expect(await started()).toEqual(['where it stopped']);
-      await notice.getByText('12 events failed, or wait behind one that failed.').waitFor();
 
-      await page.getByRole('button', { name: 'Disable' }).click();
-      await page.getByRole('button', { name: 'Disable endpoint' }).click();
-      await page.getByText('Somebody disabled this endpoint').waitFor();
+      await press(page, 'Disable');
+      await press(page, 'Disable endpoint');
+      await says(page, 'Somebody disabled this endpoint');
       const waits = 'when it is enabled';
-      await eventually(async () => String(await attempts()) === String(['none', waits, waits, waits]));
-      await page.getByRole('button', { name: 'Enable' }).click();
-      await dialog.getByLabel('From a time').check();
-      await dialog.getByLabel('Time (UTC)').fill('2020-01-01T00:00');
-      await dialog.getByRole('button', { name: 'Enable' }).click();
-      await dialog.getByText('Events are kept for 30 days; choose a later time, or now.').waitFor();
-      const time = new Date(Date.now() - 3 * 86_400_000).toISOString().slice(0, 16);
-      await dialog.getByLabel('Time (UTC)').fill(time);
-      await dialog.getByRole('button', { name: 'Enable' }).click();
-      await page.locator('#endpoint-state', { hasText: 'enabled' }).waitFor();
+      await attempts('none', waits, waits, waits);
+      await press(page, 'Enable');
+      await dialog(page).getByLabel('From a time').check();
+      await dialog(page).getByLabel('Time (UTC)').fill('2020-01-01T00:00');
+      await press(dialog(page), 'Enable endpoint');
+      await says(dialog(page), 'Events are kept for 30 days; choose a later time, or now.');
+      const time = new Date(Date.now() - 3 * DAY).toISOString().slice(0, 16);
+      await dialog(page).getByLabel('Time (UTC)').fill(time);
+      await press(dialog(page), 'Enable endpoint');
+      await press(page, 'Send events again');
       expect(new Date((await started())[0]).toISOString()).toBe(`${time}:00.000Z`);
-
-      await page.getByRole('button', { name: 'Send events again' }).click();
-      expect(await dialog.getByLabel('From where it stopped').isVisible()).toBe(false);
-      await dialog.getByLabel('From now on').check();
-      await dialog.getByRole('button', { name: 'Send again' }).click();
-      await dialog.waitFor({ state: 'hidden' });
+      expect(await dialog(page).getByLabel('From where it stopped').isVisible()).toBe(false);
+      await dialog(page).getByLabel('From now on').check();
+      await press(dialog(page), 'Send again');
+      await dialog(page).waitFor({ state: 'hidden' });
       expect(Date.parse((await started())[0])).toBeGreaterThan(Date.now() - 60_000);
       expect((await admin('webhook_endpoints')).data[0].state).toBe('enabled');
     });
@@ -244,39 +235,63 @@ inBrowser('webhooks on the settings page', () => {
     const { of, id, admin, secret } = await anEndpoint();
     await become(id, { parked: 1 });
     await visit(of, async (page) => {
-      await open(page);
-      await page.getByText('One event failed and is tried again automatically').waitFor();
-      await page.getByRole('button', { name: 'Edit' }).click();
-      const dialog = page.locator('#webhook-dialog');
-      expect(await dialog.getByLabel('URL').inputValue()).toBe(receiver.url);
-      await dialog.getByLabel('URL').fill(`${receiver.url}/other`);
-      await dialog.getByLabel('Only these').check();
-      await dialog.getByLabel('message_added of request').check();
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await page.getByRole('heading', { name: `${receiver.url}/other` }).waitFor();
-      await page.locator('#endpoint-facts').getByText('request.message_added').waitFor();
+      const other = `${receiver.url}/other`;
+      await follow(page, receiver.url);
+      await says(page, 'One event failed and is tried again automatically');
+      await press(page, 'Edit');
+      expect(await dialog(page).getByLabel('URL').inputValue()).toBe(receiver.url);
+      await dialog(page).getByLabel('URL').fill(other);
+      await dialog(page).getByLabel('Only these').check();
+      await dialog(page).getByLabel('message_added of request').check();
+      await press(page, 'Save');
+      await heading(page, other).waitFor();
+      await says(fact(page, 'Events'), 'request.message_added');
 
-      await page.getByRole('button', { name: 'Rotate secret' }).click();
-      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
-      const shown = page.locator('#webhook-secret-dialog');
-      await shown.getByText('is signed with the old secret too until').waitFor();
-      const other = (await shown.locator('[data-secret]').textContent())!;
-      await page.getByRole('button', { name: 'I have saved it' }).click();
-      await page.getByText('the one before signs too until').waitFor();
-      await page.getByRole('button', { name: 'Send test event' }).click();
-      await page.getByText('Accepted: ').waitFor();
-      const { body, headers } = receiver.arrived[0]!;
-      for (const one of [secret, other]) expect(new Webhook(one).verify(body, headers)).toBeTruthy();
-      await page.getByRole('button', { name: 'Rotate secret' }).click();
-      await page.getByText('If you rotate again, that one ends at once').waitFor();
+      await button(page, 'Rotate secret').press('Enter');
+      await button(dialog(page), 'Rotate secret').press('Enter');
+      await says(dialog(page), 'is signed with the old secret too until');
+      const next = await on.shown(page, 'The signing secret');
+      await saved(page);
+      await says(fact(page, 'Signing secret'), 'the one before signs too until');
+      await hasFocus(button(page, 'Rotate secret'));
+      await press(page, 'Send test event');
+      await says(page, 'Accepted: ');
+      for (const one of [secret, next]) expect(verified(one)).toBeTruthy();
+      await press(page, 'Rotate secret');
+      await says(dialog(page), 'If you rotate again, that one ends at once');
       await page.keyboard.press('Escape');
 
-      await page.getByRole('button', { name: 'Delete' }).click();
-      const asks = page.locator('#webhook-delete-dialog');
-      expect(await asks.textContent()).toContain(`${receiver.url}/other`);
-      await asks.getByRole('button', { name: 'Delete endpoint' }).click();
-      await page.getByText('Webhooks tell your own server what happens here').waitFor();
+      await press(page, 'Delete');
+      await says(dialog(page), other);
+      await press(page, 'Delete endpoint');
+      await says(page, 'Webhooks tell your own server what happens here');
       expect((await admin('webhook_endpoints')).data).toEqual([]);
+    });
+  });
+
+  test('a member sees endpoints and deliveries, and cannot change anything', async () => {
+    const { of, id } = await anEndpoint();
+    await someDeliveries(gateway, of, id, 3);
+    await visit({ of, role: 'member' }, async (page) => {
+      expect(await button(page, 'Add endpoint').count()).toBe(0);
+      await follow(page, receiver.url);
+      await openDetails(page);
+      await says(page, 'so full');
+      expect(await page.locator('main').getByRole('button').allTextContents()).toEqual([
+        ...['Refresh', 'Details', 'Details', 'Details'],
+      ]);
+      await expectAccessible(page);
+    });
+  });
+
+  test('without WEBHOOK_SECRET the page says so, and offers nothing that needs it', async () => {
+    await withGateway({}, async (bare) => {
+      const of = await makeOrganisation(bare);
+      await on.signedIn({ browser: scene.browser, gateway: bare }, { of }, async (page) => {
+        await says(page, 'Webhooks are off');
+        expect(await button(page, 'Add endpoint').count()).toBe(0);
+        await expectAccessible(page);
+      });
     });
   });
 });

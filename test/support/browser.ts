@@ -1,13 +1,26 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { findProgram } from './programs';
+import { readFileSync } from 'node:fs';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+  type Route,
+} from 'playwright-core';
+import { eventually } from '../http/eventually';
+import { describeWith, findProgram } from './programs';
 
 /** The same engine without windows, menus and accounts, which halves the CPU time of page tests. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 /** The installed Chromium, or the one in CHROMIUM. */
-export const CHROMIUM =
+const CHROMIUM =
   process.env.CHROMIUM ??
   findProgram(HEADLESS_SHELL, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
-export const INSTALL_CHROMIUM = `apt-get install ${HEADLESS_SHELL} or chromium, or set CHROMIUM to the path of one`;
+const INSTALL_CHROMIUM = `apt-get install ${HEADLESS_SHELL} or chromium, or set CHROMIUM to the path of one`;
+/** Describes what needs Chromium, and is skipped without it. */
+export function inBrowser(what: string, tests: () => void): void {
+  describeWith(CHROMIUM, INSTALL_CHROMIUM)(what, tests);
+}
 
 /** Prevents requests for updates and accounts. */
 const ARGUMENTS = [
@@ -29,6 +42,8 @@ export const WIDTHS = [1280, 390] as const;
 export const THEMES = ['light', 'dark'] as const;
 export type Width = (typeof WIDTHS)[number];
 export type Theme = (typeof THEMES)[number];
+/** Each theme and each width once. */
+export const VIEWS = THEMES.map((theme, at) => ({ theme, width: WIDTHS[at]! }));
 
 export interface Visit {
   readonly page: Page;
@@ -67,3 +82,86 @@ export async function visitor(
   });
   return { page, faults, foreign, close: () => context.close() };
 }
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+/** Passes, of which there are thousands, are neither created nor transferred, which halves the time. */
+const RUN = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+  violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 300))]))`;
+
+/** Expects no violations that axe-core finds in the page's current state, and no horizontal scrolling. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const isThere = await page.evaluate('typeof axe === "object"');
+  expect(await page.evaluate(isThere === true ? RUN : `${AXE}; ${RUN}`)).toEqual([]);
+  await expectFits(page);
+}
+
+/** Expects the page not to be wider than the window. */
+export async function expectFits(page: Page): Promise<void> {
+  const [wide, window] = await page.evaluate<[number, number]>('[document.documentElement.scrollWidth, innerWidth]');
+  expect(wide).toBeLessThanOrEqual(window);
+}
+
+/** The same open page in another theme and width. */
+export async function turn(page: Page, { theme, width }: (typeof VIEWS)[number]): Promise<void> {
+  await page.setViewportSize({ width, height: 800 });
+  await page.emulateMedia({ colorScheme: theme });
+}
+
+/* What people do and see. */
+
+export const button = (of: Page | Locator, name: string | RegExp): Locator =>
+  of.getByRole('button', { name, exact: true });
+export const press = (of: Page | Locator, name: string | RegExp): Promise<void> => button(of, name).click();
+
+/** Waits until a text is seen in the page, or in an element or as its whole. */
+export function says(of: Page | Locator, text: string | RegExp): Promise<void> {
+  const inside = of.getByText(text);
+  const found = 'page' in of ? inside.or(of.and(of.page().getByText(text))) : inside;
+  return found.filter({ visible: true }).first().waitFor();
+}
+
+/** Waits until an element has the focus. */
+export async function hasFocus(element: Locator): Promise<void> {
+  await element.and(element.page().locator(':focus')).waitFor();
+}
+
+/** Expects an element to be within the window. */
+export async function expectInView(element: Locator): Promise<void> {
+  const { y, height } = (await element.boundingBox())!;
+  expect(y).toBeGreaterThanOrEqual(0);
+  expect(y + height).toBeLessThanOrEqual(element.page().viewportSize()!.height);
+}
+
+export const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboard.readText()');
+
+/* What becomes of a page's requests. */
+
+export type Fate = (route: Route) => Promise<unknown>;
+
+export const passed: Fate = (route) => route.continue();
+export const unsent: Fate = (route) => route.abort('connectionreset');
+/** The gateway does it, and its answer is lost. */
+export const lost: Fate = async (route) => {
+  await route.fetch();
+  await route.abort('connectionreset');
+};
+
+/** Lets `fate` decide what becomes of the requests to `path` whose body matches. */
+export async function intercept(page: Page, path: string, body: RegExp, fate: Fate): Promise<void> {
+  await page.route(path, (route) => (body.test(route.request().postData() ?? '') ? fate(route) : route.fallback()));
+}
+
+/** Holds requests, the first of them or all; the function that is returned resolves with the next. */
+export async function hold(page: Page, path: string, body = /(?:)/, most = Infinity): Promise<() => Promise<Route>> {
+  const held: Route[] = [];
+  let count = 0;
+  await intercept(page, path, body, (route) => {
+    count += 1;
+    return count > most ? route.fallback() : Promise.resolve(held.push(route));
+  });
+  return () => eventually(() => held.shift());
+}
+
+/** Waits until the page has handled every answer that has arrived: one to a request that it sends now comes after them. */
+export const settled = (page: Page): Promise<unknown> =>
+  page.evaluate('fetch("/livez").then(() => new Promise((go) => setTimeout(go, 50)))');

@@ -21,7 +21,7 @@ import { callerOf, northwind, store } from './factories';
 import { startGateway, type TestGateway } from './gateway';
 import { raw } from '../http/raw';
 import { officeOf } from '../webhooks/office';
-import { startReceiver } from '../webhooks/receiver';
+import { startReceiver } from './receiver';
 import { killedAt } from './kills';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';

@@ -9,7 +9,7 @@ import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, withGateway } from '../support/gateway';
-import { startReceiver } from './receiver';
+import { startReceiver } from '../support/receiver';
 import {
   delivered,
   free,

@@ -5,7 +5,7 @@ import { addressPolicy, type Resolve } from '../../src/webhooks/addresses';
 import { createPoster, type Poster, type PosterOptions } from '../../src/webhooks/post';
 import { late } from '../support/gateway';
 import { SELF_SIGNED } from './certificate';
-import { type Receiver, startReceiver } from './receiver';
+import { type Receiver, startReceiver } from '../support/receiver';
 
 /* Single posts, to hostile receivers. */
 

@@ -10,7 +10,7 @@ import { makeOrganisation } from '../support/factories';
 import { late, startGateway, type TestGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { ENVIRONMENT, type Office, officeOf } from './office';
-import { type Receiver, startReceiver } from './receiver';
+import { type Receiver, startReceiver } from '../support/receiver';
 
 /* An organisation whose quotes change, and an endpoint subscribed to them. */
 

@@ -1,0 +1,99 @@
+import { expectAccessible, inBrowser, press, says, VIEWS } from '../support/browser';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { DAY, HOUR } from '../../src/units';
+import * as on from '../support/settingsPage';
+import { ENVIRONMENT, officeOf } from '../webhooks/office';
+import { someDeliveries } from './deliveryRows';
+import { failures, someRequests, someUsage, successes } from './logRows';
+
+const { dialog, section } = on;
+
+/** As long as they may be. */
+const NAME = 'x'.repeat(190);
+const LONG = `https://hooks.example.com/${'a-long-path-of-an-endpoint/'.repeat(4)}`;
+
+inBrowser('the settings page with the longest values', () => {
+  const { gateway, visit } = on.pageScene({ name: NAME }, ENVIRONMENT);
+
+  test.each(VIEWS)(
+    'is accessible and fits: lists, a key, an endpoint, details and every dialog ($theme, $width px)',
+    async (view) => {
+      const of = await makeOrganisation(gateway, { name: NAME });
+      const { admin } = await officeOf(gateway, of);
+      const { id } = await makeKey(gateway, of, { name: NAME, expiresAt: new Date(Date.now() + DAY) });
+      const ended = await makeKey(gateway, of, { name: 'ended' });
+      await gateway.control.apiKeys.revoke(ended.id);
+      await someUsage(gateway, id, [...successes(3, 8), ...failures(2)]);
+      await someRequests(gateway, of, id, [
+        { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
+        { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
+        { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
+        { status: 401, code: 'unauthenticated', reason: 'address' },
+      ]);
+      const { endpoint } = await admin('create_webhook_endpoint', { url: LONG });
+      const types = ['order.created', 'order.updated', 'quote.created', 'quote.updated'];
+      await admin('create_webhook_endpoint', { url: `${LONG}2`, types });
+      const at = new Date();
+      const state = { state: 'disabled', disabled: { reason: 'failures', at }, failing_since: at, parked: 3 };
+      await gateway.databases.control
+        .collection('webhook_endpoints')
+        .updateOne({ _id: endpoint.id as never }, { $set: state });
+      await someDeliveries(gateway, of, endpoint.id as string, 12);
+
+      await visit({ of, ...view }, async (page) => {
+        /** Checks the page with each dialog open; some have parts that a choice shows. */
+        const checkDialogs = async (dialogs: Readonly<Record<string, string>>): Promise<void> => {
+          for (const [opener, choice] of Object.entries(dialogs)) {
+            if (opener.endsWith('…')) await on.choose(page, NAME, opener);
+            else await press(page, opener);
+            if (choice !== '') await dialog(page).getByLabel(choice).check();
+            await expectAccessible(page);
+            const beyond = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+            expect(beyond).toBe(0);
+            await page.goBack();
+            await dialog(page).waitFor({ state: 'hidden' });
+          }
+        };
+        const openAll = async (place: string, count: number): Promise<void> => {
+          const details = section(page, place).getByRole('button', { name: /^Details/ });
+          await details.nth(count - 1).waitFor();
+          for (const one of await details.all()) await one.click();
+        };
+        await page.getByLabel('Show').selectOption('all');
+        await on.named(page, 'ended').waitFor();
+        await openAll('Requests', 4);
+        await says(page, 'the key does not allow this address');
+        await says(page, 'after nothing but failures');
+        await says(page, 'and 1 more');
+        await press(page, `Actions for ${NAME}`);
+        await expectAccessible(page);
+        await page.keyboard.press('Escape');
+        await checkDialogs({ 'New key': '', 'Rotate…': '', 'Revoke…': '', 'Add endpoint': 'Only these' });
+        expect((await page.getByRole('table', { name: 'API keys' }).boundingBox())!.width).toBeLessThanOrEqual(
+          view.width,
+        );
+
+        await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
+        await on.choose(page, NAME, 'Usage');
+        await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();
+        await on.rows(page, 'Audit log of this key').first().waitFor();
+        await openAll('Requests', 4);
+        await page.getByText('As a table').click();
+        await expectAccessible(page);
+        await checkDialogs({ Edit: '' });
+        await on.leave(page);
+
+        await page.getByRole('link', { name: LONG, exact: true }).click();
+        await says(page, 'it was disabled. Look below');
+        await on.openDetails(page);
+        await expectAccessible(page);
+        await checkDialogs({ Edit: 'Only these', 'Rotate secret': '', Enable: 'From a time', Delete: '' });
+        await press(page, 'Rotate secret');
+        await press(dialog(page), 'Rotate secret');
+        await on.shown(page, 'The signing secret');
+        await expectAccessible(page);
+      });
+    },
+    120_000,
+  );
+});

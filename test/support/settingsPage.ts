@@ -1,0 +1,186 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import type { Organisation } from '../../src/auth/principal';
+import type { Role } from '../../src/auth/roles';
+import { eventually } from '../http/eventually';
+import { makeLink } from '../settings/people';
+import { button, type Fate, hold, intercept, openBrowser, press, says, settled, visitor } from './browser';
+import { late, served, type TestGateway } from './gateway';
+
+/* Users of the settings page in a real browser: what they open, find and do there, by role and label. */
+
+export const PAGE = '/settings/integrations';
+const CALLS = '**/settings/graphql';
+
+type View = NonNullable<Parameters<typeof visitor>[2]>;
+
+export interface Visitor extends View {
+  readonly of: Organisation;
+  readonly role?: Role;
+  readonly name?: string;
+  /** What the browser may log, since the test breaks things. */
+  readonly tolerates?: RegExp;
+}
+
+/** What the browser logs about requests that the test makes fail. */
+export const BROKEN: Partial<Visitor> = { tolerates: /Failed to load resource/ };
+
+/** A gateway and a browser for the tests of a file, opened before the first and closed after the last. */
+export interface PageScene {
+  readonly gateway: TestGateway;
+  readonly browser: Browser;
+  /** Calls `work` with the page, opened as a user of an organisation: as Ann, an admin, unless somebody is named. */
+  readonly visit: (who: Organisation | Visitor, work: (page: Page) => Promise<void>) => Promise<void>;
+  /** Signs somebody in, in another tab of the same browser. */
+  readonly signInElsewhere: (page: Page, of: Organisation, role?: Role, name?: string) => Promise<void>;
+  /** Opens the page's address with this query and fragment. */
+  readonly open: (page: Page, query: string) => Promise<unknown>;
+}
+
+/** `usual` applies to every visit, `environment` to the gateway. */
+export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}): PageScene {
+  const gateway = served(environment);
+  const browser = late(openBrowser);
+  afterAll(() => browser.close());
+  return {
+    ...{ gateway, browser },
+    visit: (who, work) => signedIn({ browser, gateway }, { ...usual, ...('of' in who ? who : { of: who }) }, work),
+    open: (page, query) => page.goto(`${gateway.url}${PAGE}${query}`),
+    async signInElsewhere(page, of, role, name) {
+      const other = await page.context().newPage();
+      await signIn(other, gateway, await makeLink(gateway, of, role, name));
+      await other.close();
+    },
+  };
+}
+
+/** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
+export async function signedIn(
+  { browser, gateway }: Pick<PageScene, 'browser' | 'gateway'>,
+  { of, role = 'admin', name = 'Ann', tolerates, ...view }: Visitor,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const options = { permissions: ['clipboard-read', 'clipboard-write'], ...view };
+  const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
+  try {
+    await signIn(page, gateway, await makeLink(gateway, of, role, name));
+    await work(page);
+    expect(faults.filter((fault) => tolerates?.test(fault) !== true)).toEqual([]);
+    expect(foreign).toEqual([]);
+  } finally {
+    await close();
+  }
+}
+
+export async function signIn(page: Page, gateway: TestGateway, link: string): Promise<void> {
+  await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
+  await press(page, 'Continue');
+  try {
+    await rows(page, 'Audit log').first().waitFor();
+  } catch (error) {
+    const text = await page.locator('body').innerText();
+    throw new Error(`The page's rows did not load; ${page.url()} says:\n${text}`, { cause: error });
+  }
+}
+
+/** Signs out in another tab of the same browser. */
+export async function signOutElsewhere(page: Page): Promise<void> {
+  const other = await page.context().newPage();
+  await other.goto(new URL(PAGE, page.url()).href);
+  await press(other, 'Sign out');
+  await other.waitForURL('**/settings/sign-in');
+  await other.close();
+}
+
+/* What is on the page. Only one dialog is open at a time. */
+
+export const section = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
+export const dialog = (page: Page): Locator => page.getByRole('dialog');
+export const heading = (page: Page, name: string): Locator => page.getByRole('heading', { name, exact: true });
+/** The rows of a section's table, without its head. */
+export const rows = (page: Page, name: string): Locator =>
+  section(page, name)
+    .locator('table')
+    .first()
+    .getByRole('row')
+    .filter({ has: page.getByRole('cell') });
+/** The head of the row of this name; its label may begin with that of its column. */
+export const named = (page: Page, name: string): Locator =>
+  page.getByRole('rowheader').filter({ has: page.getByText(name, { exact: true }) });
+/** What the page says of a key or an endpoint under this name. */
+export const fact = (page: Page, name: string): Locator =>
+  page.locator(`dt:text-is("${name}") + dd`).filter({ visible: true });
+export const search = (page: Page): string => new URL(page.url()).search;
+/** Waits for so many rows. */
+export const counted = (found: Locator, count: number): Promise<unknown> =>
+  eventually(async () => (await found.count()) === count);
+/** The secret that the open dialog shows, under this label. */
+export const shown = async (page: Page, label: string): Promise<string> =>
+  (await dialog(page).getByLabel(label, { exact: true }).textContent())!;
+/** Whether leaving the page would ask first. */
+export const asksBeforeLeaving = (page: Page): Promise<boolean> =>
+  page.evaluate("!dispatchEvent(new Event('beforeunload', { cancelable: true }))");
+
+/* What people do. */
+
+/** Opens the page of a key or an endpoint from its list. */
+export async function follow(page: Page, name: string): Promise<void> {
+  await named(page, name).getByRole('link').click();
+  await heading(page, name).waitFor();
+}
+
+/** From the page of a key or an endpoint back to the lists. */
+export const leave = (page: Page): Promise<void> => page.getByRole('link', { name: 'Integrations' }).click();
+
+/** Chooses an action in the menu of a key. */
+export async function choose(page: Page, key: string, action: string): Promise<void> {
+  await press(page, `Actions for ${key}`);
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
+/** Opens the details of the first row that has some. */
+export const openDetails = (page: Page): Promise<void> =>
+  button(page, /^Details/)
+    .first()
+    .click();
+
+export async function fillNewKey(page: Page, name: string): Promise<void> {
+  await press(page, 'New key');
+  await dialog(page).getByLabel('Name', { exact: true }).fill(name);
+  await dialog(page)
+    .getByRole('checkbox', { name: /quotes:read/ })
+    .check();
+}
+
+/** Closes the dialog of a secret, which only this button does. */
+export async function saved(page: Page): Promise<void> {
+  await button(dialog(page), 'I have saved it').press('Enter');
+  await dialog(page).waitFor({ state: 'hidden' });
+}
+
+/** Rotates a key, whose dialog is open. */
+export async function rotate(page: Page): Promise<void> {
+  await press(dialog(page), 'Rotate key');
+  await says(dialog(page), 'it will not be shown again');
+}
+
+/* What becomes of the page's calls whose body matches. */
+
+export const calls = (page: Page, body: RegExp, fate: Fate): Promise<void> => intercept(page, CALLS, body, fate);
+export const holdCalls = (page: Page, body: RegExp): ReturnType<typeof hold> => hold(page, CALLS, body);
+
+/** Sends `count` calls with `first`, whose answers arrive only after `then`. */
+export async function overtaken(
+  page: Page,
+  { body, count = 1 }: { readonly body: RegExp; readonly count?: number },
+  first: () => Promise<unknown>,
+  then: () => Promise<unknown>,
+): Promise<void> {
+  const next = await hold(page, CALLS, body, count);
+  await first();
+  const held = [];
+  while (held.length < count) held.push(await next());
+  await then();
+  for (const route of held) await route.fulfill({ response: await route.fetch() });
+  await settled(page);
+  await page.unroute(CALLS);
+}
