@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { databaseName } from '../../src/database/organisationData';
-import { events, type EventRow } from '../../src/events/collection';
-import { positionOf, timeDigits } from '../../src/events/position';
 import { MOST_POSTS } from '../../src/webhooks/places';
 import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
@@ -17,6 +15,7 @@ import {
   newScene,
   openWorld,
   type Scene,
+  storeEvents,
   untilArrived,
   useWorld,
   withRecordedWorld,
@@ -27,16 +26,9 @@ import {
 
 const { world, scene } = useWorld();
 
-/** Stores events as the tail does, and marks the endpoints of their organisation as due. */
+/** Stores events, and marks the endpoints of their organisation as due. */
 async function record(of: World, { organisation }: Scene, count: number, object?: string): Promise<void> {
-  const time = timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 });
-  const rows = Array.from({ length: count }, (_, at): EventRow => ({
-    ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
-    object: { type: 'quote', id: object ?? randomUUID() },
-  }));
-  const data = await of.gateway.databases.open(organisation);
-  await data.prepare([events]);
-  await of.bare.db(databaseName(organisation.id)).collection<EventRow>('events').insertMany(rows);
+  await storeEvents(of, organisation, count, object);
   await of.gateway.control.webhookLeases.wake([organisation.id]);
 }
 

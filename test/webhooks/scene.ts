@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
+import { type EventRow, events } from '../../src/events/collection';
+import { positionOf, timeDigits } from '../../src/events/position';
 import type { DeliveryRow } from '../../src/webhooks/deliveries';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { eventually } from '../http/eventually';
@@ -50,6 +52,17 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
       await bare.close();
     },
   };
+}
+
+/** Stores events as the tail does, of one object or of many, and tells no endpoint. */
+export async function storeEvents(of: World, organisation: Organisation, count: number, object?: string) {
+  await (await of.gateway.databases.open(organisation)).prepare([events]);
+  const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
+  const rows = Array.from({ length: count }, (_none, at): EventRow => ({
+    ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
+    object: { type: 'quote', id: object ?? randomUUID() },
+  }));
+  await of.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name).insertMany(rows);
 }
 
 /** Runs work on a world of its own, with the commands that its gateway sends to the database. */

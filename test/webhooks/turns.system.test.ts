@@ -1,16 +1,24 @@
-import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
-import { positionOf, timeDigits } from '../../src/events/position';
 import { HOUR, MINUTE } from '../../src/units';
 import { positionOfDelivery } from '../../src/webhooks/deliveries';
 import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { recordCommands } from '../support/recordedCommands';
-import { delivered, free, idsOf, objectsOf, openWorld, type Scene, untilArrived, useWorld } from './scene';
+import { withGateway } from '../support/gateway';
+import {
+  delivered,
+  free,
+  idsOf,
+  objectsOf,
+  openWorld,
+  type Scene,
+  storeEvents,
+  untilArrived,
+  useWorld,
+  withRecordedWorld,
+} from './scene';
 
 /* When endpoints have work and get their turn, and when they have none. */
 
@@ -21,17 +29,6 @@ const { world, scene } = useWorld();
 const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
   world.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
 
-/** Stores events of different objects, like a tail that notifies no endpoint. */
-async function store(organisation: Organisation, count: number): Promise<void> {
-  await (await world.gateway.databases.open(organisation)).prepare([events]);
-  const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
-  const rows = Array.from({ length: count }, (_none, at): EventRow => ({
-    ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
-    object: { type: 'quote', id: randomUUID() },
-  }));
-  await eventsOf(organisation).insertMany(rows);
-}
-
 /** Stores events while no gateway works on the endpoint, so that all are there when one starts. */
 async function record(one: Scene, count: number): Promise<void> {
   await eventually(async () => {
@@ -41,30 +38,25 @@ async function record(one: Scene, count: number): Promise<void> {
     );
     return matchedCount === 1;
   }, SOON);
-  await store(one.organisation, count);
+  await storeEvents(world, one.organisation, count);
   await one.hurry();
 }
 
 test('a gateway looks for endpoints of an organisation without any at most once in 5 s, however many events it has', async () => {
-  const { proxy, sent } = await recordCommands();
-  const own = await startGateway({ ...world.environment, EVENTS: 'off', MONGODB_URI: proxy.uri });
-  try {
-    const { organisation } = await scene();
-    const { id } = await makeOrganisation(own);
+  await withRecordedWorld(async (own, sent) => {
+    const { organisation } = await scene({}, own);
+    const { id } = await makeOrganisation(own.gateway);
+    const { webhookLeases } = own.gateway.control;
     sent.length = 0;
-    for (let turn = 0; turn < 50; turn += 1) expect(await own.control.webhookLeases.wake([id])).toBe(false);
-    const looks = sent.filter(({ find, update }) => [find, update].includes('webhook_endpoints'));
-    expect(looks.length).toBeLessThan(20);
-    for (let turn = 0; turn < 10; turn += 1) expect(await own.control.webhookLeases.wake([organisation.id])).toBe(true);
-  } finally {
-    await own.stop();
-    await proxy.close();
-  }
+    for (let turn = 0; turn < 50; turn += 1) expect(await webhookLeases.wake([id])).toBe(false);
+    expect(sent.filter((command) => JSON.stringify(command).includes(id)).length).toBeLessThan(10);
+    for (let turn = 0; turn < 10; turn += 1) expect(await webhookLeases.wake([organisation.id])).toBe(true);
+  });
 });
 
 test('an endpoint created while its organisation is known to have none misses nothing, and gets no earlier events', async () => {
   const organisation = await makeOrganisation(world.gateway);
-  await store(organisation, 3);
+  await storeEvents(world, organisation, 3);
   expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
   const one = await scene({ organisation });
   // it has been looked at once
@@ -79,26 +71,22 @@ test('an endpoint created while its organisation is known to have none misses no
 
 test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is logged; with the right one everything is", async () => {
   const own = await openWorld({ EVENTS: 'off' });
-  const recording: TestGateway[] = [];
-  const start = async (more: Record<string, string> = {}): Promise<TestGateway> => {
-    const gateway = await startGateway({ ...own.environment, EVENTS: 'on', ...more });
-    recording.push(gateway);
-    return gateway;
-  };
+  const recording = { ...own.environment, EVENTS: 'on' };
   try {
     const one = await scene({}, own);
     await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
-    const other = await start({ WEBHOOK_SECRET: 'another master secret of webhooks, for tests' });
-    await one.write(2);
-    await eventually(() => other.logs.some(({ msg }) => String(msg).startsWith('webhooks are not sent')), SOON);
-    await eventually(async () => (await one.row()).wakes > 0 && (await one.endpoint()).lag_seconds > 0, SOON);
-    await recording.pop()!.stop();
+    const other = { ...recording, WEBHOOK_SECRET: 'another master secret of webhooks, for tests' };
+    await withGateway(other, async ({ logs }) => {
+      await one.write(2);
+      await eventually(() => logs.some(({ msg }) => String(msg).startsWith('webhooks are not sent')), SOON);
+      await eventually(async () => (await one.row()).wakes > 0 && (await one.endpoint()).lag_seconds > 0, SOON);
+    });
     expect(one.receiver.arrived).toEqual([]);
-    await start();
-    await delivered(one, 2);
+    await withGateway(recording, async () => {
+      await delivered(one, 2);
+    });
     expect(idsOf(one)).toHaveLength(2);
   } finally {
-    for (const gateway of recording) await gateway.stop();
     await own.stop();
   }
 }, 60_000);
