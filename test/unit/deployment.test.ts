@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables } from '../../src/config';
-import { CLUSTER_FILES } from '../../src/config/clusters';
+import { CLUSTER_FILES } from '../../src/config/lists';
 import { secantusLink } from '../../src/database/embedded/secantusdb';
 
 const ROOT = join(__dirname, '..', '..');

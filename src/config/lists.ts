@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import { parseRange, rangeFault } from '../auth/addresses';
+
+/* Variables that are lists. */
 
 /** Separators between clusters: seed lists contain commas too, so a comma separates only if a name follows. */
 const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
@@ -55,4 +58,32 @@ export function readClusterFiles(text: string, context: z.RefinementCtx): Cluste
     else of[name] = Number(files);
   }
   return { each, of };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers by name (OpenTelemetry's specification of the OTLP exporter). Values are secrets, so errors do not repeat them. */
+export function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const pair of text.split(',').map((part) => part.trim())) {
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)=(.*)$/.exec(pair) ?? [];
+    const plain = value === undefined ? undefined : decoded(value.trim());
+    if (name !== undefined && plain !== undefined) headers[name.toLowerCase()] = plain;
+    else context.addIssue({ code: 'custom', message: 'must be name=value pairs, comma-separated, percent-encoded' });
+  }
+  return headers;
+}
+
+export function readRanges(items: readonly string[], context: z.RefinementCtx): readonly string[] {
+  return items.flatMap((item) => {
+    const range = parseRange(item);
+    if (range === undefined) context.addIssue({ code: 'custom', message: `${item} ${rangeFault(item)}` });
+    return range ?? [];
+  });
 }

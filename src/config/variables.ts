@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import { DEFAULT_KEY_PREFIX } from '../auth/keys';
+import { CLUSTER_FILES, readClusterFiles, readClusters, readHeaders, readRanges } from './lists';
+
+/* Every variable, with its default and a line for `--help`. */
+
+const nonEmpty = z.string().min(1);
+const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
+const list = z.string().transform((given) =>
+  given
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+
+function wholeNumber(least: number, most: number): z.ZodType<number, string> {
+  const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  return z
+    .string()
+    .refine(isWithin, `must be a whole number from ${String(least)} to ${String(most)}`)
+    .transform(Number);
+}
+
+/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
+function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname, search, hash } = new URL(text);
+  return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
+}
+
+/** A value that a browser can send as Origin; a host with * would never match. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+}
+
+/** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
+const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
+
+function isAllowedOrigin(text: string): boolean {
+  return text === '*' || isOrigin(text) || APP_ORIGIN.test(text);
+}
+
+/** An https URL, or an http URL on loopback. */
+function isSecureOrLocal(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
+}
+
+/** A secret of webhooks that is shorter could be guessed from one signature. */
+const LEAST_SECRET = 32;
+
+/** Most points per minute, which GraphQL's Int can hold. */
+export const MOST_POINTS = 1_000_000_000;
+
+export const VARIABLES = {
+  PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
+  HOST: { schema: nonEmpty.default('127.0.0.1'), help: 'address to listen on' },
+  MONGODB_URI: {
+    schema: matching(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://').optional(),
+    help: 'URI of a MongoDB replica set; if unset, an embedded database is used',
+  },
+  MONGODB_CLUSTERS: {
+    schema: z.string().transform(readClusters).default({}),
+    help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
+  },
+  CLUSTER_FILES: {
+    schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
+    help: 'maximum files (collections and indexes) of a cluster: a number for all, name=number for exceptions (default 60000); organisations are created only where there is room',
+  },
+  MONGOD_BINARY: {
+    schema: nonEmpty.optional(),
+    help: 'mongod (or secantusd-rs) binary to start if MONGODB_URI is not set',
+  },
+  NODE_ENV: {
+    schema: nonEmpty.optional(),
+    help: 'production (as in the image) makes serve require MONGODB_URI and KEY_PEPPER',
+  },
+  ALLOW_OLD_MONGODB: {
+    schema: z
+      .enum(['true', 'false'])
+      .default('false')
+      .transform((text) => text === 'true'),
+    help: 'true accepts a MongoDB older than 6.0; some operations will fail',
+  },
+  HTTPS_PROXY: { schema: nonEmpty.optional(), help: 'proxy for downloading the embedded database' },
+  CONTROL_DATABASE: {
+    schema: matching(/^[a-zA-Z0-9_-]{1,38}$/).default('scopegate'),
+    help: 'name of the database for organisations and keys',
+  },
+  KEY_PEPPER: {
+    schema: z.string().default(''),
+    help: 'secret mixed into every key hash; serve refuses a pepper other than the one existing keys use',
+  },
+  KEY_PEPPER_PREVIOUS: {
+    schema: nonEmpty.optional(),
+    help: 'the old pepper while KEY_PEPPER replaces it: keys hashed with it still work, and are rehashed when used',
+  },
+  KEY_PREFIX: {
+    schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),
+    help: 'prefix of new keys',
+  },
+  RATE_LIMIT_PER_MINUTE: {
+    schema: wholeNumber(1, MOST_POINTS).default(600),
+    help: 'points per minute for each key; also the limit per address for failed authentication and public introspection',
+  },
+  RATE_LIMIT_ORGANISATION: {
+    schema: wholeNumber(1, MOST_POINTS).optional(),
+    help: 'points per minute for all keys of an organisation together; if unset, ten times RATE_LIMIT_PER_MINUTE',
+  },
+  MAX_KEYS: {
+    schema: wholeNumber(1, 1_000_000).default(100),
+    help: 'maximum active keys of an organisation; keys that are imported or replace others may exceed it',
+  },
+  REDIS_URL: {
+    schema: matching(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .refine(
+        isRedisAddress,
+        'must be redis://[user:password@]host[:port][/database]; user name and password must be percent-encoded (/ is %2F, ? is %3F, # is %23, % is %25)',
+      )
+      .optional(),
+    help: 'Redis or Valkey for rate limits shared by several gateways; in memory if unset',
+  },
+  INSTANCES: {
+    schema: wholeNumber(1, 1000).optional(),
+    help: 'number of gateways that share REDIS_URL; while Redis is down, each allows its share of the limit; if unset, the running gateways in the control database',
+  },
+  INTROSPECTION: {
+    schema: z.enum(['public', 'key', 'off']).default('key'),
+    help: 'who may introspect the GraphQL schema: public, key or off (default key; public in demo)',
+  },
+  CORS_ORIGINS: {
+    schema: list
+      .pipe(
+        z.array(
+          z.string().refine(isAllowedOrigin, 'must be an origin, https://host[:port] or chrome-extension://id, or *'),
+        ),
+      )
+      .default([]),
+    help: 'origins allowed to call the API from a browser, comma-separated',
+  },
+  TRUST_PROXY: {
+    schema: wholeNumber(0, 10).default(0),
+    help: "number of trusted proxies in front, to find the caller's address",
+  },
+  PUBLIC_URL: {
+    schema: z
+      .string()
+      .refine(
+        (text) => isOrigin(text) && /^https?:/.test(text),
+        'must be an origin, https://host[:port], without a path',
+      )
+      .optional(),
+    help: 'public URL of this gateway, https://host[:port], for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
+  },
+  OIDC_ISSUER: {
+    schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),
+    help: 'OpenID Connect issuer for the settings page; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
+  },
+  OIDC_CLIENT_ID: { schema: nonEmpty.optional(), help: 'client id at the issuer' },
+  OIDC_CLIENT_SECRET: { schema: nonEmpty.optional(), help: 'client secret at the issuer' },
+  OIDC_SCOPES: {
+    schema: nonEmpty.default('openid profile email'),
+    help: 'scopes to request from the issuer, separated by spaces',
+  },
+  OIDC_ORGANISATION_CLAIM: {
+    schema: nonEmpty.default('scopegate_organisation'),
+    help: "claim with the id of the user's organisation",
+  },
+  OIDC_ROLE_CLAIM: {
+    schema: nonEmpty.default('scopegate_role'),
+    help: "claim with the user's role: admin or member, or a list that includes one",
+  },
+  MAX_CONNECTIONS: {
+    schema: wholeNumber(1, 1_000_000).default(10_000),
+    help: 'maximum open connections; from four fifths on, each new one closes the longest-idle one; one address may have half (at least 100) unless TRUST_PROXY is set',
+  },
+  MAX_BODY_MEMORY: {
+    schema: wholeNumber(16, 1_000_000).default(256),
+    help: 'MiB for the bodies of all requests in progress and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
+  },
+  MAX_ORGANISATION_BYTES: {
+    schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),
+    help: 'bytes (documents and indexes) that one organisation may store, beyond which its writes get 422 quota_exceeded; if unset there is no limit',
+  },
+  DRAIN_DELAY: {
+    schema: wholeNumber(0, 20).default(0),
+    help: 'seconds between /readyz returning 503 and closing the port, for load balancers to notice',
+  },
+  EVENTS: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off keeps this gateway from recording events from the log of the databases; one gateway at a time does so per cluster, and all serve them',
+  },
+  WEBHOOK_SECRET: {
+    schema: z
+      .string()
+      .min(LEAST_SECRET, `must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`)
+      .optional(),
+    help: 'master secret that the secrets of webhook endpoints are derived from; without it no webhooks, except with the embedded database',
+  },
+  WEBHOOK_ALLOWED_RANGES: {
+    schema: list.transform(readRanges).optional(),
+    help: 'CIDR ranges, comma-separated, that webhooks may be sent to although they are not public, and over http too (default none; loopback with the embedded database)',
+  },
+  REQUEST_LOG: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off keeps this gateway from storing requests (time, operation, status, address) for the organisations that made them',
+  },
+  METRICS: {
+    schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
+    help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',
+  },
+  ADMIN_PORT: {
+    schema: wholeNumber(0, 65535).optional(),
+    help: 'port for /metrics and the health checks alone, which anyone who can connect may read; PORT then has no /metrics',
+  },
+  ADMIN_HOST: { schema: nonEmpty.optional(), help: 'address for ADMIN_PORT to listen on; if unset, HOST' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: z.string().refine(isHttpUrl, 'must be an http or https URL, without /v1/traces').optional(),
+    help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: z.string().transform(readHeaders).default({}),
+    help: 'headers for that collector, as name=value, comma-separated and percent-encoded',
+  },
+  LOG_LEVEL: {
+    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    help: 'minimum level of the log on stderr; SIGUSR2 switches to debug and back',
+  },
+  DATA_DIR: { schema: nonEmpty.default('.data'), help: 'directory for the data of the embedded database' },
+  CACHE_DIR: { schema: nonEmpty.default('.cache'), help: 'directory for a downloaded database server' },
+} as const satisfies Record<string, { schema: z.ZodType; help: string }>;
+
+/** Variables that can hold a secret, each of which can be read from the file named by the variable with _FILE appended. */
+export const SECRETS = [
+  ...(['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
+  ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'] as const),
+] satisfies readonly (keyof typeof VARIABLES)[];
