@@ -1,7 +1,7 @@
 import { DEFAULT_KEY_PREFIX, generateKey } from '../src/auth/keys';
 import type { Organisation } from '../src/auth/principal';
 import type { Scope } from '../src/auth/scopes';
-import type { Store } from '../src/cli/common/open';
+import type { Store } from '../src/cli/store';
 
 /** KEY_PEPPER of all contestants: production refuses to start without one. */
 export const PEPPER = 'pepper of the benchmark';

@@ -5,7 +5,7 @@ import { onEnd } from '../faults/cleanup';
 import { type FaultDatabase, startDatabase } from '../faults/database';
 import { ALL_SCOPES } from '../src/auth/scopes';
 import type { Organisation } from '../src/auth/principal';
-import { openStore, type Store } from '../src/cli/common/open';
+import { openStore, type Store } from '../src/cli/store';
 import { readConfig } from '../src/config';
 import type { Collection } from '../src/database/collection';
 import { products } from '../src/resources/products/products';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Store } from '../src/cli/common/open';
+import type { Store } from '../src/cli/store';
 import type { Answer, Caller } from './client';
 
 /** A write as seen by its client. */

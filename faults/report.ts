@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { printTable } from '../src/cli/common/terminal';
+import { printTable } from '../src/cli/terminal';
 import { version } from '../src/package';
 import { describeMachine, revision } from '../tools/facts';
 import type { Case, Outcome, Scale } from './outcome';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ALL_SCOPES } from '../src/auth/scopes';
-import { openStore } from '../src/cli/common/open';
+import { openStore } from '../src/cli/store';
 import { readConfig } from '../src/config';
 import { ROOT } from '../tools/facts';
 import { ending, onEnd } from './cleanup';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import mongoose, { type mongo } from 'mongoose';
-import { print, printTable } from '../../src/cli/common/terminal';
+import { print, printTable } from '../../src/cli/terminal';
 import { databaseName } from '../../src/database/organisationData';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { SETTLED_AFTER } from '../../src/organisations/webhookLeases';

@@ -1,4 +1,4 @@
-import { print, printTable } from '../../src/cli/common/terminal';
+import { print, printTable } from '../../src/cli/terminal';
 import { judge, type Verdict } from '../judge';
 import type { Figures, MeasuredScenario } from '../measure';
 import type { Startup } from '../startup';

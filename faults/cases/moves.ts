@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openStore, type Store } from '../../src/cli/common/open';
+import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { ROOT } from '../../tools/facts';
 import { isSuccess, labelOf, Tally } from '../client';

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../organisations/auditEvents';
-import { notFound } from './common/failure';
-import { type ExplainedCommand, type JsonOption, ORG_ID } from './common/help';
-import type { Store } from './common/open';
-import { printList } from './common/terminal';
-import { count, moment, uuid } from './common/values';
-import { withStore } from './common/withStore';
+import { notFound } from './ending';
+import { type ExplainedCommand, type JsonOption, ORG_ID } from './help';
+import type { Store } from './store';
+import { printList } from './terminal';
+import { count, moment, uuid } from './values';
+import { withStore } from './withStore';
 
 interface AuditOptions extends JsonOption {
   readonly org?: string;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { ApiKey } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import type { OrganisationData } from '../database/organisationData';
@@ -8,52 +9,39 @@ import { toKeyRecord } from '../organisations/keyRecords';
 import type { Fingerprint } from '../organisations/pepper';
 import { publishedSchemas } from '../published';
 import { recordKinds } from '../resources';
-import type { ImportRecord, RecordKind } from '../stored/records';
+import type { RecordKind } from '../stored/records';
 import { SCHEMA_ROOT } from '../schema/jsonSchema';
-import { CommandFailure, interrupted } from './common/failure';
-import type { OrgOption } from './common/help';
-import { createProgress } from './common/progress';
-import { interruption } from './common/signals';
-import { print, printJson, printTable } from './common/terminal';
-import { requireOrganisation, withStore } from './common/withStore';
-import {
-  fileName,
-  KEYS_FILE,
-  ORGANISATION_FILE,
-  recordName,
-  recordSchemas,
-  recordWriter,
-  type Write,
-} from './records/schemas';
+import { CommandFailure, interrupted, interruption } from './ending';
+import type { OrgOption } from './help';
+import { createProgress } from './progress';
+import { print, printJson, printTable } from './terminal';
+import { requireOrganisation, withStore } from './withStore';
+import { fileName, KEYS_FILE, ORGANISATION_FILE, recordName, recordSchemas, recordWriter, type Write } from './records';
 
-/** Records per write to the file. */
-const CHUNK = 200;
 /** Objects that are named if they cannot be written. */
 const MOST_NAMED = 100;
 
 interface ExportOptions extends OrgOption {
-  readonly force?: boolean;
+  readonly force?: true;
   readonly keys?: true;
 }
 
 /** `scopegate export`. */
-export async function exportCommand(folder: string, { org, keys, force = false, json }: ExportOptions): Promise<void> {
+export async function exportCommand(folder: string, { org, keys, force, json }: ExportOptions): Promise<void> {
   const signal = interruption();
   const files = await withStore(async (store) => {
     const { control, databases } = store;
     const organisation = await requireOrganisation(store, org);
     const data = await databases.open(organisation);
     const withKeys = keys && { pepper: await control.pepper.fingerprint(), each: () => control.apiKeys.each(org) };
-    return exportFolder({ organisation, data, folder, force, signal, keys: withKeys });
+    return exportFolder({ organisation, data, folder, force: force === true, signal, keys: withKeys });
   }, signal);
   if (json) {
     printJson({ dir: folder, files });
     return;
   }
-  printTable(
-    ['FILE', 'RECORDS'],
-    Object.entries(files).map(([file, count]) => [file, String(count)]),
-  );
+  const rows = Object.entries(files).map(([file, count]) => [file, String(count)]);
+  printTable(['FILE', 'RECORDS'], rows);
   print(`\nWritten to ${folder}. To load it elsewhere: scopegate import --org ID ${folder}`);
 }
 
@@ -89,7 +77,12 @@ export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | '
   } catch (error) {
     throw new CommandFailure(`cannot write to ${folder} (${(error as Error).message}); give another folder`);
   }
-  if (!force) await refuseExisting(folder, namesOf(options));
+  const names = namesOf(options);
+  const there = force ? [] : (await readdir(folder)).filter((file) => names.includes(file));
+  if (there.length === 0) return;
+  throw new CommandFailure(
+    `${folder} already has ${there.join(', ')}; use another folder, or add --force to overwrite them`,
+  );
 }
 
 /**
@@ -98,7 +91,7 @@ export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | '
  * @throws CommandFailure if it was interrupted, or as prepareFolder does.
  */
 export async function exportFolder(options: Export): Promise<Record<string, number>> {
-  const { folder, organisation, keys } = options;
+  const { folder, organisation, data, keys, signal } = options;
   await prepareFolder(options);
   const names = namesOf(options);
   const suffix = `.${randomUUID()}.part`;
@@ -108,11 +101,15 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
   try {
     for (const kind of recordKinds) {
       const write = recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
-      counts[kind.file] = await writeRecords(kind, draft(fileName(kind)), write, options);
+      counts[kind.file] = await writeLines(draft(fileName(kind)), recordLines(kind, data, write), signal);
     }
-    if (keys) counts.keys = await writeKeys(draft(KEYS_FILE), keys, options.signal);
+    if (keys) counts.keys = (await writeLines(draft(KEYS_FILE), keyLines(keys), signal)) - 1;
     const { name, plan, currency } = organisation;
-    await writeFile(draft(ORGANISATION_FILE), writeMembers({ name, plan, currency }), { mode: OWNER_ONLY.file });
+    const members = Object.entries({ name, plan, currency }).map(
+      ([key, value]) => `"${key}": ${JSON.stringify(value)}`,
+    );
+    // formatted like the example files
+    await writeFile(draft(ORGANISATION_FILE), `{${members.join(', ')}}`, { mode: OWNER_ONLY.file });
     for (const file of names) await rename(draft(file), join(folder, file));
     return counts;
   } finally {
@@ -120,90 +117,55 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
   }
 }
 
-async function refuseExisting(folder: string, names: readonly string[]): Promise<void> {
-  const there = (await readdir(folder)).filter((file) => names.includes(file));
-  if (there.length === 0) return;
-  throw new CommandFailure(
-    `${folder} already has ${there.join(', ')}; use another folder, or add --force to overwrite them`,
-  );
-}
-
-async function writeRecords(kind: RecordKind, path: string, write: Write, { data, signal }: Export): Promise<number> {
+/** The records of a kind. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
+async function* recordLines(kind: RecordKind, data: OrganisationData, write: Write): AsyncGenerator<string> {
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
-  const file = await open(path, 'wx', OWNER_ONLY.file);
+  const named: string[] = [];
+  let [written, broken] = [0, 0];
   try {
-    return await writeLines(file, whole(kind, data), write, signal, (count) => {
-      progress.update(count, count);
-    });
+    for await (const record of kind.read(data)) {
+      const fault = kind.brokenNumber?.(record);
+      if (fault) {
+        broken += 1;
+        if (broken <= MOST_NAMED) named.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
+        continue;
+      }
+      yield write(record);
+      written += 1;
+      progress.update(written, written);
+    }
   } finally {
     progress.stop();
-    await file.close();
   }
+  if (broken === 0) return;
+  if (broken > MOST_NAMED) named.push(`  and ${String(broken - MOST_NAMED)} more`);
+  const reason = `these ${kind.file} have numbers that no file can hold; correct them in the database`;
+  throw new CommandFailure([`nothing was written: ${reason}`, ...named].join('\n'));
 }
 
-/** The records of a kind. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
-async function* whole({ file, read, brokenNumber }: RecordKind, data: OrganisationData): AsyncGenerator<ImportRecord> {
-  const broken: string[] = [];
+/** The fingerprint of the pepper, then the keys. */
+async function* keyLines({ pepper, each }: NonNullable<Export['keys']>): AsyncGenerator<string> {
+  const { salt, hash, number } = pepper;
+  yield JSON.stringify({ pepper: { salt, hash, number } });
+  for await (const key of each()) yield JSON.stringify(toKeyRecord(key));
+}
+
+/** Writes lines to a new file, and resolves with how many. @throws CommandFailure if it was interrupted */
+async function writeLines(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
   let count = 0;
-  for await (const record of read(data)) {
-    const fault = brokenNumber?.(record);
-    if (!fault) {
-      yield record;
-      continue;
+  const ended = async function* () {
+    for await (const line of lines) {
+      yield `${line}\n`;
+      count += 1;
     }
-    count += 1;
-    if (count <= MOST_NAMED) broken.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
-  }
-  if (count === 0) return;
-  if (count > MOST_NAMED) broken.push(`  and ${String(count - MOST_NAMED)} more`);
-  throw new CommandFailure(
-    [
-      `nothing was written: these ${file} have numbers that no file can hold; correct them in the database`,
-      ...broken,
-    ].join('\n'),
-  );
-}
-
-/** The fingerprint of the pepper, then one key per line. */
-async function writeKeys(path: string, { pepper, each }: NonNullable<Export['keys']>, signal: AbortSignal) {
+  };
+  // opened before, so that it is there to be deleted
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
-    const { salt, hash, number } = pepper;
-    await file.appendFile(`${JSON.stringify({ pepper: { salt, hash, number } })}\n`);
-    return await writeLines(file, each(), (key) => JSON.stringify(toKeyRecord(key)), signal);
-  } finally {
-    await file.close();
+    await pipeline(ended, file.createWriteStream(), { signal });
+  } catch (error) {
+    throw signal.aborted ? interrupted('nothing was written') : error;
   }
-}
-
-/** Writes one line per row, in chunks. @throws CommandFailure if it was interrupted */
-async function writeLines<Row>(
-  file: FileHandle,
-  rows: AsyncIterable<Row>,
-  write: (row: Row) => string,
-  signal: AbortSignal,
-  onChunk?: (count: number) => void,
-): Promise<number> {
-  let [count, lines] = [0, [] as string[]];
-  const flush = async (): Promise<void> => {
-    await file.appendFile(lines.join(''));
-    onChunk?.(count);
-    lines = [];
-    if (signal.aborted) throw interrupted('nothing was written');
-  };
-  for await (const row of rows) {
-    lines.push(`${write(row)}\n`);
-    count += 1;
-    if (lines.length === CHUNK) await flush();
-  }
-  await flush();
   return count;
-}
-
-/** One object, formatted like the example files. */
-function writeMembers(members: Readonly<Record<string, string>>): string {
-  return `{${Object.entries(members)
-    .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
-    .join(', ')}}`;
 }

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
 import { KEY_FACES, type KeyFace } from '../organisations/requestFilters';
-import { notFound } from './common/failure';
-import { type ExplainedCommand, ORG_ID, type OrgOption } from './common/help';
-import type { Store } from './common/open';
-import { printList, say, warn } from './common/terminal';
-import { count, errorCode, moment, nearest, status, uuid } from './common/values';
-import { requireOrganisation, withStore } from './common/withStore';
+import { notFound } from './ending';
+import { type ExplainedCommand, ORG_ID, type OrgOption } from './help';
+import type { Store } from './store';
+import { printList, say, warn } from './terminal';
+import { count, errorCode, moment, nearest, status, uuid } from './values';
+import { requireOrganisation, withStore } from './withStore';
 
 interface LogsOptions extends OrgOption {
   readonly key?: string;

@@ -1,13 +1,13 @@
 import { version } from '../package';
 import { addAudit } from './audit';
-import { ExplainedCommand, loadVariables, ORG_ID } from './common/help';
-import { port } from './common/values';
 import { addEvents } from './events';
+import { ExplainedCommand, loadVariables, ORG_ID } from './help';
 import { addKey } from './key';
 import { addLogs } from './logs';
-import { addOpenapi } from './openapi';
 import { addOrg } from './org';
 import { addServe } from './serve';
+import { print } from './terminal';
+import { port } from './values';
 import { addWebhook } from './webhook';
 
 /** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */
@@ -44,7 +44,7 @@ function addDemo(program: ExplainedCommand): void {
         'start prints it again if it is still valid. INTROSPECTION defaults to public and LOG_LEVEL to warn. Press Ctrl-C to stop.',
       ],
     )
-    .run(async () => (await import('./demo/command.js')).demoCommand);
+    .run(async () => (await import('./demo.js')).demoCommand);
 }
 
 /** Import and export. */
@@ -106,8 +106,20 @@ function addCustomer(program: ExplainedCommand): void {
         'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed.',
       ],
     )
-    .run(async () => (await import('./customerErase.js')).eraseCommand);
+    .run(async () => (await import('./erase.js')).eraseCustomerCommand);
   customer.nameCommands();
+}
+
+function addOpenapi(program: ExplainedCommand): void {
+  program
+    .subcommand('openapi', 'print the OpenAPI 3.1 document of the REST API; no database needed')
+    .option('--json', 'accepted for consistency; the document is JSON anyway')
+    .examples(['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts'])
+    .action(async () => {
+      const { openApiDocument } = await import('../rest/routes.js');
+      const { readConfig } = await import('../config/index.js');
+      print(JSON.stringify(openApiDocument(readConfig().PUBLIC_URL), undefined, 2));
+    });
 }
 
 function addDoctor(program: ExplainedCommand): void {

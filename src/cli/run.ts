@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { EXIT, exitCodeOf, messageOf } from './common/failure';
+import { EXIT, exitCodeOf, messageOf } from './ending';
 import { createProgram } from './program';
-import { sayError, speakThrough, tolerateClosedPipes } from './common/terminal';
+import { sayError, speakThrough, tolerateClosedPipes } from './terminal';
 
 /** Runs one command line and resolves with its exit code. Errors go to stderr as messages, without stack traces. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -1,8 +1,8 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openStore } from '../../src/cli/common/open';
-import { speakThrough } from '../../src/cli/common/terminal';
-import { prepareDemo } from '../../src/cli/demo/prepare';
+import { openStore } from '../../src/cli/store';
+import { speakThrough } from '../../src/cli/terminal';
+import { prepareDemo } from '../../src/cli/demo';
 import { readConfig } from '../../src/config';
 import { commandLine, newFolder } from './commandLine';
 

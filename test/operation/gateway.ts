@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { openStore, type Store } from '../../src/cli/common/open';
+import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server';
 import { servedBy, type TestGateway } from '../support/gateway';

@@ -1,5 +1,5 @@
 import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import { openStore } from '../../src/cli/common/open';
+import { openStore } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tooOld } from '../../src/database/cluster';
 import { commandLine } from '../cli/commandLine';

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose, { type mongo } from 'mongoose';
 import pino from 'pino';
-import { openStore, type Store } from '../../src/cli/common/open';
+import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/server';

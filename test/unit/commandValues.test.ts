@@ -10,7 +10,7 @@ import {
   scopes,
   uuid,
   workers,
-} from '../../src/cli/common/values';
+} from '../../src/cli/values';
 import { operationShown } from '../../src/cli/logs';
 
 test.each([

@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import { OWN } from '../../src/cli/common/open';
+import { OWN } from '../../src/cli/store';
 import { collections, resolvers } from '../../src/resources';
 import { OWN_COLLECTIONS, refuseErrors } from '../../src/schema/checks';
 import type { CheckedResource } from '../../src/schema/checks/errors';

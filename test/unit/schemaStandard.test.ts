@@ -1,7 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { recordKinds } from '../../src/resources';
-import { recordSchemas } from '../../src/cli/records/schemas';
+import { recordSchemas } from '../../src/cli/records';
 import { publishedSchemas } from '../../src/published';
 
 /* The schemas for requests and records are validated against the standard here, not at each start. */

@@ -1,4 +1,4 @@
-import { releaseStartMemory } from '../../src/cli/serve/startMemory';
+import { releaseStartMemory } from '../../src/cli/serve/serveUntilStopped';
 import { MEBIBYTE } from '../../src/units';
 
 const used = (): number => process.memoryUsage().heapUsed / MEBIBYTE;

@@ -1,4 +1,4 @@
-import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/common/terminal';
+import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
 
 /** Characters that a terminal interprets: movement, colours, titles (C0, C1, DEL), and text direction. */
 const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config';
-import { messageOf } from '../common/failure';
-import type { Store } from '../common/open';
+import { messageOf } from '../ending';
+import type { Store } from '../store';
 
 /** The result of one check. */
 export interface Check extends Found {

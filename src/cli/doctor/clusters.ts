@@ -5,8 +5,8 @@ import { DEFAULT_CLUSTER } from '../../database/connect';
 import { OLDEST_MONGODB, tooOld } from '../../database/cluster';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { MINUTE } from '../../units';
-import type { Store } from '../common/open';
-import { counted } from '../common/terminal';
+import type { Store } from '../store';
+import { counted } from '../terminal';
 import { type Check, examine, Finding, type Found, type Visit } from './check';
 import { entryOf, ofCluster, rethrowWithFix } from './connection';
 

@@ -1,11 +1,10 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
 import { DEFAULT_CLUSTER } from '../../database/connect';
-import { CommandFailure, interrupted, isAbort } from '../common/failure';
-import type { JsonOption } from '../common/help';
-import { openStore, type Store } from '../common/open';
-import { interruption } from '../common/signals';
-import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
+import { CommandFailure, interrupted, interruption, isAbort } from '../ending';
+import type { JsonOption } from '../help';
+import { openStore, type Store } from '../store';
+import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
 import { type Check, examine } from './check';
 import { checkClocks, checkClusters, checkDatabase, checkEvents, checkTransactionLimit } from './clusters';
 import { rethrowWithFix } from './connection';
@@ -13,12 +12,8 @@ import { checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis, check
 import { checkIndexes } from './indexes';
 import { checkControl, checkFiles, checkPlaces, databasesByCluster } from './storage';
 
-interface DoctorOptions extends JsonOption {
-  readonly fix?: boolean;
-}
-
 /** `scopegate doctor`. @throws CommandFailure if a check failed, or it was interrupted. */
-export async function doctorCommand({ fix = false, json }: DoctorOptions): Promise<void> {
+export async function doctorCommand({ fix = false, json }: JsonOption & { readonly fix?: boolean }): Promise<void> {
   const signal = interruption();
   const checks: Check[] = [];
   try {
@@ -35,6 +30,8 @@ export async function doctorCommand({ fix = false, json }: DoctorOptions): Promi
   if (json) printJson({ ok: failed === 0, checks });
   if (failed > 0) throw new CommandFailure(`${String(failed)} of ${String(checks.length)} checks failed`);
 }
+
+const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['red', 'failed'] } as const;
 
 /** In this order; one that returns nothing has nothing to say. */
 const OF_STORE = [
@@ -82,12 +79,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
 }
 
 function show({ name, ok, detail, fix }: Check): void {
-  const [colour, word] = !ok
-    ? (['red', 'failed'] as const)
-    : fix
-      ? (['yellow', 'warn  '] as const)
-      : (['green', 'ok    '] as const);
-  const mark = paint(process.stdout, colour, word);
-  printPainted(`${mark}  ${plain(name)}: ${plainLines(detail)}`);
+  const [colour, word] = MARKS[ok ? (fix ? 'warn' : 'ok') : 'failed'];
+  printPainted(`${paint(process.stdout, colour, word)}  ${plain(name)}: ${plainLines(detail)}`);
   if (fix !== undefined) print(`        fix: ${fix}`);
 }

@@ -10,26 +10,19 @@ import { Finding } from './check';
  * are not repeated where they can contain a password.
  */
 
-/** Codes of MongoDB's errors: AuthenticationFailed, and that of Atlas for the same. */
-const WRONG_CREDENTIALS: readonly unknown[] = [18, 8000];
-/** Unauthorized, and Atlas's code for the same. */
-const NOT_ALLOWED: readonly unknown[] = [13, 8000];
-
 /** How long a server has for each question, in milliseconds. */
 const ANSWER_WITHIN = 1500;
 
 interface Cause {
-  readonly when: (error: Known) => boolean;
+  /** What an error has, as its code and message. */
+  readonly sign: RegExp;
   readonly detail: string;
   /** The part of the message to quote. */
   readonly quote?: RegExp;
   /** `entry` is the variable, with the name of the cluster if it has several. */
   readonly fix: (entry: string) => string;
-}
-
-interface Known {
-  readonly code: unknown;
-  readonly text: string;
+  /** Whether it says no more than that there is no connection, as a server that needs other options may cause it. */
+  readonly isVague?: true;
 }
 
 const PLAIN = {
@@ -40,68 +33,69 @@ const PLAIN = {
 
 const CAUSES: readonly Cause[] = [
   {
-    when: ({ code, text }) => WRONG_CREDENTIALS.includes(code) && /auth/i.test(text),
+    // AuthenticationFailed, and the code of Atlas for it
+    sign: /^(18|8000) .*auth/is,
     detail: 'the server rejects the user name or the password',
     fix: (entry) =>
       `correct them in ${entry}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
   },
   {
-    when: ({ code, text }) => NOT_ALLOWED.includes(code) || /requires authentication/i.test(text),
+    // Unauthorized, and the code of Atlas for it
+    sign: /^(13|8000) |requires authentication/i,
     detail: 'the server does not allow this user, or anyone without one, to read',
     fix: (entry) =>
       `put a user into ${entry} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, or dbAdminAnyDatabase too for doctor --fix`,
   },
   {
-    when: ({ text }) => /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i.test(text),
+    sign: /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i,
     detail: 'the server does not support the authentication mechanism',
     fix: (entry) => `correct or remove authMechanism in ${entry}`,
   },
   {
-    when: ({ code, text }) =>
-      /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/.test(String(code)) ||
-      /self.signed certificate|certificate has expired|unable to (verify|get)|altnames/i.test(text),
+    sign: /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)|self.signed certificate|certificate has expired|unable to (verify|get)|altnames/i,
     detail: 'the certificate of the server is not trusted',
     fix: (entry) =>
       `add tlsCAFile=PATH of the authority to the options in ${entry}, and use a host name that the certificate has`,
   },
+  { sign: /EPROTO|ERR_SSL|wrong version number|SSL routines|before secure TLS connection/i, ...PLAIN },
   {
-    when: ({ code, text }) =>
-      /EPROTO|ERR_SSL/.test(String(code)) ||
-      /wrong version number|SSL routines|before secure TLS connection/i.test(text),
-    ...PLAIN,
-  },
-  {
-    when: ({ code, text }) => code === 'ENOTFOUND' || code === 'EAI_AGAIN' || /ENOTFOUND|EAI_AGAIN/.test(text),
+    sign: /ENOTFOUND|EAI_AGAIN/,
     detail: 'a host name is not known here',
     quote: /(ENOTFOUND|EAI_AGAIN) [^\s)]+/,
     fix: (entry) => `correct the host in ${entry}; a name that only containers know needs this command to run in one`,
   },
   {
-    when: ({ code, text }) => code === 'ECONNREFUSED' || text.includes('ECONNREFUSED'),
+    sign: /ECONNREFUSED/,
     detail: 'nothing listens at that address',
     quote: /ECONNREFUSED [^\s)]+/,
     fix: (entry) => `start the server, or correct host and port in ${entry}`,
   },
   {
-    when: isClosed,
+    sign: /connection \S+ to \S+ closed|ECONNRESET/i,
     detail: 'the server closes connections at once',
     fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
+    isVague: true,
   },
   {
-    when: isUnselected,
+    sign: /server selection timed out/i,
     detail: 'no server that accepts writes answers in time',
     fix: (entry) =>
       `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set and it has a primary, and that tls fits them`,
+    isVague: true,
   },
 ];
 
+/** The first cause in the table, since a more general error often wraps a telling one. */
+const causeOf = (errors: readonly string[]): Cause | undefined =>
+  CAUSES.find(({ sign }) => errors.some((error) => sign.test(error)));
+
 /** What to do about an error of connecting to a cluster; undefined if its cause is not known. */
 export function connectionFinding(cluster: string, error: unknown): Finding | undefined {
-  const known = errorsIn(error);
-  // the first cause in the table wins, since a more general error often wraps a telling one
-  const cause = CAUSES.find(({ when }) => known.some(when));
+  const errors = errorsIn(error);
+  const cause = causeOf(errors);
   if (!cause) return undefined;
-  const quoted = known.flatMap(({ text }) => cause.quote?.exec(text)?.[0] ?? []).at(0);
+  const messages = errors.map((text) => text.slice(text.indexOf(' ') + 1));
+  const quoted = messages.flatMap((message) => cause.quote?.exec(message)?.[0] ?? []).at(0);
   const detail = `${ofCluster(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
   return new Finding(detail, cause.fix(entryOf(cluster)));
 }
@@ -112,23 +106,9 @@ export async function rethrowWithFix(cluster: string, uri: string | undefined, e
     throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
   if (error instanceof NewerSchemaError)
     throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
-  const asked = uri !== undefined && looksDown(error) ? await askPlainly(cluster, uri) : undefined;
+  const isVague = causeOf(errorsIn(error))?.isVague;
+  const asked = uri !== undefined && isVague ? await askPlainly(cluster, uri) : undefined;
   throw asked ?? connectionFinding(cluster, error) ?? error;
-}
-
-/** Whether no server was found that fits all options of the URI, and nothing is known but that it closes connections, as one without TLS may do. */
-function looksDown(error: unknown): boolean {
-  const known = errorsIn(error);
-  const when = CAUSES.find((cause) => known.some(cause.when))?.when;
-  return when === isUnselected || when === isClosed;
-}
-
-function isClosed({ text }: Known): boolean {
-  return /connection \S+ to \S+ closed|ECONNRESET/i.test(text);
-}
-
-function isUnselected({ text }: Known): boolean {
-  return text.toLowerCase().includes('server selection timed out');
 }
 
 /** The variable that names a cluster, with the name of the cluster if it has several. */
@@ -143,14 +123,14 @@ export function ofCluster(cluster: string): string {
   return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
 }
 
-/** An error with its causes, and those of the servers that were tried. */
-function errorsIn(thrown: unknown, depth = 0): Known[] {
+/** An error with its causes, and those of the servers that were tried, each as its code and message. */
+function errorsIn(thrown: unknown, depth = 0): string[] {
   if (!(thrown instanceof Error) || depth > 8) return [];
-  const { code, message, cause, reason } = thrown as Error & { code?: unknown; reason?: unknown };
+  const { code = '', message, cause, reason } = thrown as Error & { code?: unknown; reason?: unknown };
   const servers = (reason as { servers?: unknown } | undefined)?.servers;
   const tried = servers instanceof Map ? [...(servers as Map<string, { error?: unknown }>).values()] : [];
   const inner = [cause, reason, ...tried.map(({ error }) => error)];
-  return [{ code, text: message }, ...inner.flatMap((one) => errorsIn(one, depth + 1))];
+  return [`${String(code)} ${message}`, ...inner.flatMap((one) => errorsIn(one, depth + 1))];
 }
 
 /**

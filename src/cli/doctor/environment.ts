@@ -4,8 +4,8 @@ import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
 import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
-import { messageOf } from '../common/failure';
-import { counted } from '../common/terminal';
+import { messageOf } from '../ending';
+import { counted } from '../terminal';
 import { type Check, examine, Finding, type Visit } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import type { Organisation } from '../../auth/principal';
 import { STATES } from '../../auth/states';
 import type { Collection } from '../../database/collection';
 import { collectionNames, type Difference, differenceOf, dropIndexes, makeIndexes } from '../../database/making';
 import type { OrganisationData } from '../../database/organisationData';
-import { messageOf } from '../common/failure';
-import { createProgress } from '../common/progress';
-import { counted } from '../common/terminal';
+import { aborted, messageOf } from '../ending';
+import { createProgress } from '../progress';
+import { counted } from '../terminal';
 import { type Check, examine, Finding, type Visit } from './check';
 import type { Present } from './storage';
 
@@ -53,26 +52,22 @@ export async function* checkIndexes(visit: Visit, present: Present, files: Map<s
       progress.update(done, done);
     }
   };
+  const working = Promise.all(Array.from({ length: AT_ONCE }, work));
+  // what fails after an interruption fails because its connection is closed
+  working.catch(() => undefined);
   try {
-    await unlessAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), signal);
+    await Promise.race([working, aborted(signal)]);
+    signal.throwIfAborted();
   } finally {
     progress.stop();
   }
   yield* found.sort((one, other) => one.at - other.at).map(({ check }) => check);
-  yield* [...tally.unreached].map(([cluster, count]) => unreached(cluster, count));
+  for (const [cluster, count] of tally.unreached) {
+    const detail = `${counted(count, 'organisation')} ${count === 1 ? 'was' : 'were'} not checked`;
+    const fix = `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`;
+    yield { name: `indexes on cluster ${cluster}`, ok: false, detail, fix };
+  }
   yield { name: 'indexes', ok: true, detail: summary(tally) };
-}
-
-/** Ends waiting, though not the work, when the signal aborts. */
-async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const ended = new AbortController();
-  const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort', { signal: ended.signal });
-  // what fails after that fails because its connection is closed
-  work.catch(() => undefined);
-  aborted.catch(() => undefined);
-  await Promise.race([work, aborted]);
-  ended.abort();
-  signal.throwIfAborted();
 }
 
 function summary({ complete, empty, surplus }: Tally): string {
@@ -128,8 +123,8 @@ interface Found extends Difference {
 async function differencesOf({ connection, collections }: OrganisationData): Promise<Found[]> {
   const names = await collectionNames(connection);
   const found: Found[] = [];
-  for (const definition of collections.filter(({ name }) => names.has(name))) {
-    found.push({ definition, ...(await differenceOf(connection, definition)) });
+  for (const definition of collections) {
+    if (names.has(definition.name)) found.push({ definition, ...(await differenceOf(connection, definition)) });
   }
   return found;
 }
@@ -160,14 +155,4 @@ async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<
     `could not fix ${failed.join(', ')}${done.length > 0 ? `; ${done.join(', ')}` : ''}`,
     'remove what it names, such as duplicates or a missing permission to create indexes, then run scopegate doctor --fix again',
   );
-}
-
-/** The check of the organisations on a cluster that does not respond. */
-function unreached(cluster: string, count: number): Check {
-  return {
-    name: `indexes on cluster ${cluster}`,
-    ok: false,
-    detail: `${counted(count, 'organisation')} ${count === 1 ? 'was' : 'were'} not checked`,
-    fix: `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`,
-  };
 }

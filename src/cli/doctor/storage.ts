@@ -3,7 +3,7 @@ import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
 import { isAbandoned, type Moves } from '../../organisations/moving';
 import { MAKE_ROOM } from '../../organisations/placement';
-import type { Store } from '../common/open';
+import type { Store } from '../store';
 import { type Check, examine, Finding, listed, type Visit } from './check';
 
 /* What the clusters hold: the indexes of the control database, moves and what they left, databases without an organisation, and files. */

@@ -1,7 +1,7 @@
 import type { ReadableStream } from 'node:stream/web';
 import { retryAfterOf } from '../../units';
-import { CommandFailure, usageFailure } from '../common/failure';
-import { jsonOf } from '../common/values';
+import { CommandFailure, usageFailure } from '../ending';
+import { jsonOf } from '../values';
 
 /* The feed as any caller reads it, by REST (contract, section 12). */
 
@@ -24,6 +24,13 @@ export interface FeedClient {
   readonly key: string;
   readonly types: readonly string[] | undefined;
   readonly signal: AbortSignal;
+}
+
+export interface FeedQuery {
+  /** A cursor, or undefined for the oldest event on. */
+  readonly after: string | undefined;
+  /** Seconds to wait for an event. */
+  readonly wait: number;
 }
 
 /** Why there is no page, and when to ask again. */
@@ -52,7 +59,7 @@ const MOST_BYTES = 1024 * 1024;
  */
 export async function askFeed(
   { url, key, types = [], signal }: FeedClient,
-  { after, wait }: { readonly after: string | undefined; readonly wait: number },
+  { after, wait }: FeedQuery,
 ): Promise<FeedPage> {
   const query = new URLSearchParams({ limit: '100', wait: String(wait) });
   if (after !== undefined) query.set('after', after);
@@ -115,19 +122,15 @@ function isProblem(body: unknown): body is Problem {
 }
 
 function remedyOf(problem: Problem | undefined): string {
-  switch (problem?.code) {
-    case undefined:
-      return '; is --url the address of a gateway?';
-    case 'unauthenticated':
-      return ' Check the key in SCOPEGATE_KEY or --key.';
-    case 'insufficient_scope':
-      return problem.required_scope === undefined ? '' : ` Required scope: ${problem.required_scope}.`;
-    case 'cursor_expired':
-      return ' Begin with --after beginning, or --after now.';
-    default:
-      return '';
-  }
+  if (!problem) return '; is --url the address of a gateway?';
+  if (problem.required_scope !== undefined) return ` Required scope: ${problem.required_scope}.`;
+  return REMEDIES[problem.code] ?? '';
 }
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  unauthenticated: ' Check the key in SCOPEGATE_KEY or --key.',
+  cursor_expired: ' Begin with --after beginning, or --after now.',
+};
 
 /** Why there was no answer: the cause that fetch hides. */
 export function reasonOf(error: unknown): string {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { secretFrom } from '../../webhooks/signing';
-import { type ExplainedCommand, ORG_ID } from '../common/help';
-import { items, moment } from '../common/values';
+import { type ExplainedCommand, ORG_ID } from '../help';
+import { items, moment } from '../values';
 
 /** Where `--after` can begin. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';

@@ -3,11 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE, retryAfterOf, SECOND } from '../../units';
 import { version } from '../../package';
 import { secretText, signedHeaders } from '../../webhooks/signing';
-import { CommandFailure, usageFailure } from '../common/failure';
-import type { JsonOption } from '../common/help';
-import { note, paint, plain, printSlowly, say } from '../common/terminal';
-import { askFeed, type FeedClient, type FeedEvent, type FeedPage, NotNow, reasonOf, textWithin } from './feedClient';
-import { createTrouble, untilStopped } from './untilStopped';
+import { CommandFailure, untilStopped, usageFailure } from '../ending';
+import type { JsonOption } from '../help';
+import { createTrouble, note, paint, plain, printSlowly, say } from '../terminal';
+import {
+  askFeed,
+  type FeedClient,
+  type FeedEvent,
+  type FeedPage,
+  type FeedQuery,
+  NotNow,
+  reasonOf,
+  textWithin,
+} from './feedClient';
 
 interface ListenOptions extends JsonOption {
   readonly forward: string;
@@ -54,15 +62,18 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
     let cursor = await firstCursor(feed, after);
     say(`Forwarding the events of ${url} to ${forward}. Press Ctrl-C to stop.`);
     if (!options.secret) say(`The secret to verify them with: ${secretText(secret)}`);
-    const forwarding = createForwarding({ url: forward, secret, signal }, json === true);
+    const receiver = { url: forward, secret, signal };
+    let [sent, leftOut] = [0, 0];
     try {
       for (;;) {
         const page = await nextPage(feed, cursor);
-        for (const event of page.data) await forwarding.forward(event);
+        for (const event of page.data) {
+          if (await deliver(event, receiver, json)) sent += 1;
+          else leftOut += 1;
+        }
         cursor = page.next_cursor;
       }
     } finally {
-      const { sent, leftOut } = forwarding.counts();
       note(`sent ${String(sent)}, left out ${String(leftOut)}; to go on from here: --after ${cursor ?? 'beginning'}`);
     }
   });
@@ -72,7 +83,7 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
 async function firstCursor(feed: FeedClient, after: string): Promise<string | undefined> {
   if (after === 'beginning') return undefined;
   // without waiting, since a connection that breaks would lose the place
-  const page = await answered(feed, { after, wait: 0 }, { isFirst: true });
+  const page = await answered(feed, { after, wait: 0 }, true);
   // of another cursor only whether it is good
   return after === 'now' ? page.next_cursor : after;
 }
@@ -81,7 +92,7 @@ async function firstCursor(feed: FeedClient, after: string): Promise<string | un
 async function nextPage(feed: FeedClient, cursor: string | undefined): Promise<FeedPage> {
   for (;;) {
     const started = performance.now();
-    const page = await answered(feed, { after: cursor, wait: WAIT }, { isFirst: false });
+    const page = await answered(feed, { after: cursor, wait: WAIT });
     if (page.data.length > 0 || page.has_more) return page;
     // also where nothing happens, so that the cursor does not get too old
     cursor = page.next_cursor;
@@ -93,11 +104,7 @@ async function nextPage(feed: FeedClient, cursor: string | undefined): Promise<F
  * Asks for a page until there is one, and says once what is in the way.
  * @throws CommandFailure if the first request of all finds no gateway: that is rather a wrong URL than one that will come back
  */
-async function answered(
-  feed: FeedClient,
-  query: Parameters<typeof askFeed>[1],
-  { isFirst }: { readonly isFirst: boolean },
-): Promise<FeedPage> {
+async function answered(feed: FeedClient, query: FeedQuery, isFirst = false): Promise<FeedPage> {
   const trouble = createTrouble();
   for (let failed = 0; ; failed += 1) {
     try {
@@ -120,18 +127,8 @@ function delayOf(failed: number, retryAfter: number | undefined, longest = LONGE
   return Math.min(LEAST_DELAY * 2 ** Math.min(failed, 10), longest);
 }
 
-interface Attempt {
-  /** Of the answer; undefined without one. */
-  readonly status: number | undefined;
-  /** How long it took, in milliseconds. */
-  readonly ms: number;
-  /** Why it failed; undefined if it did not. */
-  readonly error: string | undefined;
-  /** Whether nothing listens there. */
-  readonly isDown: boolean;
-  /** How long the receiver asks to wait, in milliseconds. */
-  readonly retryAfter: number | undefined;
-}
+/** What came of sending an event once: no status if there was no answer, an error unless it was accepted. */
+type Attempt = Awaited<ReturnType<typeof attempt>>;
 
 interface Receiver {
   readonly url: string;
@@ -140,11 +137,11 @@ interface Receiver {
 }
 
 /** Posts an event once, signed as a webhook. @throws AbortError if it was interrupted */
-async function attempt(event: FeedEvent, { url, secret, signal }: Receiver): Promise<Attempt> {
+async function attempt(event: FeedEvent, { url, secret, signal }: Receiver) {
   const body = JSON.stringify(event);
   const timestamp = Math.floor(Date.now() / 1000);
   const started = performance.now();
-  const ended = (rest: Omit<Attempt, 'ms'>): Attempt => ({ ...rest, ms: Math.round(performance.now() - started) });
+  const ms = (): number => Math.round(performance.now() - started);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -160,40 +157,30 @@ async function attempt(event: FeedEvent, { url, secret, signal }: Receiver): Pro
     const { status, headers, ok } = response;
     const text = (await textWithin(response, MOST_KEPT)).trim().slice(0, MOST_SHOWN);
     const retryAfter = retryAfterOf(headers.get('retry-after'));
-    return ended({ status, error: ok ? undefined : text, isDown: false, retryAfter });
+    return { status, error: ok ? undefined : text, isDown: false, retryAfter, ms: ms() };
   } catch (error) {
     signal.throwIfAborted();
     const reason = reasonOf(error);
-    return ended({ status: undefined, error: reason, isDown: NO_CONNECTION.has(reason), retryAfter: undefined });
+    return { status: undefined, error: reason, isDown: NO_CONNECTION.has(reason), retryAfter: undefined, ms: ms() };
   }
 }
 
-/** Sends events one after another, and prints each attempt. */
-function createForwarding(receiver: Receiver, json: boolean) {
-  let [sent, leftOut] = [0, 0];
-
-  async function forward(event: FeedEvent): Promise<void> {
-    for (let [refused, down] = [0, 0]; ;) {
-      const result = await attempt(event, receiver);
-      await printSlowly(`${json ? asJson(event, result) : asText(event, result)}\n`, receiver.signal);
-      if (result.error === undefined) {
-        sent += 1;
-        return;
-      }
-      if (!result.isDown) refused += 1;
-      if (refused === TRIES) {
-        leftOut += 1;
-        note(`${event.id} was sent ${String(TRIES)} times and not accepted; going on with the next`);
-        return;
-      }
-      if (result.isDown && down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
-      const delay = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
-      down = result.isDown ? down + 1 : 0;
-      await sleep(delay, undefined, { signal: receiver.signal });
+/** Sends an event until it is accepted, and prints each attempt; false if it was refused too often, and is left out. */
+async function deliver(event: FeedEvent, receiver: Receiver, json: true | undefined): Promise<boolean> {
+  for (let [refused, down] = [0, 0]; ;) {
+    const result = await attempt(event, receiver);
+    await printSlowly(`${json ? asJson(event, result) : asText(event, result)}\n`, receiver.signal);
+    if (result.error === undefined) return true;
+    if (!result.isDown) refused += 1;
+    if (refused === TRIES) {
+      note(`${event.id} was sent ${String(TRIES)} times and not accepted; going on with the next`);
+      return false;
     }
+    if (result.isDown && down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
+    const delay = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
+    down = result.isDown ? down + 1 : 0;
+    await sleep(delay, undefined, { signal: receiver.signal });
   }
-
-  return { forward, counts: () => ({ sent, leftOut }) };
 }
 
 function asJson({ id, type, object }: FeedEvent, { status, ms, error }: Attempt): string {

@@ -14,12 +14,11 @@ import {
 } from '../../events/page';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { EVENT_TYPES } from '../../events/types';
-import { messageOf, usageFailure } from '../common/failure';
-import type { OrgOption } from '../common/help';
-import type { Store } from '../common/open';
-import { note, plain, printSlowly } from '../common/terminal';
-import { requireOrganisation, withStore } from '../common/withStore';
-import { createTrouble, untilStopped } from './untilStopped';
+import { messageOf, untilStopped, usageFailure } from '../ending';
+import type { OrgOption } from '../help';
+import type { Store } from '../store';
+import { createTrouble, note, plain, printSlowly } from '../terminal';
+import { requireOrganisation, withStore } from '../withStore';
 
 interface TailOptions extends OrgOption {
   readonly types?: readonly string[];
@@ -29,8 +28,6 @@ interface TailOptions extends OrgOption {
 
 /** How often it looks for events, in milliseconds. */
 const LOOK_EVERY = 500;
-/** How often it looks up where the organisation's data are, since it may be moved, in milliseconds. */
-const PLACED_FOR = 2000;
 /** Events that are read at once. */
 const PAGE = 100;
 
@@ -53,13 +50,13 @@ interface Following {
 }
 
 async function follow(store: Store, org: string, { wanted, from, signal }: Following): Promise<void> {
-  const placed = placeOf(store, org);
   const trouble = createTrouble();
   let position: string | undefined;
   try {
     for (;;) {
       try {
-        const data = await placed.data();
+        // each time, since the organisation may be moved
+        const data = await store.databases.open(await requireOrganisation(store, org));
         if (position === undefined) {
           position = await from(data);
           note('following the events; press Ctrl-C to stop');
@@ -76,7 +73,6 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         if (page.hasMore) continue;
       } catch (error) {
         if (!isPassing(error)) throw error;
-        placed.forget();
         trouble.is(`waiting for the database: ${messageOf(error)}`);
       }
       await sleep(LOOK_EVERY, undefined, { signal });
@@ -87,25 +83,6 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
       note(`to go on from here: --after ${from}`);
     }
   }
-}
-
-/** The organisation's data, wherever they are now. */
-function placeOf(store: Store, org: string) {
-  let known: OrganisationData | undefined;
-  let knownAt = 0;
-  return {
-    /** @throws CommandFailure if the organisation is not there, or is being erased */
-    async data(): Promise<OrganisationData> {
-      if (!known || performance.now() - knownAt > PLACED_FOR) {
-        known = await store.databases.open(await requireOrganisation(store, org));
-        knownAt = performance.now();
-      }
-      return known;
-    },
-    forget(): void {
-      known = undefined;
-    },
-  };
 }
 
 /** How far events are recorded, and then what keeps them from being recorded. */

@@ -1,31 +1,48 @@
 import { statSync } from 'node:fs';
-import { basename } from 'node:path';
-import type { Config } from '../../config';
-import { CommandFailure, interrupted, usageFailure } from '../common/failure';
-import type { OrgOption } from '../common/help';
-import type { Store } from '../common/open';
-import { createProgress } from '../common/progress';
-import { interruption } from '../common/signals';
-import { paint, plain, printJson, printTable, say, sayPainted } from '../common/terminal';
-import { requireOrganisation, withStore } from '../common/withStore';
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { nameFault } from '../../auth/keys';
+import { type Plan, PLANS } from '../../auth/plans';
+import type { Organisation } from '../../auth/principal';
+import type { OrganisationData } from '../../database/organisationData';
+import { recordKinds } from '../../resources';
+import { isCurrency } from '../../schema/currency';
+import { CommandFailure, interrupted, interruption, notFound, usageFailure } from '../ending';
+import type { OrgOption } from '../help';
+import { createProgress } from '../progress';
+import { ORGANISATION_FILE } from '../records';
+import type { Store } from '../store';
+import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
+import { jsonOf } from '../values';
+import { requireOrganisation, withStore } from '../withStore';
 import { checkKeys, importKeys } from './importKeys';
-import { readOrganisation, restoreOrganisation } from './importOrganisation';
-import { type FileReport, importPath, type ImportTarget, type LineFault } from './importPath';
-
-interface ImportOptions extends OrgOption {
-  readonly keys?: true;
-}
+import { type FileReport, importPath, type LineFault } from './importPath';
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
 
 /** `scopegate import`. @throws CommandFailure if a line was invalid or the import was interrupted. */
-export async function importCommand(path: string, { org, keys, json }: ImportOptions): Promise<void> {
+export async function importCommand(
+  path: string,
+  { org, keys, json }: OrgOption & { readonly keys?: true },
+): Promise<void> {
   const signal = interruption();
-  const { kept: errors, ...reporter } = faultReporter({ keep: json === true });
-  const files = await withStore(
-    (store, config) => importAll(store, config, { org, path, keys: keys === true, ...reporter, signal }),
-    signal,
-  );
+  const { kept: errors, ...reporter } = faultReporter(json === true);
+  const target = { ...reporter, signal };
+  // what can be rejected as a whole is checked before anything is stored
+  const files: Record<string, FileReport> = await withStore(async (store, config) => {
+    const organisation = await requireOrganisation(store, org);
+    const data = await store.databases.open(organisation);
+    const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is none`);
+    const file = isFolder ? await readOrganisation(path) : undefined;
+    const raise = keys ? await checkKeys(store, path) : 0;
+    if (file) await restoreOrganisation(store, organisation, data, file);
+    const imported = await importPath({ data, path, ...target });
+    if (!keys || signal.aborted) return imported;
+    const from = { store, prefix: config.KEY_PREFIX, organisationId: org, folder: path, raise };
+    return { ...imported, keys: await importKeys(from, target) };
+  }, signal);
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
   else {
@@ -42,54 +59,22 @@ export async function importCommand(path: string, { org, keys, json }: ImportOpt
   }
 }
 
-interface ImportAll extends Omit<ImportTarget, 'data'> {
-  readonly org: string;
-  readonly path: string;
-  /** Whether keys are imported too. */
-  readonly keys: boolean;
-}
-
-/** Imports a folder, or one file of records. What can be rejected as a whole is checked before anything is stored. */
-async function importAll(
-  store: Store,
-  config: Config,
-  { org, path, keys, ...target }: ImportAll,
-): Promise<Record<string, FileReport>> {
-  const organisation = await requireOrganisation(store, org);
-  const data = await store.databases.open(organisation);
-  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is none`);
-  const file = isFolder ? await readOrganisation(path) : undefined;
-  const ofKeys = { store, config, organisationId: org, folder: path, ...target };
-  const raise = keys ? await checkKeys(ofKeys) : 0;
-  if (file) await restoreOrganisation(store, organisation, data, file);
-  const files = await importPath({ data, path, ...target });
-  return keys && !target.signal?.aborted ? { ...files, keys: await importKeys({ ...ofKeys, raise }) } : files;
-}
-
 /** Faults shown on a terminal; a pipe gets all of them. */
 const MOST_ON_TERMINAL = 100;
 
-/** A fault in the output of --json. */
-interface ReportedFault extends Required<Pick<LineFault, 'line' | 'pointer' | 'code' | 'detail'>> {
-  readonly file: string;
-}
-
 /**
  * Reports invalid lines on stderr, on a terminal after the progress of their file is done, since they would break up its bar.
- * With `keep`, they are also in `kept`, for --json.
+ * For --json they are also in `kept`.
  */
-function faultReporter({ keep }: { readonly keep: boolean }): Pick<ImportTarget, 'onFault' | 'progress'> & {
-  readonly kept: readonly ReportedFault[];
-} {
+function faultReporter(isJson: boolean) {
   const progress = createProgress();
-  const kept: ReportedFault[] = [];
+  const kept: object[] = [];
   let [waiting, shown, hidden] = [[] as string[], 0, 0];
   return {
     kept,
-    onFault(fault) {
+    onFault: (fault: LineFault): void => {
       const { path, line, pointer = '', code, detail } = fault;
-      if (keep) kept.push({ file: basename(path), line, pointer, code, detail });
+      if (isJson) kept.push({ file: basename(path), line, pointer, code, detail });
       shown += 1;
       if (!process.stderr.isTTY) sayPainted(toLine(fault));
       else if (shown <= MOST_ON_TERMINAL) waiting.push(toLine(fault));
@@ -111,4 +96,55 @@ function faultReporter({ keep }: { readonly keep: boolean }): Pick<ImportTarget,
 function toLine({ path, line, pointer = '', detail }: LineFault): string {
   const where = paint(process.stderr, 'bold', plain(`${path}:${String(line)}:`));
   return [where, ...(pointer === '' ? [] : [plain(`${pointer}:`)]), plain(detail)].join(' ');
+}
+
+const organisationFile = z.strictObject({
+  name: z
+    .string()
+    .trim()
+    .max(200)
+    .refine((name) => !nameFault(name), 'must be one line of 1 to 200 visible characters, without an API key'),
+  plan: z.enum(Object.keys(PLANS) as Plan[]),
+  currency: z.string().refine(isCurrency, 'must be an ISO 4217 currency code'),
+});
+
+type OrganisationFile = z.output<typeof organisationFile>;
+
+/** The organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
+async function readOrganisation(folder: string): Promise<OrganisationFile | undefined> {
+  const path = join(folder, ORGANISATION_FILE);
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
+  const result = organisationFile.safeParse(jsonOf(await readFile(path, 'utf8')));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  throw new CommandFailure(`${path}: ${where}${issue?.message ?? 'is malformed'}; nothing was stored`);
+}
+
+/**
+ * Gives an organisation without data the name, plan and currency of its file. One that has data keeps its name and plan.
+ * @throws CommandFailure if it has data, and another currency
+ */
+async function restoreOrganisation(
+  { control }: Store,
+  organisation: Organisation,
+  data: OrganisationData,
+  file: OrganisationFile,
+): Promise<void> {
+  const { id, name, plan, currency } = organisation;
+  if (name === file.name && plan === file.plan && currency === file.currency) return;
+  if (await isEmpty(data)) {
+    if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);
+    note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the ${file.plan} plan, in ${file.currency}`);
+  } else if (currency !== file.currency) {
+    throw new CommandFailure(
+      `${ORGANISATION_FILE} has the currency ${file.currency}, but organisation ${id} has data in ${currency}: nothing was stored; import into a new organisation, or remove ${ORGANISATION_FILE} from the folder`,
+    );
+  } else note(`${ORGANISATION_FILE}: the organisation has data, and keeps its name ${name} and its plan ${plan}`);
+}
+
+async function isEmpty(data: OrganisationData): Promise<boolean> {
+  for (const kind of recordKinds) if ((await kind.count(data)) > 0) return false;
+  return true;
 }

@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { statSync } from 'node:fs';
 import { z } from 'zod';
-import type { Config } from '../../config';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
-import { CommandFailure, notFound } from '../common/failure';
-import type { Store } from '../common/open';
-import { jsonOf } from '../common/values';
-import { KEYS_FILE } from '../records/schemas';
+import { CommandFailure, notFound } from '../ending';
+import type { Store } from '../store';
+import { jsonOf } from '../values';
+import { KEYS_FILE, ndjsonLines } from '../records';
 import { type FileReport, importFile, type ImportTarget } from './importPath';
-import { ndjsonLines } from './readRecord';
 
 const header = z.strictObject({
   pepper: z.strictObject({
@@ -18,22 +16,12 @@ const header = z.strictObject({
   }),
 });
 
-interface ImportKeys extends Omit<ImportTarget, 'data'> {
-  readonly store: Store;
-  readonly config: Pick<Config, 'KEY_PREFIX'>;
-  readonly organisationId: string;
-  /** The folder with keys.ndjson. */
-  readonly folder: string;
-  /** What checkKeys resolved with. */
-  readonly raise: number;
-}
-
 /**
  * Checks keys.ndjson, and makes its pepper's fingerprint that of this installation if it has none yet. Resolves with what the
  * numbers of its peppers are raised by here.
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
-export async function checkKeys({ store, folder }: Omit<ImportKeys, 'raise'>): Promise<number> {
+export async function checkKeys({ control }: Store, folder: string): Promise<number> {
   const path = join(folder, KEYS_FILE);
   if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
     throw new CommandFailure(`there is no ${path}; export with --keys, or import without it`);
@@ -46,7 +34,7 @@ export async function checkKeys({ store, folder }: Omit<ImportKeys, 'raise'>): P
   const first = header.safeParse(given);
   if (!first.success) throw new CommandFailure(`${path}:1: is not the fingerprint of a pepper; nothing was stored`);
   const { pepper } = first.data;
-  const number = await store.control.pepper.adoptFrom(pepper);
+  const number = await control.pepper.adoptFrom(pepper);
   if (number === undefined) {
     throw new CommandFailure(
       `${path}: the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored; set KEY_PEPPER to that of the installation they come from`,
@@ -55,15 +43,22 @@ export async function checkKeys({ store, folder }: Omit<ImportKeys, 'raise'>): P
   return number - (pepper.number ?? 0);
 }
 
+interface ImportKeys {
+  readonly store: Store;
+  /** KEY_PREFIX. */
+  readonly prefix: string;
+  readonly organisationId: string;
+  /** The folder with keys.ndjson. */
+  readonly folder: string;
+  /** What checkKeys resolved with. */
+  readonly raise: number;
+}
+
 /** Stores the keys of a checked file in batches. Keys that are there already stay as they are. */
-export function importKeys({
-  store,
-  config,
-  organisationId,
-  folder,
-  raise,
-  ...target
-}: ImportKeys): Promise<FileReport> {
+export function importKeys(
+  { store, prefix, organisationId, folder, raise }: ImportKeys,
+  target: Omit<ImportTarget, 'data'>,
+): Promise<FileReport> {
   return importFile<KeyRecord>(
     join(folder, KEYS_FILE),
     {
@@ -80,8 +75,8 @@ export function importKeys({
         const { pepper, ...key } = result.data;
         // the number that it has here
         const number = (pepper ?? 0) + raise;
-        if (!key.prefix.startsWith(config.KEY_PREFIX))
-          return fault('/prefix', 'not_allowed', `must start with ${config.KEY_PREFIX}; set KEY_PREFIX as it was`);
+        if (!key.prefix.startsWith(prefix))
+          return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);
         if (number < 0) {
           const next = 'is older than any of this installation; rotate the key where it comes from';
           return fault('/pepper', 'not_allowed', next);

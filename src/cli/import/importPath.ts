@@ -6,10 +6,9 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
 import type { ImportRecord, RecordKind, StoredRecord } from '../../stored/records';
-import { CommandFailure, usageFailure } from '../common/failure';
-import type { Progress } from '../common/progress';
-import { fileName } from '../records/schemas';
-import { type Line, ndjsonLines, recordReaders } from './readRecord';
+import { CommandFailure, usageFailure } from '../ending';
+import type { Progress } from '../progress';
+import { fileName, type Line, ndjsonLines, recordReaders } from '../records';
 
 /** Records per transaction: 500 took 12% less time than 200, and 1,000 took as long as 500. */
 const MOST_RECORDS = 500;
@@ -68,13 +67,8 @@ export async function importPath({ path, wanted, ...target }: ImportPathOptions)
   return reports;
 }
 
-interface FoundFile {
-  readonly kind: RecordKind;
-  readonly file: string;
-}
-
 /** The files to import at a path, in the order of the kinds. @throws CommandFailure if there are none. */
-function findFiles(path: string): FoundFile[] {
+function findFiles(path: string): { readonly kind: RecordKind; readonly file: string }[] {
   const names = recordKinds.map(fileName).join(', ');
   const at = statSync(path, { throwIfNoEntry: false });
   if (!at) throw new CommandFailure(`no such file or folder: ${path}`);
@@ -113,22 +107,13 @@ interface Batch<Row> {
   readonly failures: { readonly line: number; readonly faults: readonly Fault[] }[];
 }
 
-const emptyBatch = <Row>(start: number): Batch<Row> => ({ lines: 0, start, end: start, records: [], failures: [] });
-
-function isFull({ records, failures, start, end }: Batch<unknown>): boolean {
-  return records.length >= MOST_RECORDS || failures.length >= MOST_FAULTS || end - start >= MOST_BYTES;
-}
-
 /** Imports one file. The next batch is read while the previous one is stored. */
 export async function importFile<Row extends { readonly id: string }>(
   path: string,
-  { name, heads = 0, read, store }: FileKind<Row>,
+  { name, store, ...kind }: FileKind<Row>,
   { onFault, progress, signal }: Omit<ImportTarget, 'data'>,
 ): Promise<FileReport> {
   const report: FileReport = { read: 0, created: 0, updated: 0, unchanged: 0, failed: 0 };
-  const firstLines = new Map<string, number>();
-  let batch = emptyBatch<Row>(0);
-  let left = heads;
   let storing: Promise<void> = Promise.resolve();
 
   async function finish({ lines, end, records, failures }: Batch<Row>): Promise<void> {
@@ -145,40 +130,50 @@ export async function importFile<Row extends { readonly id: string }>(
     progress.update(end, report.read);
   }
 
-  async function flush(): Promise<void> {
-    await storing;
-    storing = finish(batch);
-    // awaited by the next flush; a failure before that must not be an unhandled rejection
-    storing.catch(() => undefined);
-    batch = emptyBatch(batch.end);
-  }
-
   progress.start(name, statSync(path).size);
   try {
-    for await (const { number: line, end, content } of ndjsonLines(path)) {
+    for await (const batch of batchesOf(path, kind)) {
+      await storing;
       if (signal?.aborted) break;
-      left -= 1;
-      if (left >= 0) continue;
-      batch.lines += 1;
-      batch.end = end;
-      const result = read(content);
-      const first = 'record' in result ? firstLines.get(result.record.id) : undefined;
-      if ('faults' in result) batch.failures.push({ line, faults: result.faults });
-      else if (first === undefined) {
-        firstLines.set(result.record.id, line);
-        batch.records.push({ line, record: result.record });
-      } else {
-        const detail = `is already on line ${String(first)}`;
-        batch.failures.push({ line, faults: [{ pointer: '/id', code: 'duplicate', detail }] });
-      }
-      if (isFull(batch)) await flush();
+      storing = finish(batch);
+      // awaited by the next batch; a failure before that must not be an unhandled rejection
+      storing.catch(() => undefined);
     }
-    if (!signal?.aborted) await flush();
     await storing;
   } finally {
     progress.stop();
   }
   return report;
+}
+
+async function* batchesOf<Row extends { readonly id: string }>(
+  path: string,
+  { heads = 0, read }: Pick<FileKind<Row>, 'heads' | 'read'>,
+): AsyncGenerator<Batch<Row>> {
+  const firstLines = new Map<string, number>();
+  const begin = (start: number): Batch<Row> => ({ lines: 0, start, end: start, records: [], failures: [] });
+  let [left, batch] = [heads, begin(0)];
+  for await (const { number: line, end, content } of ndjsonLines(path)) {
+    left -= 1;
+    if (left >= 0) continue;
+    batch.lines += 1;
+    batch.end = end;
+    const result = read(content);
+    const first = 'record' in result ? firstLines.get(result.record.id) : undefined;
+    if ('faults' in result) batch.failures.push({ line, faults: result.faults });
+    else if (first === undefined) {
+      firstLines.set(result.record.id, line);
+      batch.records.push({ line, record: result.record });
+    } else {
+      const detail = `is already on line ${String(first)}`;
+      batch.failures.push({ line, faults: [{ pointer: '/id', code: 'duplicate', detail }] });
+    }
+    const { records, failures, start } = batch;
+    if (records.length < MOST_RECORDS && failures.length < MOST_FAULTS && end - start < MOST_BYTES) continue;
+    yield batch;
+    batch = begin(end);
+  }
+  yield batch;
 }
 
 /** Stores records in one transaction; retries if another writer took a unique value in the meantime. */

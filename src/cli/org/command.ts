@@ -2,15 +2,15 @@ import { type Plan, PLANS } from '../../auth/plans';
 import type { Organisation } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { storedBytes } from '../../database/quota';
-import { notFound } from '../common/failure';
-import type { JsonOption, OrgOption } from '../common/help';
-import type { Store } from '../common/open';
-import { counted, print, printResult, reachable, say, signInUrl } from '../common/terminal';
-import { requireCluster, requireOrganisation, withStore } from '../common/withStore';
+import { notFound } from '../ending';
+import type { JsonOption, OrgOption } from '../help';
+import type { Store } from '../store';
+import { counted, paint, plain, print, printResult, printSlowly, reachable, say, signInUrl } from '../terminal';
+import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
 /** What commands show of an organisation. */
-export function shown({ id, name, plan, cluster, state }: Organisation) {
+function shown({ id, name, plan, cluster, state }: Organisation) {
   return { id, name, plan, cluster, state };
 }
 
@@ -28,6 +28,37 @@ export async function create({ json, cluster, ...input }: CreateOptions): Promis
   });
   printResult(json, shown(created), shown(created));
   if (!json) print(`\nNext: scopegate key create --org ${created.id} --name "first key" --scopes all`);
+}
+
+interface ListOptions extends JsonOption {
+  readonly cluster?: string;
+  readonly plan?: Plan;
+  readonly jsonLines?: true;
+}
+
+/** A line of the table; columns have a fixed width, since the rows are not known when the first is printed. */
+const line = ({ id, plan, state, cluster, name }: Readonly<Record<keyof ReturnType<typeof shown>, string>>): string =>
+  [id.padEnd(36), plan.padEnd(12), state.padEnd(9), cluster.padEnd(12), name].map(plain).join('  ');
+
+/** Prints rows as they are read, so that any number of organisations takes little memory. */
+export async function list({ json, jsonLines, ...query }: ListOptions): Promise<void> {
+  const headings = { id: 'ID', plan: 'PLAN', state: 'STATE', cluster: 'CLUSTER', name: 'NAME' };
+  const heading = `${paint(process.stdout, 'bold', line(headings))}\n`;
+  await withStore(async ({ control }) => {
+    let isFirst = true;
+    for await (const organisation of control.organisations.each(query)) {
+      const row = shown(organisation);
+      if (json) await printSlowly((isFirst ? '[' : ',') + JSON.stringify(row));
+      else if (jsonLines) await printSlowly(`${JSON.stringify(row)}\n`);
+      else await printSlowly(`${isFirst ? heading : ''}${line(row)}\n`);
+      isFirst = false;
+    }
+    if (json) await printSlowly(isFirst ? '[]\n' : ']\n');
+    else if (!isFirst || jsonLines) return;
+    else if (query.cluster === undefined && query.plan === undefined)
+      print('There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"');
+    else print('There are no such organisations.');
+  });
 }
 
 export async function show(id: string, { json }: JsonOption): Promise<void> {
@@ -59,58 +90,38 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
   });
 }
 
-export function rename(id: string, newName: string, { json }: JsonOption): Promise<void> {
-  return change(
-    id,
-    json,
-    ({ control }) => control.organisations.rename(id, newName),
-    ({ name }) => `Organisation ${id} is now called ${name}.`,
-  );
+export async function rename(id: string, newName: string, { json }: JsonOption): Promise<void> {
+  const changed = await change(id, (organisations) => organisations.rename(id, newName));
+  printResult(json, shown(changed), `Organisation ${id} is now called ${changed.name}.`);
 }
 
-export function setPlan(id: string, plan: Plan, { json }: JsonOption): Promise<void> {
+export async function setPlan(id: string, plan: Plan, { json }: JsonOption): Promise<void> {
+  const changed = await change(id, (organisations) => organisations.setPlan(id, plan));
   const access = PLANS[plan].integrations ? 'its keys have API access' : 'its keys have no API access';
-  return change(
-    id,
-    json,
-    ({ control }) => control.organisations.setPlan(id, plan),
-    ({ name }) => `${name} (${id}) is now on the ${plan} plan: ${access}.`,
-  );
+  printResult(json, shown(changed), `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
 }
 
-export function suspend(id: string, { json }: JsonOption): Promise<void> {
-  return change(
-    id,
-    json,
-    ({ control }) => control.organisations.suspend(id),
-    ({ name }) => `${name} (${id}) is suspended. To undo: scopegate org resume ${id}`,
-  );
+export async function suspend(id: string, { json }: JsonOption): Promise<void> {
+  const changed = await change(id, (organisations) => organisations.suspend(id));
+  printResult(json, shown(changed), `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`);
 }
 
-export function resume(id: string, { json }: JsonOption): Promise<void> {
-  return change(
-    id,
-    json,
-    ({ control }) => control.organisations.resume(id),
-    ({ name }) => `${name} (${id}) is active.`,
-  );
+export async function resume(id: string, { json }: JsonOption): Promise<void> {
+  const changed = await change(id, (organisations) => organisations.resume(id));
+  printResult(json, shown(changed), `${changed.name} (${id}) is active.`);
 }
 
-/** Changes an organisation, and prints it or what was done. */
-async function change(
+/** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
+function change(
   id: string,
-  json: true | undefined,
-  work: (store: Store) => Promise<Organisation | undefined>,
-  say: (organisation: Organisation) => string,
-): Promise<void> {
-  const changed = await withStore(async (store) => {
-    const done = await work(store);
-    // for its error, if it cannot be changed because it is being erased
-    if (!done) await requireOrganisation(store, id);
-    return done;
+  work: (organisations: Store['control']['organisations']) => Promise<Organisation | undefined>,
+): Promise<Organisation> {
+  return withStore(async (store) => {
+    const changed = await work(store.control.organisations);
+    if (changed) return changed;
+    await requireOrganisation(store, id);
+    throw notFound('organisation', id);
   });
-  if (!changed) throw notFound('organisation', id);
-  printResult(json, shown(changed), say(changed));
 }
 
 interface LinkOptions extends OrgOption {
@@ -138,11 +149,7 @@ export async function link({ org, role, name: given, json }: LinkOptions): Promi
   );
 }
 
-interface SignOutOptions extends OrgOption {
-  readonly user?: string;
-}
-
-export async function signOut({ org, user, json }: SignOutOptions): Promise<void> {
+export async function signOut({ org, user, json }: OrgOption & { readonly user?: string }): Promise<void> {
   const ended = await withStore(async (store) => {
     const { id } = await requireOrganisation(store, org);
     // the audit log prefixes a user's id with `user:`

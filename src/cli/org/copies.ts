@@ -6,12 +6,11 @@ import { databaseOf } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { tellOwedGap } from '../../events/moving';
 import { MoveRefused, type Mover, type Moves } from '../../organisations/moving';
-import { CommandFailure, messageOf, notFound } from '../common/failure';
-import type { JsonOption } from '../common/help';
-import type { Store } from '../common/open';
-import { interruption } from '../common/signals';
-import { note, printResult, warn } from '../common/terminal';
-import { requireConfirmed, withStore } from '../common/withStore';
+import { CommandFailure, interruption, messageOf, notFound } from '../ending';
+import type { JsonOption } from '../help';
+import type { Store } from '../store';
+import { note, printResult, warn } from '../terminal';
+import { requireConfirmed, withStore } from '../withStore';
 
 /* The copies that moves leave: complete ones on the old cluster, and those of moves that are undone. */
 
@@ -20,12 +19,11 @@ const DROPS = 20;
 /** How long a request that began before the switch may still read the old copy, in milliseconds: longer than any may take. */
 const READ_FOR = 90_000;
 
-interface DropCopyOptions extends JsonOption {
-  readonly confirm: string;
-}
-
 /** `scopegate org drop-copy`. */
-export async function dropCopy(id: string, { confirm, json }: DropCopyOptions): Promise<void> {
+export async function dropCopy(
+  id: string,
+  { confirm, json }: JsonOption & { readonly confirm: string },
+): Promise<void> {
   const signal = interruption();
   const dropped = await withStore(async (store) => {
     const { databases, control } = store;

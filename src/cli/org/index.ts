@@ -1,8 +1,8 @@
 import { Argument, Option } from 'commander';
 import { PLANS } from '../../auth/plans';
 import { ALL_ROLES } from '../../auth/roles';
-import { type ExplainedCommand, ORG_ID } from '../common/help';
-import { currency, name } from '../common/values';
+import { type ExplainedCommand, ORG_ID } from '../help';
+import { currency, name } from '../values';
 
 /** What commands show of an organisation. */
 const SHAPE = '{id, name, plan, cluster, state}';
@@ -41,7 +41,7 @@ export function addOrg(program: ExplainedCommand): void {
       'scopegate org list --cluster default --plan starter',
       'scopegate org list --json-lines | jq -r .id',
     ])
-    .run(async () => (await import('./list.js')).list);
+    .run(async () => (await commands()).list);
 
   org
     .subcommand('show', 'show an organisation: its name, plan, cluster, state, and the bytes that it stores')
@@ -138,7 +138,7 @@ export function addOrg(program: ExplainedCommand): void {
         'the export is not complete no data are deleted. One audit event without personal data is kept.',
       ],
     )
-    .run(async () => (await import('./eraseCommand.js')).eraseCommand);
+    .run(async () => (await import('../erase.js')).eraseOrganisationCommand);
 
   const role = new Option('--role <role>', 'role of the user: members can view keys, admins can change them');
   org

@@ -11,13 +11,12 @@ import { openWrites } from '../../database/slots';
 import { events } from '../../events/collection';
 import { awaitTail, clusterTime, tellOwedGap } from '../../events/moving';
 import { type Moves, SEEN_EVERY } from '../../organisations/moving';
-import { CommandFailure, EXIT, isAbort, messageOf, notFound, usageFailure } from '../common/failure';
-import type { JsonOption } from '../common/help';
-import type { Store } from '../common/open';
-import { createProgress } from '../common/progress';
-import { interruption } from '../common/signals';
-import { note, printResult, warn } from '../common/terminal';
-import { requireCluster, withStore } from '../common/withStore';
+import { CommandFailure, EXIT, interruption, isAbort, messageOf, notFound, usageFailure } from '../ending';
+import type { JsonOption } from '../help';
+import type { Store } from '../store';
+import { createProgress } from '../progress';
+import { note, printResult, warn } from '../terminal';
+import { requireCluster, withStore } from '../withStore';
 import { dropUntilGone, refused, requireMover, requireMoves, undo, undoKilled } from './copies';
 
 interface MoveOptions extends JsonOption {
@@ -72,7 +71,7 @@ class Move {
     const { cluster: from } = before.organisation;
     if (from === to) throw new CommandFailure(`organisation ${id} is on cluster ${to} already`);
     const [source, target] = [await databases.open({ id, cluster: from }), await databases.open({ id, cluster: to })];
-    await compareClocks(source, target, from, to);
+    await compareClocks(source, target);
     if (!before.move) await this.#requireRoom(before, target);
     const began = performance.now();
     const begun = await control.moving.begin(this.#self, to).catch(refused);
@@ -189,17 +188,11 @@ class Move {
 }
 
 /** @throws CommandFailure if the new cluster's clock is so far behind that writes would have to wait for it */
-async function compareClocks(
-  source: OrganisationData,
-  target: OrganisationData,
-  from: string,
-  to: string,
-): Promise<void> {
+async function compareClocks(source: OrganisationData, target: OrganisationData): Promise<void> {
   const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
   if (here - there < WRONG_FROM) return;
-  throw new CommandFailure(
-    `the clock of cluster ${to} is ${String(Math.round((here - there) / 1000))} s behind that of cluster ${from}; set it by NTP first`,
-  );
+  const behind = `${String(Math.round((here - there) / 1000))} s behind that of cluster ${source.cluster}`;
+  throw new CommandFailure(`the clock of cluster ${target.cluster} is ${behind}; set it by NTP first`);
 }
 
 async function withProgress<T>(name: string, work: (onProgress: Copying['onProgress']) => Promise<T>): Promise<T> {

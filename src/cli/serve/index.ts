@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../help';
 import type { Config } from '../../config';
-import { CommandFailure } from '../common/failure';
-import type { Store } from '../common/open';
-import { print, printJson, speakThrough } from '../common/terminal';
-import { workers } from '../common/values';
+import { CommandFailure } from '../ending';
+import type { Store } from '../store';
+import { print, printJson, speakThrough } from '../terminal';
+import { workers } from '../values';
 
 export function addServe(program: ExplainedCommand): void {
   program
@@ -26,7 +26,7 @@ export function addServe(program: ExplainedCommand): void {
       ],
       ['SIGUSR2 switches the log level to debug, and back.'],
     )
-    .action(async ({ json, workers: count }: ServeOptions) => {
+    .action(async ({ json, workers: count }: JsonOption & { readonly workers: number }) => {
       const [{ readConfig }, { createLogger }] = await Promise.all([
         import('../../config/index.js'),
         import('../../log.js'),
@@ -55,10 +55,6 @@ export function addServe(program: ExplainedCommand): void {
     });
 }
 
-interface ServeOptions extends JsonOption {
-  readonly workers: number;
-}
-
 /**
  * Writes everything for stderr as lines of the log, so that a log shipper can read them all; a person at a terminal gets
  * text. The reason of a failed start is written at any level.
@@ -77,14 +73,7 @@ function speakJson(logger: Logger, always: Logger): void {
 /** The embedded database and keys without a pepper are for development. @throws CommandFailure in production */
 function refuseUnfit({ NODE_ENV, MONGODB_URI, KEY_PEPPER }: Config): void {
   if (NODE_ENV !== 'production') return;
-  if (MONGODB_URI === undefined) {
-    throw new CommandFailure(
-      'NODE_ENV is production, but MONGODB_URI is not set: the embedded database is for development',
-    );
-  }
-  if (KEY_PEPPER === '') {
-    throw new CommandFailure(
-      'NODE_ENV is production, but KEY_PEPPER is not set: set it before the first key is created',
-    );
-  }
+  const unset = (what: string): CommandFailure => new CommandFailure(`NODE_ENV is production, but ${what}`);
+  if (MONGODB_URI === undefined) throw unset('MONGODB_URI is not set: the embedded database is for development');
+  if (KEY_PEPPER === '') throw unset('KEY_PEPPER is not set: set it before the first key is created');
 }

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
 import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mask';
@@ -6,12 +9,9 @@ import { type RunningServer, type ServerOptions, startServer } from '../../serve
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
 import { OldServerError } from '../../database/cluster';
-import { isAbort, messageOf } from '../common/failure';
-import { openStore, type Store } from '../common/open';
-import { aborted, interruption } from '../common/signals';
-import { note, warn } from '../common/terminal';
-import { addressFailure, nextFreePort } from './address';
-import { releaseStartMemory } from './startMemory';
+import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../ending';
+import { openStore, type Store } from '../store';
+import { note, warn } from '../terminal';
 
 /** What a command adds to serving. */
 export interface Prepared {
@@ -122,4 +122,74 @@ async function listen(
   } catch (error) {
     throw addressFailure(error, config) ?? error;
   }
+}
+
+type Address = Pick<Config, 'HOST' | 'PORT'>;
+
+/** How many ports to try. */
+const PORTS_TRIED = 100;
+
+/** PORT, or the next free one, or any for 0; PORT if none is free. */
+export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
+  for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
+    const server = createServer().listen(port, HOST);
+    try {
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    } catch (error) {
+      // any other error is reported by the real listen
+      if (codeOf(error) !== 'EADDRINUSE') return port;
+    } finally {
+      server.close();
+    }
+  }
+  return PORT;
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** The failure to show if an address cannot be listened on. */
+function addressFailure(
+  error: unknown,
+  { HOST, PORT, ADMIN_HOST, ADMIN_PORT }: Address & Pick<Config, 'ADMIN_HOST' | 'ADMIN_PORT'>,
+): CommandFailure | undefined {
+  const isAdmin = (error as { isAdmin?: boolean }).isAdmin === true;
+  const [port, host] = isAdmin ? (['ADMIN_PORT', 'ADMIN_HOST'] as const) : (['PORT', 'HOST'] as const);
+  const [number, address] = isAdmin ? [ADMIN_PORT, ADMIN_HOST ?? HOST] : [PORT, HOST];
+  switch (codeOf(error)) {
+    case 'EADDRINUSE':
+      return new CommandFailure(
+        `port ${String(number)} on ${address} is in use; set ${port} to another port, or to 0 to pick a free one`,
+      );
+    case 'EACCES':
+      return new CommandFailure(`no permission to listen on port ${String(number)}; set ${port} to one above 1023`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new CommandFailure(
+        `${address} is not an address of this machine; set ${host} to one that is, e.g. 127.0.0.1 or 0.0.0.0`,
+      );
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Gives back what starting has used: V8 keeps the memory in which modules were loaded and schemas built until it is short of it, a quarter
+ * of what a gateway has then. Takes some 0.1 s, in which nothing else runs, so it belongs before the server is said to listen.
+ */
+export async function releaseStartMemory(): Promise<void> {
+  // loaded here, since nothing else needs it; V8 collects on request only through it, or with a flag for the whole process
+  const { Session } = await import('node:inspector');
+  const session = new Session();
+  session.connect();
+  await new Promise<void>((resolve) => {
+    // also if it failed, since the gateway works without it
+    session.post('HeapProfiler.collectGarbage', () => {
+      resolve();
+    });
+  });
+  // a session cannot end within its own answer
+  await turn();
+  session.disconnect();
 }

@@ -5,12 +5,10 @@ import type { Config } from '../../config';
 import { shareMetrics } from '../../metrics/workers';
 import { within } from '../../within';
 import { ask, onAsked } from '../../workerChannel';
-import { CommandFailure, isAbort, messageOf } from '../common/failure';
-import { openStore, type Store } from '../common/open';
-import { aborted, interruption } from '../common/signals';
-import { note, speakThrough } from '../common/terminal';
-import { nextFreePort } from './address';
-import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
+import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../ending';
+import { openStore, type Store } from '../store';
+import { note, speakThrough } from '../terminal';
+import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 
 /*
  * `serve --workers`: the first process accepts connections and hands them to the workers, as node:cluster does, shares limits and metrics

@@ -1,13 +1,108 @@
-import type { ApiKey } from '../../auth/keys';
-import { DEFAULT_MCP, type McpAccess } from '../../auth/mcpAccess';
-import { PLANS } from '../../auth/plans';
-import type { Scope } from '../../auth/scopes';
-import type { MadeKey } from '../../organisations/apiKeys';
-import { CommandFailure, notFound, usageFailure } from '../common/failure';
-import type { JsonOption, OrgOption } from '../common/help';
-import type { Store } from '../common/open';
-import { printList, printResult, say, warn } from '../common/terminal';
-import { requireOrganisation, withStore } from '../common/withStore';
+import { Option } from 'commander';
+import type { ApiKey } from '../auth/keys';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
+import { PLANS } from '../auth/plans';
+import { ALL_SCOPES, type Scope } from '../auth/scopes';
+import type { MadeKey } from '../organisations/apiKeys';
+import { DAY } from '../units';
+import { CommandFailure, notFound, usageFailure } from './ending';
+import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
+import type { Store } from './store';
+import { printList, printResult, say, warn } from './terminal';
+import { lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
+import { requireOrganisation, withStore } from './withStore';
+
+const ID = '7e3143c1-62cb-491a-bcf5-b80409d22122';
+const LISTED = 'the key (see key list)';
+const MCP = `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`;
+
+export function addKey(program: ExplainedCommand): void {
+  const key = program.subcommand('key', 'create, list, show, update, rotate and revoke API keys');
+  key
+    .subcommand('create', 'create an API key and show it once')
+    .org()
+    .requiredOption('--name <name>', 'name of the key', name)
+    .requiredOption('--scopes <list>', 'comma-separated scopes, or all', scopes)
+    .option(
+      '--expires-in <time>',
+      'when it expires: 30m, 12h, 90d, 1y (default: never)',
+      lifetime('Without --expires-in it never expires.'),
+    )
+    .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
+    .option('--mcp <access>', MCP, mcpAccess, DEFAULT_MCP)
+    .json('{id, key, prefix, scopes}')
+    .examples(
+      [
+        `scopegate key create --org ${ORG_ID} --name "web shop" --scopes products:read,quotes:read`,
+        `scopegate key create --org ${ORG_ID} --name nightly --scopes all --expires-in 90d --json`,
+      ],
+      ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
+    )
+    .action(create);
+
+  key
+    .subcommand('list', "list an organisation's keys, oldest first; key values are never shown")
+    .org()
+    .json('an array of {id, name, prefix, last_four, scopes, …, state}')
+    .examples([`scopegate key list --org ${ORG_ID}`])
+    .action(list);
+
+  key
+    .subcommand('show', 'show one key with its organisation; the key value is never shown')
+    .id('the key, as in the log or in key list')
+    .json('what key list prints of it, and its organisation {id, name},')
+    .examples([`scopegate key show ${ID}`])
+    .action(show);
+
+  key
+    .subcommand(
+      'update',
+      'change an active key, from its next request on; what is not given stays, and so do its scopes',
+    )
+    .id(LISTED)
+    .option('--name <name>', 'another name', name)
+    .addOption(
+      new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
+        .argParser(lifetime('For a key without an end: --never-expires'))
+        .conflicts('neverExpires'),
+    )
+    .option('--never-expires', 'keep it until it is revoked')
+    .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from, or anywhere', rangesOrAnywhere)
+    .option('--mcp <access>', MCP, mcpAccess)
+    .json('{id, name, expires_at, allowed_ranges, mcp}')
+    .examples([
+      `scopegate key update ${ID} --expires-in 90d`,
+      `scopegate key update ${ID} --never-expires --allow 203.0.113.0/24,2001:db8::/32`,
+      `scopegate key update ${ID} --name nightly --allow anywhere --mcp off --json`,
+    ])
+    .action(update);
+
+  key
+    .subcommand('revoke', 'revoke a key: once this returns, it fails for every new request on every instance')
+    .id(LISTED)
+    .json('{id, revoked}')
+    .examples([`scopegate key revoke ${ID}`])
+    .action(revoke);
+
+  const oldKey = 'how long the old key keeps working: 0, 30m, 24h, 7d; its own expiry still applies';
+  key
+    .subcommand(
+      'rotate',
+      'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
+    )
+    .id(LISTED)
+    .addOption(new Option('--overlap <time>', oldKey).argParser(overlap).default(DAY, '24h'))
+    .option(
+      '--expires-in <time>',
+      'when the new key expires: 30m, 12h, 90d, 1y (default: the same lifetime as the old key)',
+      lifetime('Without --expires-in it lasts as long as the old key did.'),
+    )
+    .json('{id, key, prefix, scopes, old: {id, expires_at}}')
+    .examples([`scopegate key rotate ${ID}`, `scopegate key rotate ${ID} --overlap 0 --expires-in 90d --json`])
+    .action(rotate);
+
+  key.nameCommands();
+}
 
 /** What create and update can set; lengths of time are in milliseconds. */
 interface Given extends JsonOption {
@@ -21,7 +116,7 @@ interface CreateOptions extends Given, OrgOption {
   readonly mcp: McpAccess;
 }
 
-export async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
+async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
   const made = await withStore(async ({ control, databases, operator }) => {
     await control.pepper.adopt();
     return control.apiKeys.create({
@@ -41,29 +136,31 @@ export async function create({ org, name, scopes, expiresIn, allow = [], mcp, js
   showNew(made, json);
 }
 
-export async function list({ org, json }: OrgOption): Promise<void> {
+async function list({ org, json }: OrgOption): Promise<void> {
   const rows = await withStore(async (store) => {
     const { apiKeys } = store.control;
     const keys = await apiKeys.list((await requireOrganisation(store, org)).id);
     return keys.map((key) => shownKey(key, apiKeys));
   });
-  const columns: Record<string, (row: ShownKey) => string> = {
-    ID: ({ id }) => id,
-    STATE: ({ state }) => state,
-    KEY: valueOf,
-    NAME: ({ name }) => name,
-    CREATED: ({ created_at }) => day(created_at),
-    EXPIRES: ({ expires_at }) => day(expires_at),
-    MCP: ({ mcp }) => mcp,
-    'LAST USED': ({ last_used_at, last_used_from }) =>
-      last_used_at ? `${day(last_used_at)} ${last_used_from ?? ''}` : 'never',
-    SCOPES: ({ scopes }) => scopes.join(','),
-  };
   const empty = 'This organisation has no keys yet. To create one, see scopegate key create --help';
-  printList(rows, columns, { json, empty });
+  printList(
+    rows,
+    {
+      ID: ({ id }) => id,
+      STATE: ({ state }) => state,
+      KEY: valueOf,
+      NAME: ({ name }) => name,
+      CREATED: ({ created_at }) => day(created_at),
+      EXPIRES: ({ expires_at }) => day(expires_at),
+      MCP: ({ mcp }) => mcp,
+      'LAST USED': ({ last_used_at: at, last_used_from: from }) => (at ? `${day(at)} ${from ?? ''}` : 'never'),
+      SCOPES: ({ scopes }) => scopes.join(','),
+    },
+    { json, empty },
+  );
 }
 
-export async function show(id: string, { json }: JsonOption): Promise<void> {
+async function show(id: string, { json }: JsonOption): Promise<void> {
   const key = await withStore(async ({ control: { apiKeys } }) => {
     const found = await apiKeys.find(id);
     if (!found) throw notFound('key', id);
@@ -94,44 +191,33 @@ interface UpdateOptions extends Given {
   readonly mcp?: McpAccess;
 }
 
-export async function update(id: string, options: UpdateOptions): Promise<void> {
+async function update(id: string, options: UpdateOptions): Promise<void> {
   const { json, expiresIn, neverExpires, allow: allowedRanges, ...given } = options;
   if (Object.keys(options).every((option) => option === 'json')) {
     throw usageFailure('nothing to change: give --name, --expires-in, --never-expires, --allow or --mcp');
   }
-  const {
-    name,
-    expires_at,
-    allowed_ranges,
-    mcp = DEFAULT_MCP,
-  } = await withStore(async (store) => {
+  const changed = await withStore(async (store) => {
     const expiresAt = neverExpires ? null : endOf(expiresIn, store.databases.now());
-    const changed = await store.control.apiKeys.update(id, { ...given, expiresAt, allowedRanges });
-    if (!changed) throw await notActive(store, id, 'changed');
-    return changed;
+    const updated = await store.control.apiKeys.update(id, { ...given, expiresAt, allowedRanges });
+    return updated ?? (await notActive(store, id, 'changed'));
   });
+  const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;
   const shown = { id, name, expires: momentOf(expires_at), from: placesOf(allowed_ranges), mcp };
   printResult(json, { id, name, expires_at, allowed_ranges, mcp }, shown);
 }
 
-export async function revoke(id: string, { json }: JsonOption): Promise<void> {
+async function revoke(id: string, { json }: JsonOption): Promise<void> {
   const revoked = await withStore(({ control }) => control.apiKeys.revoke(id));
   if (!revoked) throw notFound('key', id);
   printResult(json, { id, revoked }, `Revoked key ${id}.`);
 }
 
-interface RotateOptions extends JsonOption {
-  readonly overlap: number;
-  readonly expiresIn?: number;
-}
-
-export async function rotate(id: string, { overlap, expiresIn, json }: RotateOptions): Promise<void> {
+async function rotate(id: string, { overlap, expiresIn, json }: Given & { readonly overlap: number }): Promise<void> {
   const rotated = await withStore(async (store) => {
     const { control, databases } = store;
     await control.pepper.adopt();
     const made = await control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn, databases.now()) });
-    if (!made) throw await notActive(store, id, 'rotated');
-    return made;
+    return made ?? (await notActive(store, id, 'rotated'));
   });
   const { _id: oldId, expires_at: end } = rotated.old;
   showNew(rotated, json, { old: { id: oldId, expires_at: end } });
@@ -157,16 +243,16 @@ function showNew({ key, document }: MadeKey, json: true | undefined, more: objec
   if (!json) say('\nSave the key now: it will not be shown again. Send it as "Authorization: Bearer <key>".');
 }
 
-/** Why a key that is not active cannot be changed or rotated. */
-async function notActive({ control }: Store, id: string, done: string): Promise<CommandFailure> {
+/** @throws CommandFailure that says why a key that is not active cannot be changed or rotated */
+async function notActive({ control }: Store, id: string, done: string): Promise<never> {
   const key = await control.apiKeys.find(id);
-  if (!key) return notFound('key', id);
+  if (!key) throw notFound('key', id);
   const { organisation, revoked_at: revoked, expires_at: expired } = key;
   const ended = revoked ? `was revoked at ${revoked.toISOString()}` : `expired at ${expired?.toISOString() ?? ''}`;
   // an active key is refused only while its organisation is being erased
   const why =
     control.apiKeys.stateOf(key) === 'active' ? `belongs to ${organisation.id}, which is being erased` : ended;
-  return new CommandFailure(
+  throw new CommandFailure(
     `key ${id} ${why}, so it cannot be ${done}; for a new one: scopegate key create --org ${organisation.id}`,
   );
 }
@@ -178,8 +264,6 @@ const SHOWN = [
 ] satisfies readonly (keyof ApiKey)[];
 
 /** A key as list and show print it. */
-type ShownKey = ReturnType<typeof shownKey>;
-
 function shownKey(key: ApiKey, { stateOf }: Store['control']['apiKeys']) {
   const members = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
   const shown = members as Pick<ApiKey, (typeof SHOWN)[number]>;

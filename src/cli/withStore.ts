@@ -1,7 +1,7 @@
-import type { Organisation } from '../../auth/principal';
-import type { Config } from '../../config';
-import { CommandFailure, notFound, usageFailure } from './failure';
-import type { Store } from './open';
+import type { Organisation } from '../auth/principal';
+import type { Config } from '../config';
+import { CommandFailure, notFound, usageFailure } from './ending';
+import type { Store } from './store';
 import { note } from './terminal';
 
 /** Opens the database for one command, and closes it even if the command fails. Loads what that needs only when it is called. */
@@ -9,7 +9,7 @@ export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const [{ readConfig }, { openStore }] = await Promise.all([import('../../config/index.js'), import('./open.js')]);
+  const [{ readConfig }, { openStore }] = await Promise.all([import('../config/index.js'), import('./store.js')]);
   const config = readConfig();
   const store = await openStore(config, note, signal);
   try {

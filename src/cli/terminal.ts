@@ -66,18 +66,20 @@ export function sayPainted(line: string): void {
 
 /** Writes a dimmed line to stderr. */
 export function note(line: string): void {
-  if (speaker) speaker('info', line);
-  else sayPainted(paint(process.stderr, 'dim', line));
+  speak('info', line, () => paint(process.stderr, 'dim', line));
 }
 
 export function warn(line: string): void {
-  if (speaker) speaker('warn', line);
-  else sayPainted(`${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
+  speak('warn', line, () => `${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
 }
 
 export function sayError(message: string): void {
-  if (speaker) speaker('error', message);
-  else sayPainted(`${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
+  speak('error', message, () => `${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
+}
+
+function speak(level: Level, line: string, painted: () => string): void {
+  if (speaker) speaker(level, line);
+  else sayPainted(painted());
 }
 
 /** Prints `name  value` lines, the names in one column. */
@@ -186,4 +188,15 @@ export function tolerateClosedPipes(): void {
       if (error.code !== 'EPIPE') throw error;
     });
   }
+}
+
+/** Says on stderr what is wrong, once, and when it is over. */
+export function createTrouble() {
+  let told: string | undefined;
+  return {
+    is(what: string | undefined): void {
+      if (what !== told) note(what ?? 'going on');
+      told = what;
+    },
+  };
 }

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+
+/* How a command ends: its failures, its exit codes, and the signals that interrupt it. */
+
 /** Ends a command with a message for the user and no stack trace. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
@@ -60,4 +64,57 @@ export function isAbort(error: unknown): boolean {
 
 function withoutCredentials(text: string): string {
   return text.replaceAll(/((?:mongodb(?:\+srv)?|rediss?):\/\/)[^@/\s]*(?:\/[^@/\s]*)?@/g, '$1…@');
+}
+
+/** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
+const SAME_PRESS = 500;
+
+/**
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. A worker leaves SIGINT and
+ * SIGHUP, which a terminal sends to all its processes, to the process that started it, and also stops if that one ends.
+ */
+export function interruption(isWorker = false): AbortSignal {
+  const controller = new AbortController();
+  if (isWorker) {
+    const stop = (): void => {
+      controller.abort();
+    };
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    process.on('SIGTERM', stop).on('disconnect', stop);
+    return controller.signal;
+  }
+  let first: number | undefined;
+  const onSignal = (): void => {
+    first ??= performance.now();
+    controller.abort();
+    // the embedded database stops with this process
+    if (performance.now() - first > SAME_PRESS) process.exit(EXIT.interrupted);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  return controller.signal;
+}
+
+/** Resolves when the signal aborts. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
+/**
+ * Runs `work`, which follows something, until it ends, a signal comes, or the reader of stdout has gone (`| head -1`); these are no
+ * faults.
+ */
+export async function untilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const unread = new AbortController();
+  const onError = (): void => {
+    unread.abort();
+  };
+  process.stdout.on('error', onError);
+  const signal = AbortSignal.any([interruption(), unread.signal]);
+  try {
+    await work(signal);
+  } catch (error) {
+    if (!signal.aborted || !isAbort(error)) throw error;
+  } finally {
+    process.stdout.off('error', onError);
+  }
 }

@@ -1,21 +1,47 @@
 import { join } from 'node:path';
-import { CommandFailure, interrupted, notFound } from '../common/failure';
-import type { JsonOption } from '../common/help';
-import type { Store } from '../common/open';
-import { interruption } from '../common/signals';
-import { note, printResult } from '../common/terminal';
-import { requireConfirmed, withStore } from '../common/withStore';
-import { exportFolder, prepareFolder } from '../export';
-import { dropUntilGone } from './copies';
+import { customers } from '../resources/customers/customers';
+import { eraseCustomer } from '../resources/eraseCustomer';
+import { ERASED } from '../schema/personal';
+import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
+import { exportFolder, prepareFolder } from './export';
+import type { JsonOption, OrgOption } from './help';
+import { dropUntilGone } from './org/copies';
+import type { Store } from './store';
+import { note, printResult } from './terminal';
+import { requireConfirmed, requireOrganisation, withStore } from './withStore';
 
-interface EraseOptions extends JsonOption {
+/* `scopegate customer erase` and `scopegate org erase`. */
+
+interface Confirmed {
   readonly confirm: string;
+}
+
+export async function eraseCustomerCommand(id: string, { org, confirm, json }: OrgOption & Confirmed): Promise<void> {
+  const signal = interruption();
+  const erased = await withStore(async (store) => {
+    const data = await store.databases.open(await requireOrganisation(store, org));
+    const customer = await data.collection(customers).findById(id).lean();
+    if (!customer)
+      throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
+    // once it is erased its name is no longer known, and running this again does no harm
+    if (customer.name !== ERASED) requireConfirmed('customer', confirm, customer.name);
+    const found = await eraseCustomer(data, id, signal);
+    const changed = Object.values(found).some((count) => count > 0);
+    if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });
+    return found;
+  }, signal).catch((error: unknown) => {
+    throw isAbort(error) ? interrupted('run the same command again to continue') : error;
+  });
+  const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
+  printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
+}
+
+interface EraseOptions extends JsonOption, Confirmed {
   /** Folder for the export instead of the default one; false for no export. */
   readonly export?: string | false;
 }
 
-/** `scopegate org erase`. */
-export async function eraseCommand(id: string, options: EraseOptions): Promise<void> {
+export async function eraseOrganisationCommand(id: string, options: EraseOptions): Promise<void> {
   const signal = interruption();
   const exported = await withStore(async (store, { DATA_DIR }) => {
     const fallback = join(DATA_DIR, 'erased', id);
@@ -27,9 +53,8 @@ export async function eraseCommand(id: string, options: EraseOptions): Promise<v
   printResult(options.json, { id, erased: true, export: exported ?? null }, shown);
 }
 
-interface Erasing {
+interface Erasing extends Confirmed {
   readonly id: string;
-  readonly confirm: string;
   /** Where to export to. */
   readonly folder: string | undefined;
   /** Whether the folder is for this organisation only, so that files there are of an earlier attempt. */

@@ -1,15 +1,15 @@
 import { hostname, userInfo } from 'node:os';
-import type { Config } from '../../config';
-import { checkAddresses } from '../../database/address';
-import { connectDatabases, type DatabaseOptions, type Databases } from '../../database/connect';
-import { openWrites } from '../../database/slots';
-import { chooseDatabase, type Database } from '../../database/embedded/index';
-import { events } from '../../events/collection';
-import { idempotencyRecords } from '../../database/idempotency';
-import type { Actor } from '../../organisations/auditEvents';
-import { type Control, openControl } from '../../organisations/control';
-import { collections } from '../../resources/index';
-import { webhookDeliveries } from '../../webhooks/deliveries';
+import type { Config } from '../config';
+import { checkAddresses } from '../database/address';
+import { connectDatabases, type DatabaseOptions, type Databases } from '../database/connect';
+import { openWrites } from '../database/slots';
+import { chooseDatabase, type Database } from '../database/embedded/index';
+import { events } from '../events/collection';
+import { idempotencyRecords } from '../database/idempotency';
+import type { Actor } from '../organisations/auditEvents';
+import { type Control, openControl } from '../organisations/control';
+import { collections } from '../resources/index';
+import { webhookDeliveries } from '../webhooks/deliveries';
 
 /** The gateway's own collections in an organisation's database. */
 export const OWN = [idempotencyRecords, openWrites, events, webhookDeliveries];

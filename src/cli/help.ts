@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { describeVariables } from '../../config';
+import type { describeVariables } from '../config';
 import { uuid } from './values';
 
 /** The option that every command has. */
@@ -81,6 +81,6 @@ const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
 /** Loads the descriptions of the environment variables, only for commands whose help lists them, to keep the others fast. */
 export async function loadVariables(_program: Command, command: Command): Promise<void> {
   if (!LISTED_BY.includes(command.name())) return;
-  const config = await import('../../config/index.js');
+  const config = await import('../config/index.js');
   variables = config.describeVariables();
 }

@@ -1,0 +1,160 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { keyState, parseKey, secretMatches } from '../auth/keys';
+import type { Organisation } from '../auth/principal';
+import { ALL_SCOPES } from '../auth/scopes';
+import { type Config, givenVariables, readConfig } from '../config';
+import { unless, writeWhole } from '../database/embedded/recordFile';
+import type { OrganisationData } from '../database/organisationData';
+import { createLogger } from '../log';
+import type { ApiKeys } from '../organisations/apiKeys';
+import type { NewOrganisation } from '../organisations/organisations';
+import { ROOT } from '../package';
+import { EMBEDDED_RANGES } from '../webhooks/settings';
+import { CommandFailure } from './ending';
+import type { JsonOption } from './help';
+import { importPath } from './import/importPath';
+import { createProgress } from './progress';
+import { serveUntilStopped } from './serve/serveUntilStopped';
+import type { Store } from './store';
+import { note, paint, printJson, printPainted, reachable, signInUrl } from './terminal';
+
+/** The demo's defaults, which the environment overrides. */
+const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;
+
+/** `scopegate demo`. Resolves after it is stopped. */
+export async function demoCommand({ port, json }: JsonOption & { readonly port?: number }): Promise<void> {
+  const given = { ...givenVariables(), ...(port !== undefined && { PORT: String(port) }) };
+  const config = readConfig({ ...DEFAULTS, ...given });
+  await serveUntilStopped(
+    config,
+    async (store, signal) => {
+      const { organisation, demoKey, quoteId, signInToken } = await prepareDemo(store, config, signal);
+      const { id, name, plan } = organisation;
+      const onListening = (listening: string): void => {
+        const url = reachable(listening);
+        const settings = signInUrl(url, signInToken);
+        if (!json) printPainted(invitation({ url, key: demoKey, name, quoteId, settings }));
+        else printJson({ url, key: demoKey, organisation: { id, name, plan }, sandbox: `${url}/graphql`, settings });
+      };
+      return { demoKey, onListening };
+    },
+    { logger: createLogger(config.LOG_LEVEL), anyPort: given.PORT === undefined },
+  );
+}
+
+/** `name` is the organisation's, and `settings` a one-time sign-in link to the settings page. */
+type Invitation = Readonly<Record<'url' | 'key' | 'name' | 'quoteId' | 'settings', string>>;
+
+const ORDERS_WITH_CUSTOMERS = '{ orders(limit: 3) { data { number status total_minor currency customer { name } } } }';
+
+/** What the demo prints: the key, the pages, and commands to paste. */
+function invitation({ url, key, name, quoteId, settings }: Invitation): string {
+  const bold = (text: string): string => paint(process.stdout, 'bold', text);
+  const curl = `curl -s -H 'Authorization: Bearer ${key}'`;
+  return [
+    '',
+    bold(`Demo of ${name} is ready: listening on ${url}`),
+    '',
+    `  ${bold('API key')}    ${key}`,
+    `  ${bold('Sandbox')}    ${url}/graphql`,
+    `  ${bold('Reference')}  ${url}/api/v1/docs`,
+    `  ${bold('Settings')}   ${settings} (one-time sign-in link, valid for 15 minutes)`,
+    '',
+    bold('Find products:'),
+    `${curl} '${url}/api/v1/products?q=chai'`,
+    '',
+    bold('Read one quote with its lines:'),
+    `${curl} '${url}/api/v1/quotes/${quoteId}'`,
+    '',
+    bold('Query orders with their customers in GraphQL:'),
+    `${curl} -H 'Content-Type: application/json' --data '${JSON.stringify({ query: ORDERS_WITH_CUSTOMERS })}' '${url}/graphql'`,
+    '',
+    'Press Ctrl-C to stop. The data is kept for the next start.',
+  ].join('\n');
+}
+
+const NORTHWIND = join(ROOT, 'examples', 'northwind');
+
+/** Creates the demo's organisation, data and key, unless they exist, a link that signs in as an admin, and finds a quote to try. */
+export async function prepareDemo(store: Store, config: Config, signal: AbortSignal) {
+  const { control, databases, operator } = store;
+  await control.pepper.adopt();
+  const organisation =
+    (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
+  await loadNorthwind(await databases.open(organisation), signal);
+  signal.throwIfAborted();
+  const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
+  const user = { id: 'link:demo', name: 'demo' };
+  const link = await control.sessions.makeLink({ organisationId: organisation.id, user, role: 'admin' }, operator);
+  if (demoKey === undefined || !link) {
+    throw new CommandFailure('the demo organisation was removed while the demo was starting; start it again');
+  }
+  const [quote = ''] = await linesOf('quotes.ndjson');
+  const { id: quoteId } = JSON.parse(quote) as { readonly id: string };
+  return { organisation, demoKey, quoteId, signInToken: link.token };
+}
+
+async function example(): Promise<NewOrganisation> {
+  const [line = ''] = await linesOf('organisation.json');
+  return { ...(JSON.parse(line) as NewOrganisation), demo: true };
+}
+
+async function linesOf(file: string): Promise<string[]> {
+  return (await readFile(join(NORTHWIND, file), 'utf8')).trimEnd().split('\n');
+}
+
+/** Loads the files that are not fully in the database, so that an interrupted load is completed. */
+async function loadNorthwind(data: OrganisationData, signal: AbortSignal): Promise<void> {
+  const faults: string[] = [];
+  const reports = await importPath({
+    data,
+    path: NORTHWIND,
+    wanted: async (kind, path) => (await kind.count(data)) < (await linesOf(basename(path))).length,
+    onFault: ({ path, line, pointer = '', detail }) => faults.push(`${path}:${String(line)}: ${pointer} ${detail}`),
+    progress: createProgress(),
+    signal,
+  });
+  if (faults.length > 0) throw new CommandFailure(`the example data is corrupt:\n${faults.join('\n')}`);
+  const loaded = Object.values(reports).reduce((sum, { read }) => sum + read, 0);
+  if (loaded > 0) note(`loaded ${String(loaded)} records from examples/northwind`);
+}
+
+/**
+ * The demo's key: the one the last start saved in a file, readable by its owner only, if it still works, otherwise a new one,
+ * with a note. No key is revoked here. Undefined if the organisation no longer exists.
+ */
+async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Config): Promise<string | undefined> {
+  const file = join(config.DATA_DIR, 'demo-key');
+  const kept = (await unless('ENOENT', readFile(file, 'utf8')))?.trim();
+  if (kept !== undefined && (await works(kept, keys, organisation, config))) return kept;
+  const earlier = (await keys.list(organisation.id)).filter(
+    (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
+  );
+  const input = { name: 'demo', scopes: ALL_SCOPES, createdBy: 'cli:demo', expiresAt: null };
+  const made = await keys.create({ organisationId: organisation.id, ...input });
+  if (!made) return undefined;
+  await mkdir(dirname(file), { recursive: true });
+  await writeWhole(file, `${made.key}\n`);
+  if (kept !== undefined) note('created a new demo key: the previous one no longer works');
+  else if (earlier.length > 0)
+    note(
+      `created a new demo key: the previous one is not in ${file}; it stays valid until you revoke it with \`scopegate key revoke\``,
+    );
+  return made.key;
+}
+
+/** Whether a text is an active key of the organisation, with this prefix, one of these peppers and every scope. */
+async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
+  const parsed = parseKey(text, config.KEY_PREFIX);
+  const found = parsed && (await keys.find(parsed.id));
+  return (
+    !!found &&
+    [config.KEY_PEPPER, config.KEY_PEPPER_PREVIOUS].some(
+      (pepper) => pepper !== undefined && secretMatches(parsed.secret, found, pepper),
+    ) &&
+    keyState(found, new Date()) === 'active' &&
+    found.organisation.id === id &&
+    ALL_SCOPES.every((scope) => found.scopes.includes(scope))
+  );
+}

@@ -1,0 +1,230 @@
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import type { GraphQLSchema } from 'graphql';
+import type { Fault } from '../errors';
+import { BODY_BOUNDS, type JsonBounds, structureFault } from '../http/json';
+import { publishedSchemas } from '../published';
+import { comparable, isCompared } from '../schema/callerKeys';
+import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
+import { checkWith, createAjv, requireSchema } from '../schema/validation';
+import { brokenTexts, replaceNegativeZero } from '../stored/brokenTexts';
+import type { ImportRecord, RecordKind } from '../stored/records';
+
+/* Files of records, as import reads and export writes them: their schemas, their lines, and the record of each. */
+
+/** Files of an export beside those with records. */
+export const ORGANISATION_FILE = 'organisation.json';
+export const KEYS_FILE = 'keys.ndjson';
+
+interface ObjectSchema extends JsonSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+/** JSON Schemas by name: every type in the REST API, and one per record kind under `recordName(kind)`. */
+type RecordSchemas = Readonly<Record<string, JsonSchema>>;
+
+/** The schemas for reading and writing records: the SDL's types without `omit`, plus `lists`. */
+export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[]): RecordSchemas {
+  const schemas = componentSchemas(schema, { elementBounds: true, closed: true });
+  for (const kind of kinds) {
+    const lists = Object.entries(kind.lists ?? {}).map(([member, { type, omit }]) => {
+      const name = `${recordName(kind)}.${member}`;
+      schemas[name] = reshape(schemas, type, omit, {});
+      return [member, { type: 'array', items: { $ref: SCHEMA_ROOT + name } }] as const;
+    });
+    schemas[recordName(kind)] = reshape(schemas, kind.type, kind.omit ?? [], Object.fromEntries(lists));
+  }
+  return schemas;
+}
+
+/** Name of a kind's file. */
+export function fileName(kind: RecordKind): string {
+  return `${kind.file}.ndjson`;
+}
+
+/** Name of a kind's schema; the dot keeps it distinct from SDL types. */
+export function recordName(kind: RecordKind): string {
+  return `record.${kind.file}`;
+}
+
+/** The schema of a type without some members, and with more. */
+function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], more: RecordSchemas): ObjectSchema {
+  const schema = schemas[type];
+  if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
+  const kept = Object.entries(schema.properties).filter(([member]) => !omit.includes(member));
+  const properties = { ...Object.fromEntries(kept), ...more };
+  return { ...schema, properties, required: Object.keys(properties) };
+}
+
+function isObjectSchema(schema: JsonSchema | undefined): schema is ObjectSchema {
+  return schema?.properties !== undefined;
+}
+
+/** Resolves `$ref` and `anyOf [type, null]` to the underlying schema. */
+function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
+  const [first] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema];
+  const reference = first?.$ref as string | undefined;
+  return (reference === undefined ? first : schemas[reference.slice(SCHEMA_ROOT.length)]) ?? {};
+}
+
+/**
+ * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Exports
+ * from other systems may differ.
+ */
+function respellNames(value: object, uuids: ReadonlySet<string>): void {
+  const members = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(members)) {
+    if (typeof member === 'object' && member !== null) respellNames(member, uuids);
+    else if (typeof member !== 'string') continue;
+    else if (uuids.has(name)) members[name] = member.toLowerCase();
+    else if (isCompared(name)) members[name] = comparable(member);
+  }
+}
+
+/** The names of members that are UUIDs. */
+function uuidMembers(schemas: RecordSchemas): ReadonlySet<string> {
+  const members = Object.values(schemas).flatMap(({ properties }) => Object.entries(properties ?? {}));
+  const isUuid = (declared: JsonSchema): boolean => resolveSchema(schemas, declared).format === 'uuid';
+  return new Set(members.filter(([, declared]) => isUuid(declared as JsonSchema)).map(([name]) => name));
+}
+
+/** Writes a value as JSON text. */
+export type Write = (value: unknown) => string;
+
+/**
+ * A writer of records formatted like the example files: members in SDL order, `, ` and `: ` as separators, non-ASCII
+ * unescaped. `decimals` are members written with a decimal point even if whole.
+ */
+export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimals: readonly string[] = []): Write {
+  const target = resolveSchema(schemas, schema);
+  if (isObjectSchema(target)) {
+    const members = Object.entries(target.properties).map(([name, declared]) => {
+      const write = decimals.includes(name) ? writeDecimal : recordWriter(schemas, declared, decimals);
+      return { name, prefix: `${JSON.stringify(name)}: `, write };
+    });
+    return (value) => {
+      if (value === null || value === undefined) return 'null';
+      const row = value as Record<string, unknown>;
+      return `{${members.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
+    };
+  }
+  if (target.items !== undefined) {
+    const write = recordWriter(schemas, target.items as JsonSchema, decimals);
+    return (value) => (Array.isArray(value) ? `[${value.map(write).join(', ')}]` : 'null');
+  }
+  // a Date serialises as ISO 8601; a missing member becomes null
+  return (value) => JSON.stringify(value ?? null);
+}
+
+function writeDecimal(value: unknown): string {
+  return typeof value === 'number' && Number.isInteger(value) ? value.toFixed(1) : JSON.stringify(value ?? null);
+}
+
+/** A non-blank line of a file. */
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Byte offset of the next line. */
+  readonly end: number;
+  /** The text, or why it cannot be read. */
+  readonly content: { readonly text: string } | { readonly fault: 'encoding' | 'length' };
+}
+
+/** MongoDB's document limit, so no valid record is longer. Bounds memory. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Reads a file line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. */
+export async function* ndjsonLines(path: string): AsyncGenerator<Line> {
+  let [number, offset, pending, size] = [0, 0, [] as Buffer[], 0];
+  const finish = (last: Buffer, newline: 0 | 1): Line | undefined => {
+    size += last.length;
+    pending.push(last);
+    const content = size > LONGEST_LINE ? ({ fault: 'length' } as const) : decode(Buffer.concat(pending), number === 0);
+    number += 1;
+    offset += size + newline;
+    [pending, size] = [[], 0];
+    return 'text' in content && content.text === '' ? undefined : { number, end: offset, content };
+  };
+  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = finish(chunk.subarray(start, end), 1);
+      if (line) yield line;
+      start = end + 1;
+    }
+    const rest = chunk.subarray(start);
+    size += rest.length;
+    // a line that is too long is counted but not kept
+    if (size <= LONGEST_LINE) pending.push(rest);
+    else pending = [];
+  }
+  const line = size > 0 ? finish(Buffer.alloc(0), 0) : undefined;
+  if (line) yield line;
+}
+
+function decode(bytes: Buffer, isFirst: boolean): Line['content'] {
+  if (!isUtf8(bytes)) return { fault: 'encoding' };
+  const text = bytes.toString('utf8');
+  return { text: (isFirst && text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text).trim() };
+}
+
+/** Parses a line into its record, or into every fault found. */
+export type ReadRecord = (
+  line: Line['content'],
+) => { readonly record: ImportRecord } | { readonly faults: readonly Fault[] };
+
+/** Creates the line reader of each kind, from the SDL. */
+export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
+  const schemas = recordSchemas(publishedSchemas().rest, kinds);
+  const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
+  const uuids = uuidMembers(schemas);
+  return (kind) => {
+    const check = checkWith(requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
+    return (line) => {
+      if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
+      const value = parse(line.text);
+      if (value instanceof SyntaxError) {
+        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
+      }
+      const built = structureFault(line.text, LINE_BOUNDS);
+      if (built) return { faults: [built] };
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
+      }
+      const record = value as ImportRecord;
+      // before the check, which bounds the stored length: a text may be longer in NFC
+      respellNames(record, uuids);
+      replaceNegativeZero(record);
+      const { faults: found, more } = check(record);
+      const faults = [...found, ...brokenTexts(record)];
+      if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
+      if (faults.length > 0) return { faults };
+      const broken = kind.rules(record);
+      return broken.length > 0 ? { faults: broken } : { record };
+    };
+  };
+}
+
+/** Files come from the operator, so only depth is limited, which the parser needs. */
+const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, containers: Infinity, names: Infinity, wideMembers: Infinity };
+
+const UNREADABLE = {
+  encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
+  length: { pointer: '', code: 'length', detail: 'is longer than 16 MiB' },
+} as const satisfies Record<string, Fault>;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The parser quotes the invalid text, which may be long or contain control characters. */
+function oneLine(message: string): string {
+  return message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200);
+}

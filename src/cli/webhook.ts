@@ -1,0 +1,232 @@
+import { InvalidArgumentError } from 'commander';
+import { AppError } from '../errors';
+import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
+import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../webhooks/management';
+import { CommandFailure, notFound, usageFailure } from './ending';
+import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
+import type { Store } from './store';
+import { print, printJson, printList, printResult, say, warn } from './terminal';
+import { items, moment } from './values';
+import { requireOrganisation, withStore } from './withStore';
+
+const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
+const LISTED = 'the endpoint (see webhook list)';
+
+/** Comma-separated types of events; which there are is checked with the schema. */
+function types(text: string): string[] {
+  const given = items(text);
+  if (given.length === 0) throw new InvalidArgumentError('Expected types of events, e.g. quote.created,order.deleted.');
+  return given;
+}
+
+const from = (text: string): Date => (text === 'now' ? new Date() : moment(text));
+
+export function addWebhook(program: ExplainedCommand): void {
+  const webhook = program.subcommand('webhook', 'send events to the servers of an organisation');
+  webhook
+    .subcommand('create', 'create an endpoint that gets events from now on, and show its secret once')
+    .org()
+    .requiredOption(
+      '--url <url>',
+      'where to post events: an https URL with a public address, or one in WEBHOOK_ALLOWED_RANGES, then also http',
+    )
+    .option('--types <list>', 'comma-separated types of events (default: all)', types)
+    .json('{id, url, types, secret}')
+    .examples([
+      `scopegate webhook create --org ${ORG_ID} --url https://example.com/webhooks`,
+      `scopegate webhook create --org ${ORG_ID} --url https://example.com/webhooks --types quote.status_changed,order.created --json`,
+    ])
+    .action(create);
+
+  webhook
+    .subcommand('list', "list an organisation's endpoints, oldest first; secrets are never shown")
+    .org()
+    .json('an array of {id, url, types, state, …}')
+    .examples([`scopegate webhook list --org ${ORG_ID}`])
+    .action(list);
+
+  webhook
+    .subcommand('test', 'send a webhook.test event now, from this machine, and show the result')
+    .id(LISTED)
+    .json('{id, url, types, ok, status, error, answer, ms}')
+    .examples([`scopegate webhook test ${ID}`], ['The exit code is 1 unless the endpoint answers 2xx.'])
+    .action(test);
+
+  webhook
+    .subcommand('rotate', 'replace the secret of an endpoint and show the new one once; for 24 hours both sign')
+    .id(LISTED)
+    .json('{id, url, types, secret}')
+    .examples(
+      [`scopegate webhook rotate ${ID}`],
+      ['At most two secrets sign: the new one, and until 24 hours later the one before it.'],
+    )
+    .action(rotate);
+
+  webhook
+    .subcommand('enable', 'enable an endpoint that is disabled or failing, or send events again')
+    .id(LISTED)
+    .option(
+      '--from <time>',
+      'send events since a date (e.g. 2026-11-21T09:00:00Z), an age (e.g. 7d; at most 30d) or now, and drop what waits (default: where it stopped)',
+      from,
+    )
+    .json('{id, url, types, state}')
+    .examples([`scopegate webhook enable ${ID}`, `scopegate webhook enable ${ID} --from 2d --json`])
+    .action(enable);
+
+  webhook
+    .subcommand('disable', 'send nothing to an endpoint until it is enabled again')
+    .id(LISTED)
+    .json('{id, url, types, state}')
+    .examples([`scopegate webhook disable ${ID}`])
+    .action(disable);
+
+  webhook
+    .subcommand('delete', 'delete an endpoint for good')
+    .id(LISTED)
+    .json('{id, url, types, deleted}')
+    .examples([`scopegate webhook delete ${ID}`])
+    .action(remove);
+
+  webhook.nameCommands();
+}
+
+interface CreateOptions extends OrgOption {
+  readonly url: string;
+  readonly types?: readonly string[];
+}
+
+/** Runs work on the webhooks of an organisation, or of that of an endpoint. Faults of what was given are wrong usage. */
+async function withWebhooks<T>(
+  of: { readonly org: string } | { readonly endpoint: string },
+  work: (own: OwnWebhooks) => Promise<T>,
+): Promise<T> {
+  return withStore(async (store, config) => {
+    const id = 'org' in of ? of.org : await organisationOf(store, of.endpoint);
+    const organisation = await requireOrganisation(store, id);
+    const { webhookParts } = await import('../webhooks/index.js');
+    const { webhooksOf, poster } = webhookParts({ config, ...store });
+    const { operator } = store;
+    try {
+      return await work(webhooksOf(organisation, { actor: operator }, operator.who));
+    } catch (error) {
+      throw error instanceof AppError && error.code === 'validation_failed' ? usageFailure(faultsOf(error)) : error;
+    } finally {
+      poster.close();
+    }
+  });
+}
+
+/** A line for each fault, with the option in the place of the argument's pointer. */
+function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
+  const lines = errors.map(({ pointer = '', detail }) => {
+    const option = pointer.split('/')[1] ?? '';
+    // only who runs a gateway can open it
+    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+  });
+  return lines.length > 0 ? lines.join('\n') : all;
+}
+
+async function organisationOf({ control }: Store, endpoint: string): Promise<string> {
+  const row = await control.webhooks.find(endpoint, {});
+  if (!row) throw notFound('webhook endpoint', endpoint);
+  return row.organisation_id;
+}
+
+const named = ({ id, url, types }: WebhookEndpoint) => ({ id, url, types });
+const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
+
+const stateOf = ({ state, disabled_reason: why }: WebhookEndpoint): string => (why ? `${state} (${why})` : state);
+
+function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
+  printResult(json, { ...named(endpoint), secret }, { secret, ...named(endpoint), types: typesOf(endpoint) });
+  if (json) return;
+  say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
+}
+
+async function create({ org, url, types, json }: CreateOptions): Promise<void> {
+  const { made, others } = await withWebhooks({ org }, async (own) => {
+    // before, so that nothing can fail between the secret and its display
+    const others = await own.list();
+    return { others, made: await own.create({ url, ...(types && { types }) }) };
+  });
+  showNew(made, json);
+  for (const other of others)
+    if (sharesEvents(made.endpoint, other))
+      warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
+}
+
+/** Whether two endpoints post the same events to the same URL. */
+function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
+  const hasAll = one.types.length === 0 || other.types.length === 0;
+  return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
+}
+
+async function list({ org, json }: OrgOption): Promise<void> {
+  const rows = await withWebhooks({ org }, (own) => own.list());
+  const empty = 'This organisation has no webhook endpoints yet. To create one, see scopegate webhook create --help';
+  printList(
+    rows,
+    {
+      ID: ({ id }) => id,
+      STATE: stateOf,
+      WAITING: ({ waiting }) => String(waiting),
+      BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
+      'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
+      TYPES: typesOf,
+      URL: ({ url }) => url,
+    },
+    { json, empty },
+  );
+}
+
+async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
+  const endpoint = (await own.list()).find((one) => one.id === id);
+  if (!endpoint) throw notFound('webhook endpoint', id);
+  return endpoint;
+}
+
+/** @throws CommandFailure unless the endpoint accepts it */
+async function test(id: string, { json }: JsonOption): Promise<void> {
+  const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (own) => ({
+    endpoint: await shown(own, id),
+    attempt: await own.test(id),
+  }));
+  const { ok, status, error, answer, ms } = attempt;
+  if (json) printJson({ ...named(endpoint), ok, status, error, answer, ms });
+  else if (ok) print(`${endpoint.url} answered ${String(status)} after ${String(ms)} ms.`);
+  if (endpoint.state === 'disabled')
+    warn(`The endpoint is ${stateOf(endpoint)}, so it gets no other events: scopegate webhook enable ${id}`);
+  if (!ok)
+    throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
+}
+
+/** A second rotation within 24 hours ends a secret that may be in use, so that is said. */
+async function rotate(id: string, { json }: JsonOption): Promise<void> {
+  const { before, made } = await withWebhooks({ endpoint: id }, async (own) => {
+    const { old_secret_until: before } = await shown(own, id);
+    return { before, made: await own.rotate(id) };
+  });
+  showNew(made, json);
+  const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
+  say(`The secret before this one signs too until ${until}.`);
+  if (before)
+    warn(`the one before that would have signed until ${before.toISOString()}, and no longer does: at most two sign`);
+}
+
+async function enable(id: string, { from, json }: JsonOption & { readonly from?: Date }): Promise<void> {
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.enable(id, from));
+  const since = from?.toISOString() ?? 'where it stopped';
+  printResult(json, { ...named(endpoint), state: endpoint.state }, `Enabled ${id}; it gets events from ${since} on.`);
+}
+
+async function disable(id: string, { json }: JsonOption): Promise<void> {
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.disable(id));
+  const shown = `Disabled ${id}; nothing is sent to it until it is enabled.`;
+  printResult(json, { ...named(endpoint), state: endpoint.state }, shown);
+}
+
+async function remove(id: string, { json }: JsonOption): Promise<void> {
+  const endpoint = await withWebhooks({ endpoint: id }, (own) => own.remove(id));
+  printResult(json, { ...named(endpoint), deleted: true }, `Deleted ${id}.`);
+}
