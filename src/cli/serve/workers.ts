@@ -8,6 +8,7 @@ import { ask, onAsked } from '../../workerChannel';
 import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../ending';
 import { openStore, type Store } from '../store';
 import { note, speakThrough } from '../terminal';
+import { closeWhatNobodyTakes } from './handedOut';
 import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 
 /*
@@ -98,6 +99,7 @@ async function runWorkers(
   shareMetrics();
   onAsked(TURN, () => null);
   const workers = new Set<Worker>();
+  const watch = closeWhatNobodyTakes(workers);
   const interrupted = aborted(signal).then(() => {
     signal.throwIfAborted();
     return undefined;
@@ -110,7 +112,7 @@ async function runWorkers(
     const worker = cluster.fork(environment);
     const startedAt = performance.now();
     workers.add(worker);
-    closeWhatIsOnItsWay(worker);
+    watch(worker);
     // a message to a worker that is ending fails
     worker.on('error', (error) => {
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
@@ -151,23 +153,6 @@ async function runWorkers(
     process.off('SIGUSR2', onToggle);
     await Promise.all([...workers].map((worker) => drain(worker, logger)));
   }
-}
-
-/**
- * Closes the connections that are on their way to a worker when it dies, one a port at most. node:cluster keeps them open, and their
- * callers waiting; those that were taken are closed already.
- */
-function closeWhatIsOnItsWay(worker: Worker): void {
-  const sent = new Map<unknown, { close?: () => void }>();
-  const send = worker.process.send.bind(worker.process) as (...args: unknown[]) => boolean;
-  worker.process.send = (message: { readonly key?: string }, ...others: unknown[]): boolean => {
-    const [handle] = others;
-    if (handle) sent.set(message.key, handle);
-    return send(message, ...others);
-  };
-  worker.once('exit', () => {
-    for (const handle of sent.values()) handle.close?.();
-  });
 }
 
 /** Resolves when a worker listens. @throws CommandFailure if it ends before */
