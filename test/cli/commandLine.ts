@@ -116,6 +116,44 @@ export function firstLine(child: ChildProcess): Promise<string> {
   });
 }
 
+export interface Served {
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly adminUrl: string;
+  /** What it has written so far. */
+  readonly stderr: () => string;
+  /** Once it has ended. */
+  readonly end: Promise<Finished>;
+  /** Ends it by SIGTERM, of which a second one would not wait for requests. */
+  readonly stop: () => Promise<Finished>;
+}
+
+/** Starts `serve` on a free port, and waits until it listens. */
+export async function serve(cli: CommandLine, args: readonly string[] = [], more: Environment = {}): Promise<Served> {
+  const child = cli.start(['serve', '--json', ...args], { PORT: '0', ...more });
+  const end = finished(child);
+  let stderr = '';
+  child.stderr?.on('data', (text: string) => (stderr += text));
+  const { url, admin_url: adminUrl } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  const stop = (): Promise<Finished> => {
+    child.kill('SIGTERM');
+    return end;
+  };
+  return { child, url, adminUrl, stderr: () => stderr, end, stop };
+}
+
+/** What doctor says. */
+export interface Diagnosis {
+  readonly ok: boolean;
+  readonly checks: readonly { name: string; ok: boolean; detail: string; fix?: string }[];
+}
+
+/** One of doctor's checks. */
+export async function checkOf(cli: CommandLine, check: string): Promise<unknown> {
+  const { checks } = JSON.parse((await cli.run('doctor', '--json')).stdout) as Diagnosis;
+  return checks.find(({ name }) => name === check);
+}
+
 /** Creates a key with every scope, unless the arguments say otherwise. */
 export function makeKey(cli: CommandLine, org: string, ...more: string[]): Promise<{ id: string; key: string }> {
   const scopes = more.includes('--scopes') ? [] : ['--scopes', 'all'];

@@ -3,13 +3,8 @@ import { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { quotes } from '../../src/resources/quotes';
-import { type CommandLine, commandLine, finished, makeOrganisation, NORTHWIND } from './commandLine';
+import { type CommandLine, commandLine, type Diagnosis, finished, makeOrganisation, NORTHWIND } from './commandLine';
 import { recordCommands } from '../support/recordedCommands';
-
-interface Diagnosis {
-  readonly ok: boolean;
-  readonly checks: readonly { name: string; ok: boolean; detail: string; fix?: string }[];
-}
 
 /** Creates an organisation with data. */
 async function makeStocked(cli: CommandLine): Promise<{ id: string }> {
@@ -17,17 +12,6 @@ async function makeStocked(cli: CommandLine): Promise<{ id: string }> {
   await cli.json('import', '--org', id, NORTHWIND);
   return { id };
 }
-
-test('TLS to a server without it is found, also if the server says nothing', async () => {
-  const { host } = new URL(process.env.TEST_MONGODB_URI!);
-  const uri = `mongodb://${host}/?tls=true&directConnection=true`;
-  const { code, stdout } = await commandLine({ MONGODB_URI: uri }).run('doctor', '--json');
-  expect({ code, ...(JSON.parse(stdout) as Diagnosis).checks.at(-1) }).toMatchObject({
-    ...{ code: 1, name: 'database', ok: false },
-    detail: expect.stringContaining('TLS is requested, but the server does not answer in TLS') as unknown,
-    fix: expect.stringMatching(/remove tls=true from MONGODB_URI/) as unknown,
-  });
-});
 
 test('doctor checks the database, its replica set and its transactions', async () => {
   const { checks } = await commandLine().json<Diagnosis>('doctor');

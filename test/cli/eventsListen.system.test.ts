@@ -276,15 +276,3 @@ test('an expired or malformed cursor ends the command with the reason', async ()
   expect(await none.end()).toBe(2);
   expect(none.stderr()).toContain('is not a cursor of this list');
 });
-
-test.each([
-  [['--forward', 'ftp://127.0.0.1/hook'], 'begins with http:// or https://'],
-  [['--forward', 'localhost:3000'], 'begins with http:// or https://'],
-  [['--forward', 'http://user:word@127.0.0.1/'], 'without user name and password'],
-  [['--forward', 'http://127.0.0.1/', '--url', 'nowhere'], 'begins with http:// or https://'],
-  [['--forward', 'http://127.0.0.1/', '--secret', 'secret'], 'whsec_ and 24 to 64 bytes'],
-  [['--forward', 'http://127.0.0.1/'], 'no API key: set SCOPEGATE_KEY, or give --key'],
-  [[], '--forward'],
-])('events listen %j exits with 2: %s', async (args, message) => {
-  expect(await cli.failed(2, 'events', 'listen', ...args)).toContain(message);
-});

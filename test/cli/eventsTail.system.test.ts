@@ -172,17 +172,10 @@ test('if no gateway records events, the command says so once', async () => {
 });
 
 test.each([
-  [['--org', NOBODY], 1, `organisation ${NOBODY} not found`],
-  [
-    ['--org', NOBODY, '--types', 'order.created,order.eaten'],
-    2,
-    'unknown type order.eaten; types are customer.created',
-  ],
-  [['--org', NOBODY, '--types', ','], 2, 'at least one type'],
-  [['--org', NOBODY, '--since', 'yesterday'], 2, 'Expected a date'],
-  [['--org', NOBODY, '--since', '1h', '--after', 'now'], 2, 'cannot be used with'],
-])('events tail %j exits with %i: %s', async (args, code, text) => {
-  expect(await cli.failed(code, 'events', 'tail', ...args)).toContain(text);
+  [[], 1, `organisation ${NOBODY} not found`],
+  [['--types', 'order.created,order.eaten'], 2, 'unknown type order.eaten; types are customer.created'],
+])('events tail with %j exits with %i: %s', async (args, code, text) => {
+  expect(await cli.failed(code, 'events', 'tail', '--org', NOBODY, ...args)).toContain(text);
 });
 
 test('a cursor that is malformed or belongs to another organisation is rejected', async () => {

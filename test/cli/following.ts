@@ -85,16 +85,8 @@ const SECOND = Math.floor(Date.now() / 1000) - 10_000;
 export function eventRow(n: number, type = 'product.updated', id: string = randomUUID()): EventRow {
   const at = new Date((SECOND + n) * 1000);
   const object = { type: type.split('.')[0]!, id };
-  return {
-    ...{
-      _id: positionOf(0, timeDigits({ t: SECOND + n, i: 1 }), 0),
-      type,
-      at,
-      object,
-      changes: ['name'],
-      status: null,
-    },
-  };
+  const _id = positionOf(0, timeDigits({ t: SECOND + n, i: 1 }), 0);
+  return { _id, type, at, object, changes: ['name'], status: null };
 }
 
 /** The time of the nth event. */

@@ -9,8 +9,6 @@ const scene = moveScene();
 
 describe('a move is rejected in one sentence, and changes nothing, for', () => {
   test.each<[string, string[], string, number]>([
-    ['neither --to nor --undo', [], 'give either --to CLUSTER or --undo', 2],
-    ['both', ['--to', 'eu', '--undo'], 'give either --to CLUSTER or --undo', 2],
     ['an unknown cluster', ['--to', 'us'], 'unknown cluster us; clusters are default, eu', 2],
     ['the cluster it is on already', ['--to', 'default'], 'is on cluster default already', 1],
     ['--undo without a move', ['--undo'], 'is not being moved', 1],

@@ -6,9 +6,11 @@ import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { commandLine } from './commandLine';
+import { checkOf, commandLine, makeKey as createKey, makeOrganisation as createOrganisation } from './commandLine';
 
-/* A pepper is replaced while keys are in use. */
+/* A pepper is replaced while keys are in use, or by mistake. */
+
+const WRONG = 'KEY_PEPPER is not the one that the keys in this database are hashed with';
 
 const CONTROL_DATABASE = `rotation_${randomBytes(6).toString('hex')}`;
 const OLD = { KEY_PEPPER: 'old' };
@@ -54,10 +56,8 @@ async function stored({ id }: Key): Promise<ApiKey> {
   return (await after!.control.apiKeys.find(id))!;
 }
 
-async function pepperCheck(peppers: Record<string, string>): Promise<unknown> {
-  const { stdout } = await commandLine({ CONTROL_DATABASE, ...peppers }).run('doctor', '--json');
-  return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
-}
+const pepperCheck = (peppers: Record<string, string>): Promise<unknown> =>
+  checkOf(commandLine({ CONTROL_DATABASE, ...peppers }), 'pepper');
 
 test('a key hashed with the previous pepper works, and is rehashed with the new one when used', async () => {
   const first = await stored(used!);
@@ -157,4 +157,17 @@ test('keys without a stored fingerprint count as hashed with the previous pepper
   expect(await statusOf(both, key)).toBe(200);
   await both.control.apiKeys.settle();
   expect(await left()).toMatchObject({ detail: expect.stringContaining('no active key needs') as unknown });
+});
+
+test('a pepper that does not match the keys is rejected by key create, key rotate and serve until no key is active', async () => {
+  const right = commandLine({ KEY_PEPPER: 'right' });
+  const wrong = commandLine({ ...right.environment, KEY_PEPPER: 'wrong', PORT: '0' });
+  const { id: org } = await createOrganisation(right);
+  const { id } = await createKey(right, org);
+  const create = ['key', 'create', '--org', org, '--name', 'key', '--scopes', 'all'];
+  for (const args of [create, ['key', 'rotate', id], ['serve']])
+    expect(await wrong.failed(1, ...args)).toContain(WRONG);
+  await wrong.json('key', 'revoke', id);
+  await createKey(wrong, org);
+  expect(await right.failed(1, ...create)).toContain(WRONG);
 });

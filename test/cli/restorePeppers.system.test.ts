@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { client } from '../support/client';
 import { startGateway } from '../support/gateway';
-import { type CommandLine, commandLine, makeKey, makeOrganisation, newFolder } from './commandLine';
+import { checkOf, commandLine, makeKey, makeOrganisation, newFolder } from './commandLine';
 
 /* Keys are exported while their pepper is being replaced, and restored where peppers have other numbers. */
 
@@ -20,11 +20,6 @@ beforeAll(async () => {
   await after.json('export', '--org', org, folder, '--keys');
 });
 
-async function pepperCheck(cli: CommandLine): Promise<unknown> {
-  const { stdout } = await cli.run('doctor', '--json');
-  return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
-}
-
 test("the export has the number of each key's pepper", async () => {
   const lines = (await readFile(join(folder, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const [header, first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -37,7 +32,7 @@ test('with no keys yet, pepper numbers are taken from the export, and both keys 
   const cli = commandLine(BOTH);
   await cli.json('import', '--org', (await makeOrganisation(cli)).id, folder, '--keys');
   const one = { detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown };
-  expect(await pepperCheck(cli)).toMatchObject(one);
+  expect(await checkOf(cli, 'pepper')).toMatchObject(one);
   const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, ...BOTH });
   await gateway.control.pepper.adopt();
   for (const { key } of [older!, newer!]) expect((await client(gateway, key).get('/me')).status).toBe(200);
@@ -69,5 +64,5 @@ test('keys hashed with the previous pepper are accepted, and doctor counts those
   const cli = commandLine({ KEY_PEPPER: 'third', KEY_PEPPER_PREVIOUS: 'second' });
   await cli.json('import', '--org', (await makeOrganisation(cli)).id, folder, '--keys');
   const lost = expect.stringContaining('1 active key is hashed with a pepper before KEY_PEPPER_PREVIOUS') as unknown;
-  expect(await pepperCheck(cli)).toMatchObject({ ok: false, detail: lost });
+  expect(await checkOf(cli, 'pepper')).toMatchObject({ ok: false, detail: lost });
 });

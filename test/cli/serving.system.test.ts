@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../http/eventually';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { commandLine, finished, firstLine, newFolder } from './commandLine';
+import { commandLine, finished, firstLine, newFolder, serve } from './commandLine';
 
 const cli = commandLine();
 
@@ -74,6 +74,16 @@ function linesOf(text: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+test.each([
+  [{ MONGODB_URI: '' }, 'MONGODB_URI is not set'],
+  [{ KEY_PEPPER: '' }, 'KEY_PEPPER is not set'],
+])('in production serve rejects %j', async (missing, sentence) => {
+  const production = commandLine({ NODE_ENV: 'production', KEY_PEPPER: 'pepper', PORT: '0', ...missing });
+  const said = await production.failed(1, 'serve');
+  expect(said).toContain(sentence);
+  expect(said.trim().split('\n')).toHaveLength(1);
+});
+
 describe('the stderr of serve is JSON', () => {
   test.each<[string, Record<string, string>, number, string]>([
     ['with an invalid environment', { PORT: 'x', HOST: '127.0.0.1' }, 50, 'invalid environment:\n  PORT: must be'],
@@ -91,26 +101,25 @@ describe('the stderr of serve is JSON', () => {
   });
 
   test('from start to exit, with an unreachable cluster, runtime warnings and signals', async () => {
-    const child = cli.start(['serve'], {
-      PORT: '0',
+    const {
+      url,
+      child,
+      stderr: said,
+      stop,
+    } = await serve(cli, [], {
       MONGODB_CLUSTERS: 'eu=mongodb://127.0.0.1:1',
       NODE_OPTIONS: `--require=${join(__dirname, '..', 'support', 'warning.cjs')}`,
     });
-    const end = finished(child);
-    const url = (await firstLine(child)).replace('listening on ', '');
     await fetch(`${url}/livez`);
     child.kill('SIGUSR2');
-    let text = '';
-    child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
     await eventually(async () => {
       await fetch(`${url}/livez`);
-      return text.includes('"path":"/livez"');
+      return said().includes('"path":"/livez"');
     });
     child.kill('SIGUSR2');
-    await eventually(() => text.includes('the log level is now info'));
+    await eventually(() => said().includes('the log level is now info'));
     await fetch(`${url}/livez`);
-    child.kill('SIGHUP');
-    const { code, stderr } = await end;
+    const { code, stderr } = await stop();
     expect(code).toBe(0);
     const lines = linesOf(stderr);
     expect(lines).toEqual(

@@ -1,11 +1,10 @@
-import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { eventually } from '../http/eventually';
 import { head, openWire } from '../operation/wire';
-import { commandLine, finished, firstLine, makeOrganisation } from './commandLine';
+import { commandLine, type Environment, finished, makeKey, makeOrganisation, serve, type Served } from './commandLine';
 
 const LIMIT = 30;
 /** Milliseconds; a worker's start takes long on a busy machine. */
@@ -19,23 +18,7 @@ beforeAll(async () => {
 
 jest.setTimeout(120_000);
 
-async function makeKey(): Promise<string> {
-  const args = ['key', 'create', '--org', organisation, '--name', 'key', '--scopes', 'all'];
-  return (await cli.json<{ key: string }>(...args)).key;
-}
-
-interface Served {
-  readonly child: ChildProcess;
-  readonly end: ReturnType<typeof finished>;
-  readonly url: string;
-}
-
-async function serve(...args: string[]): Promise<Served> {
-  const child = cli.start(['serve', '--workers', '2', ...args]);
-  const end = finished(child);
-  const line = await firstLine(child);
-  return { child, end, url: line.replace('listening on ', '') };
-}
+const start = (more?: Environment): Promise<Served> => serve(cli, ['--workers', '2'], more);
 
 /** Pids of a process' children. */
 function childrenOf({ child: { pid } }: Pick<Served, 'child'>): number[] {
@@ -60,26 +43,33 @@ async function get(url: string, key?: string): Promise<number> {
   return status;
 }
 
+async function metricsOf(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+}
+
+/** The values of a metric, of each worker. */
+async function metric(url: string, name: string): Promise<number[]> {
+  const lines = (await metricsOf(url)).matchAll(new RegExp(`^scopegate_${name}\\{.*\\} (\\d+)$`, 'gm'));
+  return [...lines].map(([, count]) => Number(count));
+}
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
+
 async function countOfWorkers({ url }: Pick<Served, 'url'>): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
-  return new Set(text.match(/worker="\d+"/g)).size;
+  return new Set((await metricsOf(url)).match(/worker="\d+"/g)).size;
 }
 
 describe('serve --workers 2', () => {
   let served: Served;
   beforeAll(async () => {
-    served = await serve();
+    served = await start();
   });
-  afterAll(async () => {
-    if (served.child.exitCode === null) served.child.kill('SIGTERM');
-    await served.end;
-  });
+  afterAll(() => served.stop());
 
   test('enforces the rate limit of an organisation exactly across both workers', async () => {
     const own = await makeOrganisation(cli);
-    const args = ['key', 'create', '--org', own.id, '--name', 'key', '--scopes', 'all'];
     const keys: string[] = [];
-    for (let nth = 0; nth < 12; nth += 1) keys.push((await cli.json<{ key: string }>(...args)).key);
+    for (let nth = 0; nth < 12; nth += 1) keys.push((await makeKey(cli, own.id)).key);
     const tenPoints = `{ ${Array.from({ length: 10 }, (_, nth) => `a${String(nth)}: me { key { id } }`).join(' ')} }`;
     const body = JSON.stringify({ query: tenPoints });
     const statuses: number[] = [];
@@ -92,7 +82,7 @@ describe('serve --workers 2', () => {
   });
 
   test('enforces the rate limit of a key exactly across both workers', async () => {
-    const key = await makeKey();
+    const { key } = await makeKey(cli, organisation);
     const statuses = await Promise.all(
       Array.from({ length: LIMIT * 2 }, () => get(`${served.url}/api/v1/products`, key)),
     );
@@ -102,24 +92,25 @@ describe('serve --workers 2', () => {
 
   test('serves one page of metrics, with a series per worker', async () => {
     for (let at = 0; at < 10; at += 1) await get(`${served.url}/livez`);
-    const text = await (await fetch(`${served.url}/metrics`)).text();
+    const text = await metricsOf(served.url);
     const served200 = [
       ...text.matchAll(
         /^scopegate_http_requests_total\{.*operation="products".*status="(\d+)".*worker="(\d)"\} (\d+)$/gm,
       ),
     ];
-    const total = served200.reduce((sum, [, , , count]) => sum + Number(count), 0);
+    const total = sumOf(served200.map(([, , , count]) => Number(count)));
     expect(new Set(served200.map(([, , worker]) => worker))).toEqual(new Set(['1', '2']));
     expect(total).toBe(LIMIT * 2);
   });
 
   test('logs each request with the process and the worker that answered it', async () => {
-    let said = '';
-    served.child.stderr?.on('data', (text: Buffer) => (said += text.toString()));
     const pids = childrenOf(served);
     const line = await eventually(async () => {
       await get(`${served.url}/api/v1/none`);
-      return said.split('\n').find((one) => one.includes('/api/v1/none'));
+      return served
+        .stderr()
+        .split('\n')
+        .find((one) => one.includes('/api/v1/none'));
     });
     const { pid, worker } = JSON.parse(line) as Record<string, unknown>;
     expect(pids).toContain(pid);
@@ -131,12 +122,9 @@ describe('serve --workers 2', () => {
       readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').includes('serve'),
     );
     expect(before).toHaveLength(2);
-    const said: string[] = [];
-    served.child.stdout?.on('data', (text: Buffer) => said.push(text.toString()));
-    served.child.stderr?.on('data', (text: Buffer) => said.push(text.toString()));
     process.kill(before[0]!, 'SIGKILL');
     // until then it may still get connections
-    await eventually(() => said.join('').includes('a worker died; replacing it'));
+    await eventually(() => served.stderr().includes('a worker died; replacing it'));
     expect(await get(`${served.url}/readyz`)).toBe(200);
     await eventually(async () => (await countOfWorkers(served)) === 2, START);
     expect(isAlive(before[0]!)).toBe(false);
@@ -144,7 +132,7 @@ describe('serve --workers 2', () => {
   });
 
   test('SIGTERM lets an accepted request finish, and ends every process', async () => {
-    const key = await makeKey();
+    const { key } = await makeKey(cli, organisation);
     const workers = childrenOf(served);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ products: [{ sku: 'late', name: 'Late' }] });
@@ -155,24 +143,18 @@ describe('serve --workers 2', () => {
     call.write(body.slice(0, 5));
     const answered = once(call, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
     // once the worker counts the request, it has read the head
-    await eventually(async () => {
-      const text = await (await fetch(`${served.url}/metrics`, { headers: { connection: 'close' } })).text();
-      const counts = [...text.matchAll(/^scopegate_http_requests_in_hand\{.*\} (\d+)$/gm)].map(([, count]) =>
-        Number(count),
-      );
-      return counts.reduce((sum, count) => sum + count, 0) > 0;
-    });
+    await eventually(async () => sumOf(await metric(served.url, 'http_requests_in_hand')) > 0);
     const callers = Array.from({ length: 8 }, () => connectUntilRefused(served.url));
     served.child.kill('SIGTERM');
     await eventually(async () => (await get(`${served.url}/readyz`).catch(() => 503)) === 503);
+    // all are closed, though the request goes on
+    const ends = await Promise.all(callers);
+    // the system resets a connection that it accepts in the moment that the port closes
+    expect(ends.filter((end) => end !== 'ECONNREFUSED').length).toBeLessThan(4);
     call.end(body.slice(5));
     const [response] = await answered;
     response.resume();
     expect(response.statusCode).toBe(200);
-    // afterwards, since node:cluster may keep a connection that the last worker refused until the process ends
-    const ends = await Promise.all(callers);
-    // the system resets a connection that it accepts in the moment that the port closes
-    expect(ends.filter((end) => end !== 'ECONNREFUSED').length).toBeLessThan(4);
     expect(await served.end).toMatchObject({ code: 0 });
     expect(workers.filter(isAlive)).toEqual([]);
   });
@@ -190,47 +172,37 @@ async function connectUntilRefused(url: string): Promise<string> {
 }
 
 test('above MAX_CONNECTIONS a connection is closed and counted, and the next one gets the place of one that ended', async () => {
-  const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0', MAX_CONNECTIONS: '4' });
-  const end = finished(child);
-  const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  const { url, adminUrl: admin, stop } = await start({ ADMIN_PORT: '0', MAX_CONNECTIONS: '4' });
   await eventually(async () => (await countOfWorkers({ url: admin })) === 2, START);
-  const metric = async (name: string): Promise<number[]> => {
-    const text = await (await fetch(`${admin}/metrics`, { headers: { connection: 'close' } })).text();
-    return [...text.matchAll(new RegExp(`^scopegate_${name}\\{.*\\} (\\d+)$`, 'gm'))].map(([, count]) => Number(count));
-  };
-  const dropped = async () => (await metric('http_connections_dropped_total')).reduce((sum, count) => sum + count, 0);
+  const dropped = async (): Promise<number> => sumOf(await metric(admin, 'http_connections_dropped_total'));
   let sockets: Socket[] = [];
   /** Opens connections until each worker has its two, whichever gets the next. */
   const fill = () =>
     eventually(async () => {
       sockets = sockets.filter(({ closed }) => !closed);
       while (sockets.length < 4) sockets.push((await openWire(url)).socket.resume());
-      return String(await metric('http_connections')) === '2,2';
+      return String(await metric(admin, 'http_connections')) === '2,2';
     });
   await fill();
   const before = await dropped();
   await once((await openWire(url)).socket.resume(), 'close');
   expect(await dropped()).toBe(before + 1);
   for (const socket of sockets.slice(1)) socket.destroy();
-  await eventually(async () => String((await metric('http_connections')).sort()) === '0,1');
+  await eventually(async () => String((await metric(admin, 'http_connections')).sort()) === '0,1');
   await fill();
   for (const socket of sockets) socket.destroy();
-  child.kill('SIGTERM');
-  expect(await end).toMatchObject({ code: 0 });
+  expect(await stop()).toMatchObject({ code: 0 });
 });
 
 test('workers exit by themselves if their parent process is killed', async () => {
-  const served = await serve();
+  const served = await start();
   const workers = childrenOf(served);
   served.child.kill('SIGKILL');
-  await served.end;
   await eventually(() => !workers.some(isAlive));
 });
 
 test('with ADMIN_PORT, the health and metrics of all workers are on that port, also after all were killed', async () => {
-  const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0' });
-  const end = finished(child);
-  const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  const { url, adminUrl: admin, child, stop } = await start({ ADMIN_PORT: '0' });
   expect(admin).not.toBe(url);
   expect([await get(`${url}/api/v1/products`), await get(`${admin}/readyz`)]).toEqual([401, 200]);
   expect(await get(`${url}/metrics`)).toBe(404);
@@ -241,8 +213,7 @@ test('with ADMIN_PORT, the health and metrics of all workers are on that port, a
   await eventually(async () => !(await again()));
   await eventually(again, START);
   expect(await get(`${url}/api/v1/products`)).toBe(401);
-  child.kill('SIGTERM');
-  expect(await end).toMatchObject({ code: 0 });
+  expect(await stop()).toMatchObject({ code: 0 });
 });
 
 /** Opens connections, each with a request; the promises are of the first bytes of their answers. */
@@ -255,7 +226,7 @@ async function requests(url: string, count: number): Promise<Promise<string>[]> 
 }
 
 test('connections that a worker has not got when it is killed go to another', async () => {
-  const served = await serve();
+  const served = await start();
   const [killed, other] = childrenOf(served) as [number, number];
   for (const pid of [killed, other]) process.kill(pid, 'SIGSTOP');
   const answers = await requests(served.url, 16);
@@ -264,12 +235,11 @@ test('connections that a worker has not got when it is killed go to another', as
   // one at a time is on its way to each worker
   const answered = (await Promise.all(answers)).filter((answer) => answer === 'HTTP/1.1 200');
   expect(answered.length).toBeGreaterThanOrEqual(15);
-  served.child.kill('SIGTERM');
-  expect(await served.end).toMatchObject({ code: 0 });
+  expect(await served.stop()).toMatchObject({ code: 0 });
 });
 
 test('SIGTERM lets the connections that wait to be accepted be answered', async () => {
-  const served = await serve();
+  const served = await start();
   served.child.kill('SIGSTOP');
   const answers = await requests(served.url, 400);
   served.child.kill('SIGTERM');

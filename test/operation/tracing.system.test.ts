@@ -1,10 +1,9 @@
-import { type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { commandLine, finished, firstLine } from '../cli/commandLine';
+import { commandLine, serve, type Served } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { client, type Client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -28,14 +27,13 @@ const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const ERROR = 2;
 
 const CONTROL_DATABASE = `tracing_${randomBytes(6).toString('hex')}`;
+const cli = commandLine({ CONTROL_DATABASE });
 let collector: Server;
 let requests: { readonly url: string; readonly headers: Record<string, unknown> }[];
 let spans: Received[];
 let text: string;
 let beside: TestGateway;
-let child: ChildProcess;
-let url: string;
-let stderr: string;
+let served: Served;
 let key: { id: string; key: string };
 let caller: Client;
 
@@ -64,7 +62,7 @@ function receive(body: {
 }
 
 beforeAll(async () => {
-  [requests, spans, text, stderr] = [[], [], '', ''];
+  [requests, spans, text] = [[], [], ''];
   collector = createServer((request, response) => {
     requests.push({ url: request.url ?? '', headers: request.headers });
     void json(request).then((body) => {
@@ -77,21 +75,16 @@ beforeAll(async () => {
   const organisation = await makeOrganisation(beside);
   key = await makeKey(beside, organisation);
   const { port } = collector.address() as AddressInfo;
-  child = commandLine({ CONTROL_DATABASE }).start(['serve'], {
-    PORT: '0',
+  served = await serve(cli, [], {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port)}/`,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=se%20cret',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     OTEL_BSP_SCHEDULE_DELAY: '50',
   });
-  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  url = (await firstLine(child)).replace('listening on ', '');
-  caller = client({ url }, key.key);
+  caller = client(served, key.key);
 });
 afterAll(async () => {
-  const end = finished(child);
-  child.kill('SIGTERM');
-  await end;
+  await served.stop();
   collector.close();
   await beside.stop();
 });
@@ -158,7 +151,12 @@ test.each<
 test('its log line has the trace id', async () => {
   const { answer, traceId } = await tracedCall((headers) => caller.get('/products', {}, headers));
   const id = answer.headers.get('x-request-id')!;
-  const line = await eventually(() => stderr.split('\n').find((one) => one.includes(id) && one.endsWith('}')));
+  const line = await eventually(() =>
+    served
+      .stderr()
+      .split('\n')
+      .find((one) => one.includes(id) && one.endsWith('}')),
+  );
   expect(JSON.parse(line)).toMatchObject({ trace_id: traceId });
 });
 
@@ -220,7 +218,7 @@ test.each<[string, number, string, (headers: Record<string, string>) => Promise<
 
 test('a 503 makes its request’s span and its operation’s an error', async () => {
   const organisation = await makeOrganisation(beside);
-  const own = client({ url }, (await makeKey(beside, organisation)).key);
+  const own = client(served, (await makeKey(beside, organisation)).key);
   // so that its writes are refused
   await beside.control.moving.begin({ id: organisation.id, mover: 'test' }, 'elsewhere');
   const { answer, found } = await tracedCall((headers) => own.post('/requests', { text: 'A' }, headers));
@@ -233,11 +231,11 @@ test('a 503 makes its request’s span and its operation’s an error', async ()
 
 test('health checks and the gateway’s own commands are not traced', async () => {
   const checks = await Promise.all(
-    ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${url}${path}`, { headers }))),
+    ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${served.url}${path}`, { headers }))),
   );
   for (const { answer } of checks) expect([answer.status, answer.headers.get('traceparent')]).toEqual([200, null]);
   // it has sent commands of its own before it listened
-  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(url).host } });
+  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(served.url).host } });
   expect(await rows.toArray()).toEqual([expect.objectContaining({ beat: expect.any(Number) })]);
   // spans arrive in the order in which they ended
   const later = await tracedCall((headers) => caller.get('/products', {}, headers));
@@ -271,40 +269,22 @@ test('spans are sent to /v1/traces with the configured headers', () => {
 });
 
 test('while no collector responds, requests are answered, and this is logged once', async () => {
-  const own = commandLine({ CONTROL_DATABASE }).start(['serve'], {
-    PORT: '0',
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-    OTEL_BSP_SCHEDULE_DELAY: '20',
-  });
-  const end = finished(own);
-  let said = '';
-  own.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const at = (await firstLine(own)).replace('listening on ', '');
-  for (let call = 0; call < 20; call += 1)
-    expect((await client({ url: at }, key.key).get('/products')).status).toBe(200);
-  await eventually(() => said.includes('traces cannot be sent'));
-  own.kill('SIGTERM');
-  const { code, stderr: all } = await end;
+  const away = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_BSP_SCHEDULE_DELAY: '20' };
+  const own = await serve(cli, [], away);
+  for (let call = 0; call < 20; call += 1) expect((await client(own, key.key).get('/products')).status).toBe(200);
+  await eventually(() => own.stderr().includes('traces cannot be sent'));
+  const { code, stderr } = await own.stop();
   expect(code).toBe(0);
-  expect(all.match(/traces cannot be sent/g)).toHaveLength(1);
+  expect(stderr.match(/traces cannot be sent/g)).toHaveLength(1);
 }, 90_000);
 
 describe('without OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   test('nothing is traced, and neither the SDK nor the exporter is loaded', async () => {
-    const own = commandLine({ CONTROL_DATABASE }).start(['serve'], {
-      PORT: '0',
-      NODE_OPTIONS: `--require=${require.resolve('../support/loaded.cjs')}`,
-    });
-    const end = finished(own);
-    const at = (await firstLine(own)).replace('listening on ', '');
-    const answer = await client({ url: at }, key.key).get(
-      '/products',
-      {},
-      { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
-    );
+    const own = await serve(cli, [], { NODE_OPTIONS: `--require=${require.resolve('../support/loaded.cjs')}` });
+    const traceparent = `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`;
+    const answer = await client(own, key.key).get('/products', {}, { traceparent });
     expect(answer.headers.get('traceparent')).toBeNull();
-    own.kill('SIGTERM');
-    const loaded = /^loaded: (.*)$/m.exec((await end).stderr)?.[1] ?? '';
+    const loaded = /^loaded: (.*)$/m.exec((await own.stop()).stderr)?.[1] ?? '';
     expect(loaded).toContain('pino');
     // prom-client always loads the api
     expect(loaded).not.toMatch(/opentelemetry\/(?!api)/);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { commandLine, type Environment, finished, firstLine } from '../cli/commandLine';
+import { commandLine, type Environment, serve } from '../cli/commandLine';
 import { late } from './gateway';
 
 /*
@@ -47,7 +47,7 @@ export interface Watched {
   readonly other: string;
   /** Another key, of that organisation unless given. */
   makeKey(organisation?: string): Promise<string>;
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /** Starts `serve` with a control database of its own; limits are those of production unless given. */
@@ -59,9 +59,7 @@ export async function startWatched(environment: Environment = {}, options: reado
     (await cli.json<{ key: string }>('key', 'create', '--org', of, ...'--name key --scopes all --mcp write'.split(' ')))
       .key;
   const organisation = await makeOrganisation('Worst');
-  const child = cli.start(['serve', ...options], { PORT: '0', NODE_OPTIONS: `--require ${COLLECTING}`, COLLECTED });
-  const end = finished(child);
-  const url = (await firstLine(child)).replace('listening on ', '');
+  const { url, child, stop } = await serve(cli, options, { NODE_OPTIONS: `--require ${COLLECTING}`, COLLECTED });
   return {
     url,
     pid: child.pid!,
@@ -69,10 +67,7 @@ export async function startWatched(environment: Environment = {}, options: reado
     key: await makeKey(organisation),
     other: `Bearer ${await makeKey(await makeOrganisation('Other'))}`,
     makeKey: (of = organisation) => makeKey(of),
-    async stop() {
-      child.kill('SIGTERM');
-      await end;
-    },
+    stop,
   };
 }
 
