@@ -31,18 +31,6 @@ export interface UsageEntry extends UsageCounts {
 
 type Unit = UsageDocument['unit'];
 
-/** Some counts were added, and must not be again. */
-export class PartlyAdded extends Error {
-  override readonly name = 'PartlyAdded';
-
-  constructor(
-    readonly left: readonly UsageEntry[],
-    cause: unknown,
-  ) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-  }
-}
-
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
 const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: 32 * DAY };
@@ -78,33 +66,28 @@ export function keyUsage(models: ControlModels) {
 
   return {
     /**
-     * Adds counts to their hours and days, all in one command.
-     * @throws PartlyAdded with those that were not; another error if none was
+     * Adds counts to their hours and days, all in one command. Resolves with those that failed, for which `onError` is called: the others
+     * were added, and must not be again. @throws if none was
      */
-    async add(all: readonly UsageEntry[]): Promise<void> {
-      if (all.length === 0) return;
+    async add(all: readonly UsageEntry[], onError?: (error: unknown) => void): Promise<readonly UsageEntry[]> {
       const before = await present(all.map(({ keyId }) => keyId));
-      const entries = all.filter(({ keyId }) => before.has(keyId));
-      if (entries.length === 0) return;
-      const parts = entries.flatMap((entry) =>
-        (entry.units ?? UNITS).map((unit) => ({ ...entry, units: [unit] as const })),
-      );
-      let fault: PartlyAdded | undefined;
+      const parts = all
+        .filter(({ keyId }) => before.has(keyId))
+        .flatMap((entry) => (entry.units ?? UNITS).map((unit) => ({ ...entry, units: [unit] as const })));
+      if (parts.length === 0) return [];
+      let failed: ReadonlySet<number> | undefined;
       try {
         await native.bulkWrite(parts.map(increment), { ordered: false });
       } catch (error) {
-        const failed = failedWrites(error);
+        failed = failedWrites(error);
         if (!failed) throw error;
-        fault = new PartlyAdded(
-          parts.filter((_part, at) => failed.has(at)),
-          error,
-        );
+        onError?.(error);
       }
-      // what is thrown from here on must not have the counts written again
+      // what fails from here on must not have the counts written again
       const after = await present([...before]).catch(() => before);
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
-      if (fault) throw fault;
+      return parts.filter((_part, at) => failed?.has(at));
     },
     /** The requests of a key, or of an organisation ({@link organisationUsageId}), in a period up to now. */
     async read(keyId: string, period: UsagePeriod): Promise<UsageReport> {

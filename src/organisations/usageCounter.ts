@@ -1,5 +1,5 @@
 import { HOUR, MINUTE } from '../units';
-import { type KeyUsage, PartlyAdded, type UsageEntry } from './keyUsage';
+import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type CountedRequest, pathsOf } from './usageDetails';
 import { createWriter } from './writer';
 
@@ -64,13 +64,12 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     const taken = [...counts.values()];
     counts = new Map();
     details = 0;
-    try {
-      await usage.add(taken);
-      isFull = false;
-    } catch (error) {
-      for (const entry of error instanceof PartlyAdded ? error.left : taken) add(entry);
+    const left = await usage.add(taken, onError).catch((error: unknown) => {
       onError(error);
-    }
+      return taken;
+    });
+    if (left.length === 0) isFull = false;
+    for (const entry of left) add(entry);
   });
 
   return {

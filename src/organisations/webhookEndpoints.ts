@@ -12,17 +12,9 @@ import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointSt
 
 /* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
 
-/** Most endpoints of an organisation. */
 const MOST_ENDPOINTS = 20;
 
-export interface NewEndpoint {
-  readonly organisationId: string;
-  readonly url: string;
-  readonly types: readonly string[];
-  /** Where in the feed it begins. */
-  readonly position: string;
-  readonly createdBy: string;
-}
+type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by'>;
 
 interface Change {
   readonly update: mongo.UpdateFilter<EndpointRow>;
@@ -30,6 +22,8 @@ interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** An endpoint that has not failed. */
+const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;
 const NOBODY = { holder: null, until: new Date(0) } as const;
 
 /** How long a post of a holder may go on that has lost its lease, in milliseconds: it begins none after its next beat. */
@@ -74,24 +68,24 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
 
   return {
     /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MOST_ENDPOINTS} */
-    create: ({ organisationId, url, types, position, createdBy }: NewEndpoint, by: Authority) =>
+    create: (input: NewEndpoint, by: Authority) =>
       models.change(async (session, record): Promise<EndpointRow | undefined> => {
         // it writes the organisation's row, so two creations of one cannot both see 19
-        if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+        const { organisation_id, url, types } = input;
+        if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
         const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
-        const found = await rows.find({ organisation_id: organisationId }, first).toArray();
+        const found = await rows.find({ organisation_id }, first).toArray();
         if (found.length >= MOST_ENDPOINTS) {
           const detail = `the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`;
           throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
         }
         const at = new Date(now());
         const row: EndpointRow = {
-          ...{ _id: randomUUID(), organisation_id: organisationId, url, types, state: 'enabled', disabled: null },
-          ...{ version: 1, rotated_at: null, position, ...CLEAN, last_success_at: null, parked: 0 },
-          ...{ due: at, wakes: 0, ...NOBODY, created_by: createdBy, created_at: at },
+          ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
+          ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
         };
         await rows.insertOne(row, { session });
-        await record(by.actor, 'webhook.created', organisationId, { endpoint: row._id, url, types });
+        await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
         return row;
       }),
     /** Oldest first. */
@@ -117,31 +111,25 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
       from: { readonly position: string; readonly time: Date } | undefined,
       by: Authority,
     ): Promise<EndpointRow | undefined> =>
-      change(id, by, (before) => ({
-        update: {
-          $set: {
-            ...{ state: 'enabled', disabled: null, ...CLEAN, ...taken(before, now()), due: new Date(now()) },
-            ...(from && { position: from.position, parked: 0 }),
-          },
-          $inc: { wakes: 1 },
-        },
-        action: 'webhook.enabled',
-        details: { from: from?.time ?? 'where it stopped' },
-      })),
+      change(id, by, (before) => {
+        const begun = {
+          state: 'enabled',
+          disabled: null,
+          ...CLEAN,
+          ...taken(before, now()),
+          due: new Date(now()),
+        } as const;
+        const set = { ...begun, ...(from && { position: from.position, parked: 0 }) };
+        const details = { from: from?.time ?? 'where it stopped' };
+        return { update: { $set: set, $inc: { wakes: 1 } }, action: 'webhook.enabled', details };
+      }),
     /** The first reason stays. */
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
-      change(id, by, (before) =>
-        before.state === 'disabled'
-          ? undefined
-          : {
-              update: {
-                $set: { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) },
-                $unset: { due: '' },
-              },
-              action: 'webhook.disabled',
-              details: { reason },
-            },
-      ),
+      change(id, by, (before) => {
+        if (before.state === 'disabled') return undefined;
+        const set = { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) } as const;
+        return { update: { $set: set, $unset: { due: '' } }, action: 'webhook.disabled', details: { reason } };
+      }),
     /** Resolves with the endpoint as it was. */
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
       models.change(async (session, record) => {
@@ -155,6 +143,3 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     lastCounts: lastKnownOf<ReadonlyMap<EndpointState, number>>(new Map(), counts),
   };
 }
-
-/** An endpoint that has not failed. */
-export const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;

@@ -137,7 +137,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const { url = '', types = [] } = await checked(input);
         const sender = await requireSecret();
         const position = await lastPosition(await open());
-        const made = { organisationId: organisation.id, url, types, position, createdBy };
+        const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
         const row = await webhooks.create(made, own);
         if (!row) throw notFound('organisation');
         return { secret: sender.secretOf(row), endpoint: shown(row, position) };

@@ -123,8 +123,8 @@ test('an erased organisation leaves nothing in the control database but the even
   const own = await makeOrganisation(gateway);
   await send(await signIn(gateway, own), CREATE, SHOP, anyKey());
   await makeLink(gateway, own);
-  const endpoint = { url: 'https://hooks.example.com', types: [], position: '0', createdBy: 'x' };
-  await control.webhooks.create({ organisationId: own.id, ...endpoint }, { actor: { who: 'cli:test', from: 'here' } });
+  const endpoint = { url: 'https://hooks.example.com', types: [], position: '0', created_by: 'x' };
+  await control.webhooks.create({ organisation_id: own.id, ...endpoint }, { actor: { who: 'cli:test', from: 'here' } });
   /** The collection of each row that names it. */
   const left = async (): Promise<string[]> =>
     [...(await stored())].flatMap(([name, rows]) =>

@@ -68,8 +68,11 @@ describe('the counter', () => {
   let written: UsageEntry[][];
   let isAway: boolean;
   const usage = {
-    add: (entries: readonly UsageEntry[]) =>
-      isAway ? Promise.reject(new Error('away')) : Promise.resolve(void written.push([...entries])),
+    add: (entries: readonly UsageEntry[]) => {
+      if (isAway) return Promise.reject(new Error('away'));
+      written.push([...entries]);
+      return Promise.resolve([]);
+    },
   };
   const counting = (capacity?: number) =>
     createUsageCounter({ usage, onError, onUncounted, ...(capacity !== undefined && { capacity }) });
