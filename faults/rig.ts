@@ -66,8 +66,8 @@ export async function openRig(dataPlace?: string) {
       organisationId,
       name: 'fault',
       scopes: ALL_SCOPES,
-      createdBy: 'faults',
-      expiresAt: null,
+      created_by: 'faults',
+      expires_at: null,
     });
     if (!made) throw new Error(`organisation ${organisationId} not found`);
     return { id: made.document._id, key: made.key };

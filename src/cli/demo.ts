@@ -131,7 +131,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   const earlier = (await keys.list(organisation.id)).filter(
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
-  const input = { name: 'demo', scopes: ALL_SCOPES, createdBy: 'cli:demo', expiresAt: null };
+  const input = { name: 'demo', scopes: ALL_SCOPES, created_by: 'cli:demo', expires_at: null };
   const made = await keys.create({ organisationId: organisation.id, ...input });
   if (!made) return undefined;
   await mkdir(dirname(file), { recursive: true });

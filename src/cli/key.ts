@@ -123,9 +123,9 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
       organisationId: org,
       name,
       scopes,
-      createdBy: operator.who,
-      ...{ allowedRanges: allow, mcp },
-      expiresAt: endOf(expiresIn, databases.now()) ?? null,
+      created_by: operator.who,
+      ...{ allowed_ranges: allow, mcp },
+      expires_at: endOf(expiresIn, databases.now()) ?? null,
     });
   });
   if (!made) throw notFound('organisation', org);
@@ -192,13 +192,13 @@ interface UpdateOptions extends Given {
 }
 
 async function update(id: string, options: UpdateOptions): Promise<void> {
-  const { json, expiresIn, neverExpires, allow: allowedRanges, ...given } = options;
+  const { json, expiresIn, neverExpires, allow, ...given } = options;
   if (Object.keys(options).every((option) => option === 'json')) {
     throw usageFailure('nothing to change: give --name, --expires-in, --never-expires, --allow or --mcp');
   }
   const changed = await withStore(async (store) => {
-    const expiresAt = neverExpires ? null : endOf(expiresIn, store.databases.now());
-    const updated = await store.control.apiKeys.update(id, { ...given, expiresAt, allowedRanges });
+    const expires_at = neverExpires ? null : endOf(expiresIn, store.databases.now());
+    const updated = await store.control.apiKeys.update(id, { ...given, expires_at, allowed_ranges: allow });
     return updated ?? (await notActive(store, id, 'changed'));
   });
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = changed;

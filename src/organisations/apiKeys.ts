@@ -84,9 +84,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
-    const number = pepperNumber();
-    const hashed = { ...made, ...(number !== undefined && { pepper: number }) };
-    const document = toDocument(input, hashed, organisation, new Date(now()));
+    const pepper = pepperNumber();
+    const more = { organisation, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
+    const document = toDocument(input, made, more);
     await models.apiKeys.create([document], { session });
     return document;
   }

@@ -121,12 +121,10 @@ export function integrationsOf(
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
 
     async create_api_key(args: NewKeyArgs) {
-      const read = readArguments(args);
+      const { name = '', ...read } = readArguments(args);
       requirePlan(organisation);
-      const { name = '', allowedRanges = [], mcp } = read;
-      const expiresAt = expiryOf(args.expires_at) ?? null;
-      const input = { name, scopes: read.scopes, allowedRanges, mcp, expiresAt, organisationId, createdBy: user.name };
-      const created = await apiKeys.create(input, by, attempt).catch(explain);
+      const more = { name, organisationId, created_by: user.name, expires_at: expiryOf(args.expires_at) ?? null };
+      const created = await apiKeys.create({ ...read, ...more }, by, attempt).catch(explain);
       if (!created) throw notFound('organisation');
       return made(created);
     },
@@ -138,10 +136,10 @@ export function integrationsOf(
       return { ...made(rotated), old: shown(rotated.old) };
     },
     async update_api_key({ id, ...args }: UpdateArgs) {
-      const { name, allowedRanges, mcp } = readArguments(args);
+      const { name, allowed_ranges, mcp } = readArguments(args);
       // null is a value of the expiry alone: that it never comes
       const updated = await change(id, ({ _id }) =>
-        apiKeys.update(_id, { name, allowedRanges, mcp, expiresAt: expiryOf(args.expires_at) }, by),
+        apiKeys.update(_id, { name, allowed_ranges, mcp, expires_at: expiryOf(args.expires_at) }, by),
       );
       return shown(updated);
     },
@@ -169,14 +167,14 @@ function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKe
     faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail: mustBe });
     return false;
   });
-  const allowedRanges = allowed_ranges?.flatMap((text, at) => {
+  const ranges = allowed_ranges?.flatMap((text, at) => {
     const range = parseRange(text.trim());
     const pointer = `/allowed_ranges/${String(at)}`;
     if (range === undefined) faults.push({ pointer, code: 'format', detail: rangeFault(text.trim()) });
     return range ?? [];
   });
   if (faults.length > 0) throw validationFailed(faults);
-  return { name: plainName, scopes: granted, allowedRanges, mcp: mcp ?? undefined };
+  return { name: plainName, scopes: granted, allowed_ranges: ranges, mcp: mcp ?? undefined };
 }
 
 function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {

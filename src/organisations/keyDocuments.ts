@@ -1,34 +1,18 @@
 import { trusted } from 'mongoose';
 import type { ApiKey, NewKey } from '../auth/keys';
-import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
-import type { Organisation } from '../auth/principal';
-import type { Scope } from '../auth/scopes';
+import { DEFAULT_MCP } from '../auth/mcpAccess';
 import type { Fault } from '../errors';
 import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
 
-export interface NewApiKey {
-  readonly organisationId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly createdBy: string;
-  readonly expiresAt: Date | null;
-  /** CIDR ranges it may be used from; anywhere if omitted or empty. */
-  readonly allowedRanges?: readonly string[];
-  /** What it may do over MCP; {@link DEFAULT_MCP} if omitted. */
-  readonly mcp?: McpAccess | undefined;
-}
+/** What can be changed of a key; what is undefined stays, or is the default: any address, and {@link DEFAULT_MCP}. */
+export type KeyUpdate = {
+  readonly [Name in 'name' | 'expires_at' | 'allowed_ranges' | 'mcp']?: ApiKey[Name] | undefined;
+};
 
-/** What to change of a key; what is undefined stays. */
-export interface KeyUpdate {
-  readonly name?: string | undefined;
-  /** Null if it never expires. */
-  readonly expiresAt?: Date | null | undefined;
-  /** CIDR ranges it may be used from; anywhere if empty. */
-  readonly allowedRanges?: readonly string[] | undefined;
-  readonly mcp?: McpAccess | undefined;
-}
+export type NewApiKey = KeyUpdate &
+  Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at'> & { readonly organisationId: string };
 
 /** Why a key cannot be made or changed. The message is for operators; `fault` is for users, who know which key they mean. */
 export class KeyRefused extends Error {
@@ -43,34 +27,23 @@ export class KeyRefused extends Error {
 }
 
 export function toDocument(
-  input: NewApiKey,
-  made: NewKey & Pick<ApiKey, 'pepper'>,
-  organisation: Organisation,
-  createdAt: Date,
+  { organisationId: _, scopes, allowed_ranges = [], mcp = DEFAULT_MCP, ...input }: NewApiKey,
+  { id, displayPrefix, lastFour, salt, hash }: NewKey,
+  more: Pick<ApiKey, 'organisation' | 'created_at' | 'pepper'>,
 ): ApiKey {
-  const { id, displayPrefix, lastFour, salt, hash, pepper } = made;
-  const { name, scopes, createdBy, expiresAt, allowedRanges = [], mcp = DEFAULT_MCP } = input;
   return {
-    ...{ _id: id, organisation, name, prefix: displayPrefix, last_four: lastFour, salt, hash },
-    ...(pepper !== undefined && { pepper }),
-    ...{ scopes: [...new Set(scopes)], created_by: createdBy, created_at: createdAt, expires_at: expiresAt },
-    ...{ revoked_at: null, last_used_at: null, last_used_from: null, allowed_ranges: allowedRanges },
-    ...{ rotated_to: null, mcp },
+    ...{ _id: id, ...input, prefix: displayPrefix, last_four: lastFour, salt, hash, ...more },
+    ...{ scopes: [...new Set(scopes)], allowed_ranges, mcp },
+    ...{ revoked_at: null, last_used_at: null, last_used_from: null, rotated_to: null },
   };
 }
 
 /** The replacement of a key: the same settings and, by default, the same lifetime. */
-export function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined, by: Actor): NewApiKey {
-  const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
-  return {
-    organisationId: old.organisation.id,
-    name: old.name,
-    scopes: old.scopes,
-    createdBy: by.name ?? by.who,
-    expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
-    allowedRanges: old.allowed_ranges,
-    mcp: old.mcp,
-  };
+export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined, by: Actor): NewApiKey {
+  const { organisation, name, scopes, allowed_ranges, mcp, created_at, expires_at } = old;
+  const sameLifetime = expires_at && new Date(now.getTime() + expires_at.getTime() - created_at.getTime());
+  const made = { created_by: by.name ?? by.who, expires_at: end === undefined ? sameLifetime : end };
+  return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...made };
 }
 
 /** What tells a key from others, in audit details; it has no more of the key than lists show. */
@@ -98,18 +71,14 @@ export function searchCondition(text: string): Record<string, unknown> {
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
 }
 
-type Changeable = Pick<ApiKey, 'name' | 'expires_at' | 'allowed_ranges'> & { readonly mcp: McpAccess };
-
 /** The members that differ, with their old and new values. */
-export function changesOf(key: ApiKey, update: KeyUpdate): { from: Partial<Changeable>; to: Partial<Changeable> } {
+export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
-  const before: Changeable = { name, expires_at, allowed_ranges, mcp };
-  const given = { ...update, expires_at: update.expiresAt, allowed_ranges: update.allowedRanges };
-  const members = (Object.keys(before) as (keyof Changeable)[]).filter(
+  const before: KeyUpdate = { name, expires_at, allowed_ranges, mcp };
+  const members = (Object.keys(before) as (keyof KeyUpdate)[]).filter(
     // dates and lists are the same if they are written the same
-    (member) => given[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(given[member]),
+    (member) => update[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(update[member]),
   );
-  const only = (all: Partial<Changeable>): Partial<Changeable> =>
-    Object.fromEntries(members.map((member) => [member, all[member]]));
-  return { from: only(before), to: only(given as Partial<Changeable>) };
+  const only = (all: KeyUpdate): object => Object.fromEntries(members.map((member) => [member, all[member]]));
+  return { from: only(before), to: only(update) };
 }

@@ -17,16 +17,16 @@ async function statusOf(key: string, headers: Record<string, string> = {}): Prom
 }
 
 async function makeWith(input: {
-  expiresAt?: Date | null;
-  allowedRanges?: string[];
+  expires_at?: Date | null;
+  allowed_ranges?: string[];
   scopes?: readonly Scope[];
 }): Promise<{ id: string; key: string }> {
   const made = await gateway.control.apiKeys.create({
     organisationId: organisation.id,
     name: 'lifecycle',
     scopes: ['quotes:read'],
-    createdBy: 'test',
-    expiresAt: null,
+    created_by: 'test',
+    expires_at: null,
     ...input,
   });
   return { id: made!.document._id, key: made!.key };
@@ -35,9 +35,9 @@ async function makeWith(input: {
 describe('expiry', () => {
   test('answers carry the expiry date of a key that expires within 7 days, and of no other', async () => {
     const soon = new Date(Date.now() + 6 * DAY);
-    const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
+    const ending = await client(gateway, (await makeWith({ expires_at: soon })).key).get('/me');
     expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
-    const lasting = await client(gateway, (await makeWith({ expiresAt: new Date(Date.now() + 8 * DAY) })).key).get(
+    const lasting = await client(gateway, (await makeWith({ expires_at: new Date(Date.now() + 8 * DAY) })).key).get(
       '/me',
     );
     expect(lasting.headers.get('x-api-key-expires-at')).toBeNull();
@@ -46,7 +46,7 @@ describe('expiry', () => {
 
 describe('rotation', () => {
   test('both keys work during the overlap, and the new one has the name, scopes and ranges of the old one', async () => {
-    const old = await makeWith({ allowedRanges: ['127.0.0.0/8'] });
+    const old = await makeWith({ allowed_ranges: ['127.0.0.0/8'] });
     const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
     expect([await statusOf(old.key), await statusOf(rotated!.key)]).toEqual([200, 200]);
     const { name, scopes, allowed_ranges, expires_at } = rotated!.document;
@@ -67,7 +67,7 @@ describe('rotation', () => {
 
   test('an overlap never extends the life of the old key', async () => {
     const end = new Date(Date.now() + HOUR);
-    const old = await makeWith({ expiresAt: end });
+    const old = await makeWith({ expires_at: end });
     const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
     expect(rotated!.old.expires_at).toEqual(end);
     const [stored] = (await gateway.control.apiKeys.list(organisation.id)).filter((key) => key._id === old.id);
@@ -75,14 +75,14 @@ describe('rotation', () => {
   });
 
   test('the new key has the same lifetime as the old one', async () => {
-    const old = await makeWith({ expiresAt: new Date(Date.now() + 30 * DAY) });
+    const old = await makeWith({ expires_at: new Date(Date.now() + 30 * DAY) });
     const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!;
     const life = document.expires_at!.getTime() - document.created_at.getTime();
     expect(Math.abs(life - 30 * DAY)).toBeLessThan(HOUR);
   });
 
   test('a revoked, expired or unknown key cannot be rotated', async () => {
-    const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - MINUTE) })];
+    const [revoked, ended] = [await makeWith({}), await makeWith({ expires_at: new Date(Date.now() - MINUTE) })];
     await gateway.control.apiKeys.revoke(revoked.id);
     for (const id of [revoked.id, ended.id, '6a87d3f9-05a6-40c4-9e50-b9b52d014355']) {
       expect(await gateway.control.apiKeys.rotate(id, { overlap: DAY })).toBeUndefined();
@@ -90,7 +90,7 @@ describe('rotation', () => {
   });
 
   test('a replaced key can be rotated again only once its replacement is revoked, and keeps its original lifetime', async () => {
-    const old = await makeWith({ expiresAt: new Date(Date.now() + 90 * DAY) });
+    const old = await makeWith({ expires_at: new Date(Date.now() + 90 * DAY) });
     const first = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!.document;
     await expect(gateway.control.apiKeys.rotate(old.id, { overlap: DAY })).rejects.toThrow(
       `was already replaced by ${first.prefix}…${first.last_four}`,
@@ -136,7 +136,7 @@ describe('address ranges', () => {
     ['"[2001:db8:1::5]:443"', 200],
     ['[2001:db8:2::5]:443', 401],
   ])('a request from %s gets %i', async (address, status) => {
-    const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24', '2001:db8:1::/48'] });
+    const { key } = await makeWith({ allowed_ranges: ['203.0.113.0/24', '2001:db8:1::/48'] });
     expect(await statusOf(key, { 'x-forwarded-for': address })).toBe(status);
   });
 
@@ -144,7 +144,7 @@ describe('address ranges', () => {
     const own = await startGateway({ TRUST_PROXY: '1' });
     const since = new Date();
     try {
-      const { id, key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
+      const { id, key } = await makeWith({ allowed_ranges: ['127.0.0.0/8', '::1/128'] });
       for (const header of ['_hidden', 'unknown', '203.0.113.7:x']) {
         const { status } = await client(own, key).get('/me', {}, { 'x-forwarded-for': header });
         expect([header, status]).toEqual([header, 401]);
@@ -164,7 +164,7 @@ describe('address ranges', () => {
   });
 
   test('an address outside the ranges gets the same 401 as an unknown key', async () => {
-    const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24'] });
+    const { key } = await makeWith({ allowed_ranges: ['203.0.113.0/24'] });
     const headers = { 'x-request-id': 'same' };
     const foreign = await client(gateway, key).get('/me', {}, headers);
     const missing = await client(gateway).get('/me', {}, headers);
@@ -174,7 +174,7 @@ describe('address ranges', () => {
   test('a stream from an address that is withdrawn ends, one from another goes on', async () => {
     const { id, key } = await makeWith({
       scopes: ALL_SCOPES,
-      allowedRanges: ['203.0.113.0/24', '198.51.100.0/24'],
+      allowed_ranges: ['203.0.113.0/24', '198.51.100.0/24'],
     });
     const from = (address: string) =>
       subscribe({
@@ -186,7 +186,7 @@ describe('address ranges', () => {
     // the one that stays asks first, so that its reading of the key is not taken for the other's
     const [stays, ends] = [await from('203.0.113.7'), await from('198.51.100.7')];
     try {
-      await gateway.control.apiKeys.update(id, { allowedRanges: ['203.0.113.0/24'] });
+      await gateway.control.apiKeys.update(id, { allowed_ranges: ['203.0.113.0/24'] });
       expect(await ends.error()).toMatchObject({ code: 'unauthenticated' });
       expect(stays.isOver()).toBe(false);
     } finally {

@@ -37,7 +37,7 @@ inBrowser('the audit log on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'Till', expiresAt: new Date(Date.now() + 30 * DAY) });
     await makeKey(gateway, of, { name: 'Web shop' });
-    await gateway.control.apiKeys.update(id, { expiresAt: null, allowedRanges: ['10.0.0.0/8'], mcp: 'off' });
+    await gateway.control.apiKeys.update(id, { expires_at: null, allowed_ranges: ['10.0.0.0/8'], mcp: 'off' });
     await visit({ of, width: 390, theme: 'dark' }, async (page) => {
       const listed = (...expected: string[]) =>
         eventually(async () => {

@@ -21,7 +21,7 @@ inBrowser('the page of a key', () => {
     const of = await makeOrganisation(gateway, { name: 'Northwind' });
     const { id, key } = await makeKey(gateway, of, { name: 'web shop', expiresAt: new Date(Date.now() + 31 * MINUTE) });
     const other = await makeKey(gateway, of, { name: 'other' });
-    await gateway.control.apiKeys.update(id, { allowedRanges: ['127.0.0.0/8'] });
+    await gateway.control.apiKeys.update(id, { allowed_ranges: ['127.0.0.0/8'] });
     await someUsage(gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
     await someUsage(gateway, id, [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }], 100);
     await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);

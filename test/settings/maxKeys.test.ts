@@ -36,7 +36,7 @@ test('keys beyond the limit are rejected with the reason, and another can be mad
   await admin.call('revoke_api_key', { id: first });
   expect(await create()).toMatchObject({ key: expect.any(String) });
   expect((await create()).code).toBe('validation_failed');
-  await gateway.control.apiKeys.update(second!, { expiresAt: new Date(Date.now() - 60_000) });
+  await gateway.control.apiKeys.update(second!, { expires_at: new Date(Date.now() - 60_000) });
   expect(await create()).toMatchObject({ key: expect.any(String) });
   expect(await active()).toBe(MOST);
 });

@@ -33,8 +33,8 @@ export async function makeKey(
     organisationId: organisation.id,
     name: input.name ?? 'test',
     scopes: input.scopes ?? ALL_SCOPES,
-    createdBy: 'test',
-    expiresAt: input.expiresAt ?? null,
+    created_by: 'test',
+    expires_at: input.expiresAt ?? null,
     mcp: input.mcp ?? 'write',
   });
   return { id: made!.document._id, key: made!.key };
