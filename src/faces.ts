@@ -117,10 +117,9 @@ export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (path === SCHEMA_PATH) return 'graphql';
   if (path === MCP_PATH) return 'mcp';
+  if (path === REST_BASE || path.startsWith(`${REST_BASE}/`)) return isDocs(path) ? 'pages' : 'rest';
   if (isOperationPath(path)) return 'operation';
-  if (isSettings(path)) return 'settings';
-  const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
-  return isRest && !isDocs(path) ? 'rest' : 'pages';
+  return isSettings(path) ? 'settings' : 'pages';
 }
 
 function isDocs(path: string): boolean {

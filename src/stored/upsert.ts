@@ -4,12 +4,12 @@ import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
 import { READ_WITHIN } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
 import type { Merge } from '../schema/resolvers';
 import { type BulkUpsert, type Outcome, publishedUpserts } from '../schema/upserts';
 import { changedAt, isSameRow, writeRows } from './rows';
-import { admitChanges, noteChanges } from './unrecorded';
 import { faultLister, hasFaultAt, isObject, judge, type Judged, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -239,4 +239,46 @@ export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: 
     if (value !== cleared[name]) chosen[name] = value;
   }
   return chosen;
+}
+
+/*
+ * A cluster's log is one queue, in which the changes of one organisation stand before those of all others. So nobody may put more into
+ * it than is recorded in a few seconds (docs/decisions/events.md).
+ */
+
+/** Changes that an organisation's bulk calls on a gateway may be ahead of the recording of their events. */
+const MOST_AHEAD = 20_000;
+/** Retry-After, in seconds: how often the position of the recording is stored. */
+const RETRY_AFTER = 2;
+/** In milliseconds. */
+const SECOND = 1000;
+
+/** By organisation: the changes of each second, by the time (ms) of its cluster before which they were committed. */
+const changes = new WeakMap<OrganisationData, Map<number, number>>();
+
+/** @throws AppError unavailable while too many changes of the organisation are not recorded as events */
+export async function admitChanges({ data, events }: Pick<RequestContext, 'data' | 'events'>): Promise<void> {
+  const made = changes.get(data);
+  if (!made || sum(made) < MOST_AHEAD) return;
+  const recorded = await events?.recordingAt();
+  // where none are recorded, nobody waits for them
+  for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
+  if (sum(made) < MOST_AHEAD) return;
+  const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
+  throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
+}
+
+/** Notes changes that were just committed. */
+export function noteChanges(data: OrganisationData, more: number): void {
+  const made = changes.get(data) ?? new Map<number, number>();
+  changes.set(data, made);
+  // the position of the recording has whole seconds only
+  const until = Math.ceil(data.now() / SECOND + 1) * SECOND;
+  made.set(until, (made.get(until) ?? 0) + more);
+}
+
+function sum(made: ReadonlyMap<number, number>): number {
+  let all = 0;
+  for (const count of made.values()) all += count;
+  return all;
 }

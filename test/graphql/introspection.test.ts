@@ -117,62 +117,51 @@ describe('INTROSPECTION', () => {
 describe('public introspection', () => {
   const LIMIT = 5;
 
-  /** Runs a test with a separate gateway behind one trusted proxy. */
-  async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
-    const gateway = await startGateway({
-      ...{ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
-    });
-    try {
-      await run(gateway);
-    } finally {
-      await gateway.stop();
-    }
-  }
+  /** A separate gateway behind one trusted proxy. */
+  const start = (): Promise<TestGateway> =>
+    startGateway({ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
 
   const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 
   test('is limited by address, or by IPv6 /64 network', async () => {
-    await withGateway(async (gateway) => {
-      const caller = client(gateway);
-      for (const [query, status] of [
-        [TYPE, 200],
-        ['{ me { key { id } } }', 401],
-        ['{', 400],
-        [FULL, 200],
-        [TYPE, 200],
-      ] as const)
-        expect((await caller.graphql(query, {}, from('2001:db8::1'))).status).toBe(status);
-      const refused = await caller.graphql(TYPE, {}, from('2001:db8::2'));
-      expect(refused.status).toBe(429);
-      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
-      expect(refused.body.errors[0].extensions).toMatchObject({ code: 'rate_limited', status: 429 });
-      expect((await caller.graphql(TYPE, {}, from('2001:db8:0:1::1'))).status).toBe(200);
-    });
+    await using gateway = await start();
+    const caller = client(gateway);
+    for (const [query, status] of [
+      [TYPE, 200],
+      ['{ me { key { id } } }', 401],
+      ['{', 400],
+      [FULL, 200],
+      [TYPE, 200],
+    ] as const)
+      expect((await caller.graphql(query, {}, from('2001:db8::1'))).status).toBe(status);
+    const refused = await caller.graphql(TYPE, {}, from('2001:db8::2'));
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+    expect(refused.body.errors[0].extensions).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect((await caller.graphql(TYPE, {}, from('2001:db8:0:1::1'))).status).toBe(200);
   });
 
   test('and failed authentication have separate limits, which do not affect keys', async () => {
-    await withGateway(async (gateway) => {
-      const wrong = client(gateway, 'made-up');
-      for (let time = 0; time < LIMIT; time += 1) {
-        expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(200);
-        expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(401);
-      }
-      expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
-      expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
-      const { key } = await makeKey(gateway, await makeOrganisation(gateway));
-      const { status, headers } = await client(gateway, key).graphql(TYPE, {}, from('192.0.2.1'));
-      expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, String(LIMIT - 1)]);
-    });
+    await using gateway = await start();
+    const wrong = client(gateway, 'made-up');
+    for (let time = 0; time < LIMIT; time += 1) {
+      expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(200);
+      expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(401);
+    }
+    expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
+    expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const { status, headers } = await client(gateway, key).graphql(TYPE, {}, from('192.0.2.1'));
+    expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, String(LIMIT - 1)]);
   });
 
   test('a query of data without a key lacks a key, and no session', async () => {
-    await withGateway(async (gateway) => {
-      const { headers } = await client(gateway).graphql('{ me { key { id } } }');
-      const id = headers.get('x-request-id');
-      const line = await eventually(() => gateway.logs.find(({ request_id }) => request_id === id));
-      expect(line).toMatchObject({ status: 401, reason: 'missing' });
-      const text = await (await fetch(`${gateway.url}/metrics`)).text();
-      expect(text).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1');
-    });
+    await using gateway = await start();
+    const { headers } = await client(gateway).graphql('{ me { key { id } } }');
+    const id = headers.get('x-request-id');
+    const line = await eventually(() => gateway.logs.find(({ request_id }) => request_id === id));
+    expect(line).toMatchObject({ status: 401, reason: 'missing' });
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(text).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1');
   });
 });

@@ -1,9 +1,8 @@
 import type { RequestContext } from '../../src/operations/context';
-import { admitChanges, noteChanges } from '../../src/stored/unrecorded';
+import { admitChanges, noteChanges } from '../../src/stored/upsert';
 
 type Data = RequestContext['data'];
-/** Until a clock is measured, the time is that of this machine. */
-const dataOf = (): Data => ({ connection: { getClient: () => ({}) } }) as unknown as Data;
+const dataOf = (): Data => ({ now: () => Date.now() }) as unknown as Data;
 const from = (recorded: number | undefined) =>
   ({ recordingAt: () => Promise.resolve(recorded) }) as unknown as NonNullable<RequestContext['events']>;
 const LATER = Date.now() + 3_600_000;
