@@ -113,7 +113,7 @@ export async function insert<T extends { readonly _id: string }>(
 ): Promise<void> {
   const data = rig.store.databases.organisationData(organisation);
   await data.prepare([definition]);
-  const { collection } = data.collection(definition);
+  const collection = data.collection(definition);
   await collection.insertMany(documents as unknown as Parameters<typeof collection.insertMany>[0], { ordered: false });
 }
 

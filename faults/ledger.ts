@@ -96,10 +96,10 @@ function describe(entry: Entry, found: readonly string[][]): string {
 async function readStored(store: Store, organisationId: string): Promise<StoredIds> {
   const organisation = await store.control.organisations.find(organisationId);
   if (!organisation) throw new Error(`organisation ${organisationId} not found`);
-  const { connection } = store.databases.organisationData(organisation);
+  const { database } = store.databases.organisationData(organisation);
   const read = async (name: string, member: string): Promise<Map<string, string[]>> => {
     const ids = new Map<string, string[]>();
-    const cursor = connection.collection(name).find({}, { projection: { [member]: 1 }, batchSize: 5000 });
+    const cursor = database.collection(name).find({}, { projection: { [member]: 1 }, batchSize: 5000 });
     for await (const row of cursor) {
       const marker = String(row[member]);
       ids.set(marker, [...(ids.get(marker) ?? []), String(row._id)]);

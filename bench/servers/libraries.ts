@@ -5,6 +5,7 @@ import express from 'express';
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import mongoose, { type Model } from 'mongoose';
 import { useSofa } from 'sofa-api';
+import { modelOf } from '../../src/database/collection';
 import { databaseName } from '../../src/database/organisationData';
 import { firstPage } from '../../src/database/pagination';
 import { quotes } from '../../src/resources/quotes';
@@ -56,8 +57,7 @@ async function main(): Promise<void> {
   function contextOf(organisationId: string): Context {
     let model = models.get(organisationId);
     if (!model) {
-      const database = connection.useDb(databaseName(organisationId));
-      model = database.model('quotes', quotes.schema, 'quotes') as unknown as Model<Quote>;
+      model = modelOf(connection.useDb(databaseName(organisationId)), quotes) as unknown as Model<Quote>;
       models.set(organisationId, model);
     }
     return { organisationId, quotes: model };

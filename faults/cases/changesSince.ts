@@ -181,7 +181,7 @@ function createHolding(organisationId: string) {
 async function rowsOf(rig: Rig, organisationId: string) {
   const organisation = await rig.store.control.organisations.find(organisationId);
   if (!organisation) throw new Error(`organisation ${organisationId} not found`);
-  return rig.store.databases.organisationData(organisation).connection.collection(openWrites.name);
+  return rig.store.databases.organisationData(organisation).database.collection(openWrites.name);
 }
 
 /** Backdates the rows of open writes so that readers delete them. */

@@ -133,6 +133,6 @@ function judge(step: string, first: Reply, second: Reply, promises: Promises): v
 async function stored(rig: Rig, { organisationId }: Tenant, skus: readonly string[]): Promise<number> {
   const organisation = await rig.store.control.organisations.find(organisationId);
   if (!organisation) throw new Error(`organisation ${organisationId} not found`);
-  const { connection } = rig.store.databases.organisationData(organisation);
-  return connection.collection('products').countDocuments({ sku: { $in: [...skus] } });
+  const { database } = rig.store.databases.organisationData(organisation);
+  return database.collection('products').countDocuments({ sku: { $in: [...skus] } });
 }

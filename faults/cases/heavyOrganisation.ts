@@ -95,7 +95,7 @@ export const heavyOrganisation: Case = {
  * gateway answering them at all can cause.
  */
 async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Promise<T>): Promise<T> {
-  const { connection } = await dataOf(rig, organisationId);
+  const { database } = await dataOf(rig, organisationId);
   const by = { month: { $dateToString: { date: '$placed_at', format: '%Y-%m' } }, customer_id: '$customer_id' };
   const orders = {
     $lookup: {
@@ -109,11 +109,11 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
   const over = new AbortController();
   const asking = (async () => {
     while (!over.signal.aborted) {
-      await connection
+      await database
         .collection('orders')
         .aggregate([{ $group: { _id: by, count: { $sum: 1 } } }, { $sort: { _id: 1 } }])
         .toArray();
-      await connection
+      await database
         .collection('customers')
         .aggregate([{ $limit: 100 }, { $project: { _id: 1 } }, orders])
         .toArray();

@@ -20,7 +20,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
   const signal = interruption();
   const erased = await withStore(async (store) => {
     const data = await store.databases.open(await requireOrganisation(store, org));
-    const customer = await data.collection(customers).findById(id).lean();
+    const customer = await data.collection(customers).findOne({ _id: id });
     if (!customer)
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
     // once it is erased its name is no longer known, and running this again does no harm

@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader';
-import type { Model } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { BSON, endOfValue, findRaw, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
-import { nativeCollection, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 
 interface LoaderOptions {
   readonly projection?: Projection | undefined;
@@ -14,19 +14,17 @@ interface LoaderOptions {
 /**
  * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost
  * (docs/decisions/speed.md). Nothing is cached, and queries already sent are not shared, so callers see their own writes.
- * Uses the driver directly, since ids are always strings and mongoose has nothing to cast.
  */
 export function coalescedReads<T extends { _id: string }>(
-  model: Model<T>,
+  rows: mongo.Collection<T>,
   options: LoaderOptions,
 ): DataLoader<string, T | null> {
   const { projection } = options;
-  const rows = nativeCollection(model as unknown as Model<{ _id: string }>);
   return loaderOf<T>(options, async (filter, most) => {
     // everything in the first batch, which has 101 rows by default
     const how = { limit: most, batchSize: most + 1, maxTimeMS: READ_WITHIN, ...(projection && { projection }) };
-    const found = await rows.find(filter, how).toArray();
-    return found.map((row) => [row._id, row as T]);
+    const found = await rows.find<T>(filter as object, how).toArray();
+    return found.map((row) => [row._id, row]);
   });
 }
 
@@ -34,13 +32,13 @@ export function coalescedReads<T extends { _id: string }>(
  * The same, of rows as the database sent them.
  * @throws UnsupportedValue if they do not fit into one answer, or one has an id that is not text
  */
-export function coalescedRawReads(
-  model: Model<{ _id: string }>,
+export function coalescedRawReads<T extends { _id: string }>(
+  collection: mongo.Collection<T>,
   options: LoaderOptions,
 ): DataLoader<string, Buffer | null> {
   const { projection } = options;
   return loaderOf<Buffer>(options, async (filter, most) => {
-    const { bytes, places } = await findRaw(model, { filter, projection, most });
+    const { bytes, places } = await findRaw(collection, { filter, projection, most });
     const rows: [string, Buffer][] = [];
     for (let at = 0; at < places.length; at += 2) {
       const row = bytes.subarray(places[at], places[at + 1]);

@@ -1,9 +1,10 @@
-import { type Connection, type Model, Schema, type SchemaOptions } from 'mongoose';
+import { type Connection, type Model, Schema } from 'mongoose';
 
-/** A collection: its name, its schema, its indexes, and the type of its rows. */
+/** A collection: its name, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string }> {
   readonly name: string;
-  readonly schema: Schema;
+  /** Members by which pages are sorted that are times. */
+  readonly times: readonly string[];
   /** Without the one of `_id`, which every collection has. */
   readonly indexes: readonly Index[];
   /** Names of indexes that earlier versions made and no query needs any more; `doctor --fix` drops them. */
@@ -29,39 +30,22 @@ export interface Index {
   };
 }
 
-/** Defines a collection. `shape` is a mongoose definition; src/database/making.ts makes the collection with its indexes. */
-export function defineCollection<T extends { readonly _id: string }>(
-  name: string,
-  shape: Readonly<Record<string, unknown>>,
-  indexes: readonly Index[],
-  { retired = [], ...options }: SchemaOptions & { readonly retired?: readonly string[] | undefined } = {},
-): Collection<T> {
-  const schema = new Schema<unknown>({}, { versionKey: false, ...options } as object) as unknown as Schema;
-  schema.add(shape as Parameters<Schema['add']>[0]);
-  return { name, schema, indexes, retired };
-}
-
-/**
- * Defines a collection whose rows are checked before they are stored, so that mongoose has to know only ids, and the `times` by which pages
- * are sorted.
- */
+/** Defines a collection whose rows are checked before they are stored; `times` are the members by which pages are sorted that are times. */
 export function definedByType<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],
   times: readonly (keyof T & string)[] = [],
-  retired?: readonly string[],
+  retired: readonly string[] = [],
 ): Collection<T> {
-  const shape = { _id: String, ...Object.fromEntries(times.map((member) => [member, Date])) };
-  return defineCollection<T>(name, shape, indexes, {
-    ...{ strict: false, strictQuery: false, minimize: false },
-    retired,
-  });
+  return { name, times, indexes, retired };
 }
 
-/** A collection's model on a connection. */
+/** A collection's model on the connection of the control database; mongoose has to know only ids and times. */
 export function modelOf<T extends { readonly _id: string }>(
   connection: Connection,
-  { name, schema }: Collection<T>,
+  { name, times }: Collection<T>,
 ): Model<T> {
-  return connection.model(name, schema, name) as unknown as Model<T>;
+  const shape = { _id: String, ...Object.fromEntries(times.map((member) => [member, Date])) };
+  const free = { versionKey: false, strict: false, strictQuery: false, minimize: false } as const;
+  return connection.model(name, new Schema(shape, free), name) as unknown as Model<T>;
 }

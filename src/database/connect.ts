@@ -85,12 +85,12 @@ export async function connectDatabases(options: DatabaseOptions) {
       await client.db('admin').command({ killSessions: ids.map((id) => ({ id })) });
     },
   });
-  const transactsOn = (name: string, connection: Connection): Transact =>
-    transactOn(connection.getClient(), (session) => gateways.note(name, session));
+  const transactsOn = (name: string, client: mongoose.mongo.MongoClient): Transact =>
+    transactOn(client, (session) => gateways.note(name, session));
   const open = (name: string): OpenCluster => {
     const cluster = clusterOf(name);
-    const connection = cluster.connection();
-    return { connection, transact: transactsOn(name, connection), now: cluster.clock.now };
+    const client = cluster.connection().getClient();
+    return { client, transact: transactsOn(name, client), now: cluster.clock.now };
   };
   const upkeep: Upkeep = {
     // until the control data are open, nothing may be made
@@ -104,7 +104,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Organisations, keys, sessions and the audit log. */
     control,
     /** Runs a change of the control data as one transaction. */
-    changeControl: transactsOn(DEFAULT_CLUSTER, main),
+    changeControl: transactsOn(DEFAULT_CLUSTER, main.getClient()),
     /** Ends the transactions of gateways that died. */
     gateways,
     /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */

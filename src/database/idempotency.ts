@@ -3,7 +3,7 @@ import type { ClientSession } from 'mongoose';
 import { definedByType } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
 import type { Pace } from './courtesy';
-import { nativeCollection, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
@@ -48,7 +48,7 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${hash('sha256', call.idempotencyKey, 'base64url')}`;
   const fingerprint = await fingerprintOf(call, data.pace());
-  const records = nativeCollection(data.collection(idempotencyRecords));
+  const records = data.collection(idempotencyRecords);
 
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {

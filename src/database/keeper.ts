@@ -1,4 +1,4 @@
-import type { Connection } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { MINUTE } from '../units';
 import type { Collection } from './collection';
@@ -42,7 +42,7 @@ export type Keeper = ReturnType<typeof keeperOf>;
 /** `creating` runs what may make a collection. @see OrganisationData.creating */
 export function keeperOf(
   organisation: Place,
-  connection: Connection,
+  database: mongo.Db,
   upkeep: Upkeep,
   creating: (work: () => Promise<void>) => Promise<void>,
 ) {
@@ -53,9 +53,9 @@ export function keeperOf(
 
   /** One that exists and lacks only some indexes waits for `doctor --fix`, since it may be large. */
   async function keep(definition: AnyCollection, isWritten: boolean): Promise<void> {
-    const { exists, isBare, missing } = await differenceOf(connection, definition);
+    const { exists, isBare, missing } = await differenceOf(database, definition);
     if (!exists && !isWritten) return;
-    const make = (): Promise<void> => creating(() => makeIndexes(connection, definition, missing));
+    const make = (): Promise<void> => creating(() => makeIndexes(database, definition, missing));
     if (!exists) await make();
     else if (isBare && missing.length > 0)
       await make().catch((error: unknown) => {

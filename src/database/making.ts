@@ -1,7 +1,6 @@
-import type { Connection, mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { Collection } from './collection';
 import { isNoSuchCollection } from './faults';
-import { databaseOf } from './native';
 
 /*
  * Makes collections with their indexes. Each of both is a file of the database's server, which may open a limited number,
@@ -34,8 +33,8 @@ function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
 /** Compares a collection's indexes with its definition; one command. */
-export async function differenceOf(connection: Connection, definition: AnyCollection) {
-  const found = await foundIndexes(databaseOf(connection), definition.name);
+export async function differenceOf(database: mongo.Db, definition: AnyCollection) {
+  const found = await foundIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
   const meanings = new Set(found?.map(meaningOf));
   return {
@@ -52,8 +51,8 @@ export async function differenceOf(connection: Connection, definition: AnyCollec
 }
 
 /** The names of the collections that exist; one command, which waits for no lock. */
-export async function collectionNames(connection: Connection): Promise<Set<string>> {
-  const found = await databaseOf(connection).listCollections({}, { nameOnly: true }).toArray();
+export async function collectionNames(database: mongo.Db): Promise<Set<string>> {
+  const found = await database.listCollections({}, { nameOnly: true }).toArray();
   return new Set(found.map(({ name }) => name));
 }
 
@@ -72,19 +71,19 @@ export async function foundIndexes(database: mongo.Db, name: string): Promise<De
  * server makes each once. Never inside a transaction, in which MongoDB makes indexes only of new collections.
  */
 export async function makeIndexes(
-  connection: Connection,
+  database: mongo.Db,
   { name }: AnyCollection,
   missing: readonly Description[],
 ): Promise<void> {
-  const collection = databaseOf(connection).collection(name);
+  const collection = database.collection(name);
   await collection.createIndexes(missing.length > 0 ? [...missing] : [OF_ID]);
 }
 
 /** Drops indexes that no query needs any more; one command for each, since SecantusDB's Python server takes no list. */
 export async function dropIndexes(
-  connection: Connection,
+  database: mongo.Db,
   { name }: AnyCollection,
   surplus: readonly string[],
 ): Promise<void> {
-  for (const index of surplus) await databaseOf(connection).collection(name).dropIndex(index);
+  for (const index of surplus) await database.collection(name).dropIndex(index);
 }

@@ -4,27 +4,19 @@ import type { Connection, Model, mongo } from 'mongoose';
 export const READ_WITHIN = 10_000;
 
 /** Cached by model, since creating a collection merges the driver's options each time. */
-const known = new WeakMap<object, { readonly database: mongo.Db; readonly collection: unknown }>();
+const known = new WeakMap<object, unknown>();
 
 /** The driver's database of a connection. */
 export function databaseOf(connection: Connection): mongo.Db {
   return connection.getClient().db(connection.name);
 }
 
-/** The driver's database and collection of a model. */
-export function nativeOf<T extends { _id: string }>(model: Model<T>) {
-  let found = known.get(model);
-  if (!found) {
-    const database = databaseOf(model.db);
-    known.set(model, (found = { database, collection: database.collection(model.collection.name) }));
-  }
-  return found as { readonly database: mongo.Db; readonly collection: mongo.Collection<T> };
-}
-
 /**
- * The driver's collection of a model, without mongoose's casting and validation, so filters and documents must be
- * complete. For queries in every request, where mongoose would take most of the time.
+ * The driver's collection of a model of the control database, without mongoose's casting and validation, so filters and documents
+ * must be complete. For queries in every request, where mongoose would take most of the time.
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
-  return nativeOf(model).collection;
+  const found = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
+  known.set(model, found);
+  return found as mongo.Collection<T>;
 }

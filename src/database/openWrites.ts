@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { nativeCollection, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
 import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
 
@@ -105,7 +105,7 @@ async function inProgress(data: OrganisationData): Promise<{ now: number; open: 
  * goes backwards.
  */
 export async function databaseTime(data: OrganisationData): Promise<number> {
-  const admin = data.connection.getClient().db('admin');
+  const admin = data.database.client.db('admin');
   const { localTime, operationTime } = (await admin.command({ hello: 1 })) as {
     localTime: Date;
     operationTime?: mongo.Timestamp;
@@ -114,5 +114,5 @@ export async function databaseTime(data: OrganisationData): Promise<number> {
 }
 
 function openRows(data: OrganisationData): mongo.Collection<OpenWrite> {
-  return nativeCollection(data.collection(openWrites));
+  return data.collection(openWrites);
 }

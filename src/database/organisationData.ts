@@ -1,13 +1,12 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import type { ClientSession, Connection, Model } from 'mongoose';
-import { type Collection, modelOf, type Projection } from './collection';
+import type { ClientSession, mongo } from 'mongoose';
+import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import { type Courtesy, type Pace, paceOf } from './courtesy';
 import { createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
-import { databaseOf, nativeCollection } from './native';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
 
@@ -41,7 +40,7 @@ export type UnitOfWork = <T>(
 
 /** What an organisation's data need of its cluster. */
 export interface OpenCluster {
-  readonly connection: Connection;
+  readonly client: mongo.MongoClient;
   readonly transact: Transact;
   /** The cluster's time, in milliseconds since 1970. */
   readonly now: () => number;
@@ -49,7 +48,8 @@ export interface OpenCluster {
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
-  readonly #models = new Map<string, Model<unknown>>();
+  /** Kept, since making one merges the driver's options each time. */
+  readonly #rows = new Map<string, unknown>();
   readonly #transactions = createGate(AT_ONCE.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
   readonly reads: Gate = createGate(AT_ONCE.reads);
@@ -63,7 +63,8 @@ export class OrganisationData {
   readonly #keeper: Keeper;
   readonly organisationId: string;
   readonly cluster: string;
-  readonly connection: Connection;
+  /** By the driver alone: rows are checked before they are stored, so filters and documents must be complete. */
+  readonly database: mongo.Db;
   /** The time of its cluster, in milliseconds since 1970. */
   readonly now: () => number;
 
@@ -77,15 +78,15 @@ export class OrganisationData {
   ) {
     this.organisationId = place.id;
     this.cluster = place.cluster;
-    this.connection = open.connection.useDb(databaseName(place.id));
+    this.database = open.client.db(databaseName(place.id));
     this.now = open.now;
-    this.#keeper = keeperOf(place, this.connection, upkeep, (work) => this.creating(work));
+    this.#keeper = keeperOf(place, this.database, upkeep, (work) => this.creating(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
   get slots(): Slots {
-    this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), {
-      client: this.connection.getClient(),
+    this.#slots ??= createSlots(this.collection(openWrites), {
+      client: this.database.client,
       creating: (work) => this.creating(work),
       now: this.now,
     });
@@ -128,18 +129,18 @@ export class OrganisationData {
 
   /** @throws AppError quota_exceeded if it may store no more */
   async requireRoom(): Promise<void> {
-    await this.upkeep.quota?.admit(this.connection);
+    await this.upkeep.quota?.admit(this.database);
   }
 
   /** Drops the organisation's database. */
   async drop(): Promise<void> {
-    await databaseOf(this.connection).dropDatabase();
+    await this.database.dropDatabase();
   }
 
   /** Whether the server lists the organisation's database. */
   async exists(): Promise<boolean> {
-    const { name } = this.connection;
-    const { databases } = await databaseOf(this.connection).admin().listDatabases({ nameOnly: true, filter: { name } });
+    const { databaseName: name } = this.database;
+    const { databases } = await this.database.admin().listDatabases({ nameOnly: true, filter: { name } });
     return databases.some((database) => database.name === name);
   }
 
@@ -158,11 +159,11 @@ export class OrganisationData {
     return paceOf(() => this.giveWay());
   }
 
-  collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {
+  collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
     this.#keeper.look(definition);
-    let model = this.#models.get(definition.name) as Model<T> | undefined;
-    if (!model) this.#models.set(definition.name, (model = modelOf(this.connection, definition)) as Model<unknown>);
-    return model;
+    const rows = this.#rows.get(definition.name) ?? this.database.collection(definition.name);
+    this.#rows.set(definition.name, rows);
+    return rows as mongo.Collection<T>;
   }
 
   /**
@@ -223,7 +224,7 @@ export class OrganisationData {
   }
 }
 
-/** Organisations whose compiled models are cached; each takes about 1 ms and 0.15 MB. */
+/** Organisations whose collections and gates are kept. */
 const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: Place) => OrganisationData;
@@ -235,12 +236,7 @@ export function organisationDataCache(
   courtesy: Courtesy,
   upkeep: Upkeep,
 ): OrganisationDataCache {
-  const warm = new LRUCache<string, OrganisationData>({
-    max: WARM_ORGANISATIONS,
-    dispose: (data, _id, reason) => {
-      if (reason === 'evict') forget(data.connection);
-    },
-  });
+  const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
   return ({ id, cluster }) => {
     const key = `${cluster} ${id}`;
     const found = warm.get(key);
@@ -275,13 +271,4 @@ export const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a
 export function organisationOf(database: string): string | undefined {
   const parts = DATABASE_NAME.exec(database);
   return parts ? parts.slice(1).join('-') : undefined;
-}
-
-/** Detaches an organisation's connection from its cluster's, which would otherwise keep its models in memory. */
-function forget(connection: Connection): void {
-  const siblings = connection as unknown as { otherDbs: { otherDbs: unknown[] }[] };
-  for (const parent of siblings.otherDbs) {
-    const at = parent.otherDbs.indexOf(connection);
-    if (at !== -1) parent.otherDbs.splice(at, 1);
-  }
 }

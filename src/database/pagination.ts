@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import mongoose, { type Model, trusted } from 'mongoose';
+import mongoose, { type mongo, trusted } from 'mongoose';
 import type { Projection } from './collection';
-import { nativeCollection, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
 
@@ -31,6 +31,8 @@ export interface ListRequest {
   /** The same filters as MongoDB conditions, combined with AND. Undefined if no row can match, which skips the query. */
   readonly conditions: readonly Record<string, unknown>[] | undefined;
   readonly defaultSort?: string;
+  /** Members by which it can be sorted that are times, if others than `created_at`. */
+  readonly times?: readonly string[];
   /** A member whose values a unique index holds apart, so that a sort by it needs no id. */
   readonly unique?: string | undefined;
   /** For lists with `updated_since`: the time up to which changes are settled, requested on the first page. */
@@ -41,24 +43,28 @@ export interface ListRequest {
 
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
+const DEFAULT_TIMES: readonly string[] = ['created_at'];
 
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
-export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
-  const { list, query, cursorAt } = await openPage(model, request);
+export async function findPage<T extends { _id: string }>(
+  rows: mongo.Collection<T>,
+  request: ListRequest,
+): Promise<Page<T>> {
+  const { list, query, cursorAt } = await openPage(request);
   if (!query) return toPage<T>([], list, cursorAt);
   const { filter, sort, most, reading } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
   const { projection } = request;
   const how = { sort, limit: most, maxTimeMS: READ_WITHIN, ...reading, ...(projection && { projection }) };
-  return toPage(await nativeCollection(model).find<T>(filter, how).toArray(), list, cursorAt);
+  return toPage(await rows.find<T>(filter, how).toArray(), list, cursorAt);
 }
 
 /** A page before its rows are read. */
-export async function openPage<T>(model: Model<T>, request: ListRequest) {
+export async function openPage(request: ListRequest) {
   const list = listOf(request);
   const { field, direction, isUnique, limit } = list;
   const { conditions, settledUntil } = request;
-  const position = decodeCursor(model, request, list);
+  const position = decodeCursor(request, list);
   const until = position || !conditions ? position?.until : await settledUntil?.();
   return {
     list,
@@ -168,9 +174,8 @@ function after(position: Position | undefined, { field, direction, isUnique }: L
   ];
 }
 
-function decodeCursor<T>(
-  model: Model<T>,
-  { args, settledUntil }: ListRequest,
+function decodeCursor(
+  { args, settledUntil, times = DEFAULT_TIMES }: ListRequest,
   { field, mark }: List,
 ): Position | undefined {
   const { cursor } = args;
@@ -179,7 +184,7 @@ function decodeCursor<T>(
   if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
   const [value = '', id = '', until] = position;
   return {
-    value: model.schema.path(field) instanceof mongoose.Schema.Types.Date ? moment(value) : value,
+    value: times.includes(field) ? moment(value) : value,
     id,
     until: until === undefined ? undefined : moment(until),
   };

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Connection } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
-import { databaseOf, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 
 /*
  * How much an organisation may store (docs/decisions/quota.md). What it has is measured while it writes, beside its writes, and not for
@@ -17,8 +17,8 @@ const SHARE = 20;
 const MOST_KNOWN = 10_000;
 
 /** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
-export async function storedBytes(connection: Connection): Promise<number> {
-  const stats = await databaseOf(connection).command({ dbStats: 1, maxTimeMS: READ_WITHIN });
+export async function storedBytes(database: mongo.Db): Promise<number> {
+  const stats = await database.command({ dbStats: 1, maxTimeMS: READ_WITHIN });
   return Number(stats.dataSize) + Number(stats.indexSize);
 }
 
@@ -29,26 +29,26 @@ export function createQuota(most: number, read = storedBytes) {
   const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MOST_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
-  async function measure(connection: Connection): Promise<void> {
+  async function measure(database: mongo.Db): Promise<void> {
     const begun = performance.now();
     // one that cannot be measured has what it had
-    const bytes = await read(connection).catch(() => known.get(connection.name)?.bytes ?? 0);
+    const bytes = await read(database).catch(() => known.get(database.databaseName)?.bytes ?? 0);
     const now = performance.now();
-    known.set(connection.name, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
-    measuring.delete(connection.name);
+    known.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
+    measuring.delete(database.databaseName);
   }
 
   return {
     /** @throws AppError quota_exceeded for an organisation that has as much as it may */
-    async admit(connection: Connection): Promise<void> {
-      const last = known.get(connection.name);
+    async admit(database: mongo.Db): Promise<void> {
+      const last = known.get(database.databaseName);
       if (!last || last.until < performance.now()) {
-        const soon = measuring.get(connection.name) ?? measure(connection);
-        measuring.set(connection.name, soon);
+        const soon = measuring.get(database.databaseName) ?? measure(database);
+        measuring.set(database.databaseName, soon);
         // nothing is refused for what an organisation had some time ago
         if (last && last.bytes >= most) await soon;
       }
-      const bytes = known.get(connection.name)?.bytes ?? 0;
+      const bytes = known.get(database.databaseName)?.bytes ?? 0;
       if (bytes < most) return;
       const detail = `The organisation has ${String(bytes)} bytes and may have ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import mongoose, { type Model, type mongo } from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
-import { nativeOf, READ_WITHIN } from './native';
+import { READ_WITHIN } from './native';
 
 const { Long } = mongoose.mongo;
 
@@ -29,8 +29,11 @@ export interface RawFind {
  * row first, which takes longer than decoding.
  * @throws UnsupportedValue if not all rows fit into one answer (16 MiB)
  */
-export async function findRaw<T extends { _id: string }>(model: Model<T>, find: RawFind): Promise<RawRows> {
-  const { database, collection } = nativeOf(model);
+export async function findRaw<T extends { _id: string }>(
+  collection: mongo.Collection<T>,
+  find: RawFind,
+): Promise<RawRows> {
+  const { db: database } = collection;
   const { filter, projection, sort, most, reading } = find;
   const level = reading ? reading.readConcern : collection.readConcern;
   const command = {
@@ -48,7 +51,7 @@ export async function findRaw<T extends { _id: string }>(model: Model<T>, find: 
   const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
   const { cursor } = await run().catch((error: unknown) => {
     // the driver sends no command again, as it does the reads that it knows
-    if (!isWorthReadingAgain(error) || !model.db.getClient().options.retryReads) throw error;
+    if (!isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
   return rowsOf(cursor as Buffer, (id) => {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clusterTimeOf } from '../database/changeCursor';
-import { nativeCollection } from '../database/native';
 import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Control } from '../organisations/control';
@@ -16,8 +15,8 @@ const CAUGHT_UP_WITHIN = 30_000;
 const LOOK_EVERY = 100;
 
 /** The time of an organisation's cluster, as 16 hexadecimal digits; all its writes so far are not later. */
-export async function clusterTime({ connection }: OrganisationData): Promise<string> {
-  const time = await clusterTimeOf(connection.getClient());
+export async function clusterTime({ database }: OrganisationData): Promise<string> {
+  const time = await clusterTimeOf(database.client);
   return time ? timeDigits(time) : '';
 }
 
@@ -64,7 +63,7 @@ export async function tellOwedGap(recorded: Recorded, data: OrganisationData): P
   if (await awaitTail(recorded, data, { time })) return;
   const to = new Date(Math.max(Date.now(), feed.owed.getTime()));
   const row = { _id: endOf(time, positionOf(feed.epoch, time, 0)), ...gapEvent(feed.owed, to) };
-  await nativeCollection(data.collection(events)).insertOne(row);
+  await data.collection(events).insertOne(row);
   await feeds.settleGap(id, feed.owed);
   await webhookLeases.wake([id]);
 }

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { nativeCollection, READ_WITHIN } from '../database/native';
+import { READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
@@ -63,7 +63,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
 }
 
 export async function lastPosition(data: OrganisationData): Promise<string> {
-  const rows = nativeCollection(data.collection(events));
+  const rows = data.collection(events);
   const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
   const last = await data.reads(() => rows.findOne({}, options));
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
@@ -71,7 +71,7 @@ export async function lastPosition(data: OrganisationData): Promise<string> {
 
 /** The position before the first event since a time; behind the last event if there is none. */
 export async function positionBefore(data: OrganisationData, from: Date): Promise<string> {
-  const rows = nativeCollection(data.collection(events));
+  const rows = data.collection(events);
   const options = { ...SETTLED_READ, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
   const first = await data.reads(() => rows.findOne({ at: { $gte: from } }, { ...options, sort: { at: 1, _id: 1 } }));
   if (!first) return lastPosition(data);
@@ -96,7 +96,7 @@ function settledReads<T>(
 ): Promise<T> {
   if (!since) return data.reads(() => read({}));
   return data.reads(() =>
-    data.connection.getClient().withSession({ causalConsistency: true }, (session) => {
+    data.database.client.withSession({ causalConsistency: true }, (session) => {
       session.advanceOperationTime(since);
       return read({ session });
     }),
@@ -109,7 +109,7 @@ export async function readEvents(
   { types, objectId }: WantedEvents,
   { after, limit, since, until }: PageStart,
 ): Promise<EventPage> {
-  const rows = nativeCollection(data.collection(events));
+  const rows = data.collection(events);
   return settledReads(data, since, async (session) => {
     const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
     let bound: string | undefined;

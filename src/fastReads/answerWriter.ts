@@ -1,4 +1,4 @@
-import type { Model } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { type ListRequest, openPage } from '../database/pagination';
 import { findRaw, type RawRows, UnsupportedValue } from '../database/rawRows';
 import { JsonOutput } from './jsonOutput';
@@ -104,14 +104,14 @@ export interface WrittenPage {
 
 /** Reads one page as `findPage` does, and writes it without making objects. @throws UnsupportedValue if that must do it */
 export async function writePage<T extends { _id: string }>(
-  model: Model<T>,
+  collection: mongo.Collection<T>,
   request: ListRequest,
   writer: PageWriter,
   ownTurn: () => Promise<void>,
 ): Promise<WrittenPage> {
-  const { list, query, cursorAt } = await openPage(model, request);
+  const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  const rows = await findRaw(model, { ...query, projection: request.projection });
+  const rows = await findRaw(collection, { ...query, projection: request.projection });
   if (rows.bytes.length > LARGE) await ownTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field)) : null;

@@ -2,6 +2,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, generateKey, keyState, type NewKey } from '../auth/keys';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
+import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
 import { type Attempt, type Keep, keyAnswers } from './keyAnswers';
@@ -65,7 +66,7 @@ export type ApiKeys = ReturnType<typeof apiKeys>;
 export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
   const operator: Authority = { actor };
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
-  const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
+  const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
   const answers = keyAnswers(models, now);
 
   async function madeBefore(id: string, key: string): Promise<MadeKey | undefined> {
@@ -135,7 +136,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       ];
       const given = Object.entries({ state, search, replaced_by, expires_before }).filter(([, value]) => value);
       const filters = Object.fromEntries(given);
-      return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
+      return findPage(nativeCollection(models.apiKeys), {
+        organisationId,
+        operation: 'api_keys',
+        args,
+        filters,
+        conditions,
+      });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
     revoke: (id: string, by = operator): Promise<boolean> =>

@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
 import type { AuditAction, AuditEvent } from './auditEvents';
+import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';
 
@@ -22,10 +23,11 @@ export function auditLog({ auditEvents }: ControlModels) {
   return {
     page({ organisationId, action, key_id, ...args }: AuditPageQuery): Promise<Page<AuditEvent>> {
       const filters = { ...(action && { action }), ...(key_id && { key_id: key_id.toLowerCase() }) };
-      return findPage(auditEvents, {
+      return findPage(nativeCollection(auditEvents), {
         ...{ organisationId, operation: 'audit_events', args, filters },
         conditions: [{ organisation_id: organisationId, ...filters }],
         defaultSort: '-at',
+        times: ['at'],
       });
     },
     list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {

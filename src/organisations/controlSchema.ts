@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import type { Collection } from '../database/collection';
 import { isDuplicateKey } from '../database/faults';
 import { indexesOf, makeIndexes } from '../database/making';
+import { databaseOf } from '../database/native';
 
 /* Which indexes the control database has, so that opening it takes one read instead of one command a collection. */
 
@@ -32,11 +33,13 @@ export async function adoptSchema(
   control: Connection,
   collections: readonly Collection<{ readonly _id: string }>[],
 ): Promise<void> {
-  const rows = control.getClient().db(control.name).collection<SchemaDocument>('deployment');
+  const rows = databaseOf(control).collection<SchemaDocument>('deployment');
   const version = (await rows.findOne({ _id: 'schema' }))?.version ?? 0;
   if (version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
   if (version === CONTROL_SCHEMA) return;
-  await Promise.all(collections.map((definition) => makeIndexes(control, definition, indexesOf(definition))));
+  await Promise.all(
+    collections.map((definition) => makeIndexes(databaseOf(control), definition, indexesOf(definition))),
+  );
   try {
     await rows.updateOne({ _id: 'schema' }, { $max: { version: CONTROL_SCHEMA } }, { upsert: true });
   } catch (error) {

@@ -50,11 +50,12 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
     /** @throws AppError invalid_request for a status that is none */
     page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
       const filters = givenOf(given);
-      return findPage(requests, {
+      return findPage(native, {
         ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null } },
         filters: { ...filters },
         conditions: [{ organisation_id: organisationId, ...conditionsOf(filters) }],
         defaultSort: '-at',
+        times: ['at'],
       });
     },
     /** When a key was last used from an address that could not be read, in the newest rows since a time. */

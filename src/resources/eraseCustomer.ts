@@ -1,6 +1,5 @@
-import { type ClientSession, trusted } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import { idempotencyRecords } from '../database/idempotency';
-import { nativeCollection } from '../database/native';
 import { stampedWrite, writesEnded } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { collections } from '.';
@@ -96,7 +95,7 @@ async function eraseAnswers(
   const names = members.map(({ name }) => (name === 'id' ? '_id' : name));
   const answer = (all: Members): Members =>
     Object.fromEntries(Object.entries(all).map(([name, value]) => [`answer.${name}`, value]));
-  await nativeCollection(data.collection(idempotencyRecords)).updateMany(
+  await data.collection(idempotencyRecords).updateMany(
     {
       // other objects lack some of its members
       $and: names.map((name) => answer({ [name]: { $exists: true } })),
@@ -137,8 +136,8 @@ async function changeRows(
   resource: Resource,
   { ids, erased, session, now }: RowsToChange,
 ): Promise<number> {
-  const model = data.collection(resource);
-  const rows = (await model.find({ _id: trusted({ $in: ids }) } as object, undefined, { session }).lean()) as Row[];
+  const stored = data.collection(resource);
+  const rows = await stored.find({ _id: { $in: [...ids] } }, { session }).toArray();
   const changed = rows.flatMap((row) => {
     const before = row as Row & Members;
     const after = { ...before, ...erased };
@@ -147,13 +146,13 @@ async function changeRows(
     const { updated_at: last } = before as { updated_at?: Date };
     return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
   });
-  await writeRows(model, changed, { ordered: false, session });
+  await writeRows(stored, changed, { ordered: false, session });
   return changed.length;
 }
 
 /** The ids of rows, by id, a batch at a time. */
 async function* batches(data: OrganisationData, resource: Resource, filter: Filter): AsyncGenerator<readonly Row[]> {
-  const rows = nativeCollection(data.collection(resource));
+  const rows = data.collection(resource);
   let batch: Row[] = [];
   for await (const row of rows.find(filter as object, { projection: { _id: 1 }, batchSize: AT_ONCE })) {
     batch.push({ _id: row._id });

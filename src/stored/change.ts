@@ -33,7 +33,7 @@ export async function changeObject(
   if (broken.length > 0) throw validationFailed(broken);
   return write(
     async (session, now) => {
-      const row = await data.collection(resource).findById(id.toLowerCase(), undefined, { session }).lean();
+      const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, { session });
       if (!row) throw notFound(referenceTo(stored.type).replace(/_id$/, ''));
       // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
       if (!matches(tagOf(schema, stored.type, row)))

@@ -73,6 +73,7 @@ export function listRequest<T extends { readonly _id: string }>(
     operation: collection.name,
     args,
     unique: uniqueMember(collection),
+    times: collection.times,
     filters: filtersInForce(args, filters),
   };
 }

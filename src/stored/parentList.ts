@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Collection, Projection } from '../database/collection';
 import { ROWS_OF_PIECE } from '../database/courtesy';
-import { nativeCollection, READ_WITHIN } from '../database/native';
+import { READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
 import { filtersOf, parentFilter } from '../schema/filters';
@@ -71,7 +71,7 @@ function readFirstRows<T extends { _id: string }>(
   limit: number,
   projection: Projection,
 ): Promise<Promise<unknown[]>[]> {
-  const parents = nativeCollection(data.collection(parent.collection));
+  const parents = data.collection(parent.collection);
   const expected = new Map<string, Promised>();
   const rowsOf = ids.map((id) => {
     const one = expected.get(id) ?? promised();
@@ -84,7 +84,7 @@ function readFirstRows<T extends { _id: string }>(
     {
       $lookup: {
         // asks for the collection, so that it is looked after like one that is read alone
-        from: data.collection(collection).collection.name,
+        from: data.collection(collection).collectionName,
         localField: '_id',
         foreignField: parent.field,
         pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],

@@ -1,4 +1,4 @@
-import { type ClientSession, trusted } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { Collection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import type { Fault } from '../errors';
@@ -100,7 +100,7 @@ export async function* readRecords<T extends { _id: string }>(
   collection: Collection<T>,
   sort: Record<string, 1>,
 ): AsyncGenerator<ImportRecord> {
-  for await (const document of data.collection(collection).find().sort(sort).lean().cursor({ batchSize: 200 })) {
+  for await (const document of data.collection(collection).find<T>({}, { sort, batchSize: 200 })) {
     yield toRecord(document);
   }
 }
@@ -115,11 +115,9 @@ export async function storeDocuments<T extends { _id: string }>(
   documents: readonly T[],
   { uniqueBy, session }: { uniqueBy?: string; session: ClientSession },
 ): Promise<StoredRecord[]> {
-  const model = data.collection(collection);
-  const ids = trusted({ $in: documents.map((document) => document._id) });
-  const known = (await model
-    .find({ _id: ids } as object, undefined, { session, batchSize: documents.length + 1 })
-    .lean()) as T[];
+  const stored = data.collection(collection);
+  const same = { _id: { $in: documents.map((document) => document._id) } };
+  const known = await stored.find<T>(same as object, { session, batchSize: documents.length + 1 }).toArray();
   const existing = new Map(known.map((document) => [document._id, document]));
   const claim = uniqueBy === undefined ? undefined : await claims(data, collection, documents, uniqueBy, session);
   const changed: RowChange<T>[] = [];
@@ -131,7 +129,7 @@ export async function storeDocuments<T extends { _id: string }>(
     changed.push({ row: document, before });
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
-  await writeRows(model, changed, { ordered: true, session });
+  await writeRows(stored, changed, { ordered: true, session });
   return outcomes;
 }
 
@@ -144,11 +142,12 @@ async function claims<T extends { _id: string }>(
   session: ClientSession,
 ): Promise<(document: T, before: T | undefined) => Fault | undefined> {
   const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
-  const taken = trusted({ $in: documents.map(valueOf) });
-  const rows = (await data
+  const taken = { [uniqueBy]: { $in: documents.map(valueOf) } };
+  const how = { projection: { [uniqueBy]: 1 }, session };
+  const rows = await data
     .collection(collection)
-    .find({ [uniqueBy]: taken } as object, { [uniqueBy]: 1 }, { session })
-    .lean()) as T[];
+    .find<T>(taken as object, how)
+    .toArray();
   const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
   return (document, before) => {
     const value = valueOf(document);

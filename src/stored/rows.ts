@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ClientSession, Model, mongo } from 'mongoose';
+import type { ClientSession, mongo } from 'mongoose';
 import type { Pace } from '../database/courtesy';
-import { nativeCollection } from '../database/native';
 
 /** Whether two rows are equal, ignoring the order of their search words. Bulk calls compare each row, so nothing is copied. */
 export function isSameRow(one: object, other: object): boolean {
@@ -37,11 +36,10 @@ const WORDS_AT_ONCE = 50_000;
 
 /**
  * Inserts new rows and changes others by id, in their order if `ordered`. Only members that differ are sent, since the database's log
- * then names what changed (docs/decisions/events.md). Uses the driver, since Mongoose would cast the validated rows again, which
- * costs more than storing them.
+ * then names what changed (docs/decisions/events.md).
  */
 export async function writeRows<T extends { _id: string }>(
-  model: Model<T>,
+  collection: mongo.Collection<T>,
   rows: readonly RowChange<T>[],
   { pace, ...options }: { readonly ordered: boolean; readonly session: ClientSession; readonly pace?: Pace },
 ): Promise<void> {
@@ -51,7 +49,7 @@ export async function writeRows<T extends { _id: string }>(
     if (writes.length === 0) return;
     const command = writes as unknown as mongo.AnyBulkWriteOperation<T>[];
     [writes, words] = [[], 0];
-    await nativeCollection(model).bulkWrite(command, options);
+    await collection.bulkWrite(command, options);
   };
   for (const { row, before } of rows) {
     const pause = pace?.();

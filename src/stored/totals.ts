@@ -1,6 +1,6 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import { ROWS_OF_PIECE } from '../database/courtesy';
-import { nativeCollection, READ_WITHIN } from '../database/native';
+import { READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { invalidRequest } from '../errors';
 import { hasBrokenNumber, requireNumbers } from './brokenNumbers';
@@ -100,7 +100,7 @@ export async function aggregate(
   [period, ...stages]: readonly [PipelineStage.Match, ...PipelineStage[]],
 ): Promise<Rows<Row>> {
   return data.aggregations(async () => {
-    const rowsOf = nativeCollection(data.collection(collection));
+    const rowsOf = data.collection(collection);
     const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: MOST_ROWS + 1 }], {
       maxTimeMS: READ_WITHIN,
       batchSize: MOST_ROWS + 2,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientSession, trusted } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
@@ -134,14 +134,14 @@ async function plan<Document extends Stored, Input extends object>(
   now: Date,
 ): Promise<Step<Document>[]> {
   const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
-  const rows = (await data
+  const rows = await data
     .collection(spec.collection)
-    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, {
+    .find<Document>({ [spec.key]: { $in: keys.map(({ key }) => key) } } as object, {
       session,
       batchSize: ROWS_OF_READ,
       maxTimeMS: READ_WITHIN,
     })
-    .lean()) as Document[];
+    .toArray();
   const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
   const pace = data.pace();
   const steps: Step<Document>[] = [];

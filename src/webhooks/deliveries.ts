@@ -1,6 +1,5 @@
 import { trusted } from 'mongoose';
 import { definedByType } from '../database/collection';
-import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { findPage, type Page } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
@@ -59,7 +58,7 @@ const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
 const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
 
 export function deliveriesOf(data: OrganisationData) {
-  const rows = nativeCollection(data.collection(webhookDeliveries));
+  const rows = data.collection(webhookDeliveries);
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
   return {
     open: (endpoint: string, most: number): Promise<OpenRow[]> =>
@@ -115,7 +114,7 @@ export async function eventsAt(
   data: OrganisationData,
   positions: readonly string[],
 ): Promise<ReadonlyMap<string, EventRow>> {
-  const rows = nativeCollection(data.collection(events));
+  const rows = data.collection(events);
   const found = await rows.find({ _id: { $in: [...positions] } }, SETTLED_READ).toArray();
   return new Map(found.map((row) => [row._id, row]));
 }

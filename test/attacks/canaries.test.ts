@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { Organisation } from '../../src/auth/principal';
+import { databaseOf } from '../../src/database/native';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
 import { type Place, placesFor } from '../support/attackPlaces';
@@ -72,7 +73,7 @@ describe.each(['valid', 'revoked', 'mistyped', 'unknown'] as const)('a key that 
   test('is stored nowhere except in business data that contained it', async () => {
     const secret = secrets[kind];
     for (const place of placesFor(secret).filter(({ isData }) => !isData)) await send(place);
-    expect(tracesOf(secret, await dumpDatabase(gateway.databases.control))).toEqual([]);
+    expect(tracesOf(secret, await dumpDatabase(databaseOf(gateway.databases.control)))).toEqual([]);
     const rows = await dumpWithoutData();
     expect(rows).toContain('Canary');
     expect(tracesOf(secret, rows)).toEqual([]);
@@ -98,12 +99,12 @@ describe('the pepper', () => {
 
   test('is in no database and no answer about keys, although every key was created with it', async () => {
     expect((await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${caller}` } })).status).toBe(200);
-    expect(await dumpDatabase(gateway.databases.control)).not.toContain(PEPPER);
+    expect(await dumpDatabase(databaseOf(gateway.databases.control))).not.toContain(PEPPER);
   });
 });
 
 test('only the id, prefix, last four characters and a salted hash of a key are stored', async () => {
-  const dump = await dumpDatabase(gateway.databases.control);
+  const dump = await dumpDatabase(databaseOf(gateway.databases.control));
   for (const secret of Object.values(secrets)) expect(tracesOf(secret, dump)).toEqual([]);
   expect(dump).toContain(secrets.valid.slice(0, DEFAULT_KEY_PREFIX.length + 6));
 });

@@ -119,7 +119,7 @@ test('an answer is forgotten after 24 hours, and its Idempotency-Key can be used
   const [name, key] = [newName(), randomUUID()];
   const body = { text: name };
   const first = await caller.post('/requests', body, withKey(key));
-  const records = gateway.databases.organisationData(organisation).connection.collection('idempotency_records');
+  const records = gateway.databases.organisationData(organisation).database.collection('idempotency_records');
   // and a second, since a gateway's measure of the database's clock may be some milliseconds behind
   const dayAgo = new Date(Date.now() - 24 * 60 * 60 * 1000 - 1000);
   const changed = await records.updateMany({ 'answer._id': first.body.id }, { $set: { created_at: dayAgo } });

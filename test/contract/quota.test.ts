@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { nativeCollection } from '../../src/database/native';
 import { products } from '../../src/resources/products/products';
 import { eventually } from '../http/eventually';
 import { callerOf } from '../support/factories';
@@ -29,7 +28,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
     sku: randomUUID(),
     filler: 'x'.repeat(20_000),
   }));
-  await nativeCollection(data.collection(products)).insertMany(rows as never);
+  await data.collection(products).insertMany(rows as never);
   // until then nothing is known of it, or what it had a moment ago
   gateway.databases.limitBytes(LIMIT);
   await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);

@@ -159,7 +159,7 @@ test('no collection is created while an organisation is being erased', async () 
   await gateways[0].control.erasing.begin(organisation.id);
   await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
   await expect(data.slots.take()).rejects.toMatchObject({ code: 'unavailable' });
-  expect((await data.connection.listCollections()).map(({ name }) => name)).toEqual(['products']);
+  expect((await data.database.listCollections().toArray()).map(({ name }) => name)).toEqual(['products']);
   await erased(organisation);
   await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
   expect(await isListed(organisation)).toBe(false);

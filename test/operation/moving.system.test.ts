@@ -123,7 +123,7 @@ test('a move waits for writes in progress, and an older write that resumes after
   let isInside = false;
   const under = data.transaction(async (session) => {
     await data.slots.pass(passed, session);
-    await data.connection.collection('requests').insertOne({ _id: 'under way' as never }, { session });
+    await data.database.collection('requests').insertOne({ _id: 'under way' as never }, { session });
     isInside = true;
     await held;
   }, []);
@@ -193,7 +193,7 @@ test('a hold on times is not mistaken for a dead write', async () => {
   expect(await settledUntil(data)).toEqual(first);
   // unlike the row of a dead write
   const old = new Date(Date.now() - 1_000_000);
-  await data.connection.collection('open_writes').updateMany({}, { $set: { since: old } });
+  await data.database.collection('open_writes').updateMany({}, { $set: { since: old } });
   expect(await settledUntil(data)).toEqual(old);
   expect(await settledUntil(data)).toEqual(old);
   await data.slots.letGo();
@@ -224,7 +224,7 @@ test('a copy is whole and has all indexes, whichever ranges a killed attempt has
   const { id } = await makeOrganisation(gateways[0], { cluster: 'default' });
   const source = gateways[0].databases.organisationData({ id, cluster: 'default' });
   const target = await gateways[0].databases.open({ id, cluster: 'eu' });
-  const [from, to] = [source, target].map(({ connection }) => connection.getClient().db(databaseName(id)));
+  const [from, to] = [source, target].map(({ database }) => database);
   // more than the lanes take at a time, with ids of several types
   const rows = Array.from({ length: 7500 }, (_none, at) => ({ _id: (at % 2 ? at : `row ${String(at)}`) as never, at }));
   await from!.collection('rows').insertMany(rows);

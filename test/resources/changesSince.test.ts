@@ -29,8 +29,8 @@ beforeEach(async () => {
   [writer, reader] = [client(gateway, key), client(other, key)];
 });
 
-const rowsOfOpenWrites = (): ReturnType<OrganisationData['connection']['collection']> =>
-  gateway.databases.organisationData(organisation).connection.collection(openWrites.name);
+const rowsOfOpenWrites = (): ReturnType<OrganisationData['database']['collection']> =>
+  gateway.databases.organisationData(organisation).database.collection(openWrites.name);
 
 /** Holds every transaction of the writing gateway open before its commit until `hold` resolves. */
 function holdCommits(hold: () => Promise<unknown>): void {

@@ -23,7 +23,7 @@ beforeEach(async () => {
 const input = { text: 'Are you open?', customer_id: customer.id };
 const lives = new AbortController().signal;
 const names = async (): Promise<unknown[]> =>
-  (await data.collection(messages).find().sort({ created_at: 1 }).lean()).map(({ author_name }) => author_name);
+  (await data.collection(messages).find().sort({ created_at: 1 }).toArray()).map(({ author_name }) => author_name);
 
 test('a thread whose customer was erased before its write began has no copy', async () => {
   await openRequest(data, input, (...write) => stampedWrite(data, ...write));
@@ -48,7 +48,7 @@ test('a thread that copied the name before it was erased is waited for', async (
         const over = jest.fn();
         erased ??= eraseCustomer(data, customer.id, signal).finally(over);
         while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
-        expect((await data.collection(customers).findById(customer.id).lean())?.name).toBe('erased');
+        expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
         return thread;
       },
       options,

@@ -9,7 +9,7 @@ const organisation = late(() => makeOrganisation(gateway));
 const caller = late(() => callerOf(gateway, organisation));
 
 const count = (): Promise<number> =>
-  gateway.databases.organisationData(organisation).connection.collection('customers').countDocuments();
+  gateway.databases.organisationData(organisation).database.collection('customers').countDocuments();
 
 const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
 const person = (name: string, members: Json = {}): Json => ({

@@ -203,9 +203,9 @@ describe('the database', () => {
     const sent = await commandsOf(gateway, organisation, () => ask(GRAPHQL, caller, name, args));
     expect(sent.map((one) => one.name)).toEqual(['aggregate']);
     const { aggregate, pipeline } = sent[0]!.command;
-    const { connection } = gateway.databases.organisationData(organisation);
+    const { database } = gateway.databases.organisationData(organisation);
     return JSON.stringify(
-      await connection.db!.command({ explain: { aggregate, pipeline, cursor: {} }, verbosity: 'queryPlanner' }),
+      await database.command({ explain: { aggregate, pipeline, cursor: {} }, verbosity: 'queryPlanner' }),
     );
   }
 

@@ -30,8 +30,8 @@ beforeAll(async () => {
 });
 
 async function explain(command: Json): Promise<Json> {
-  const { connection } = gateway.databases.organisationData(organisation);
-  return connection.db!.command({ explain: command, verbosity: 'executionStats' });
+  const { database } = gateway.databases.organisationData(organisation);
+  return database.command({ explain: command, verbosity: 'executionStats' });
 }
 
 const OF_A_QUERY = ['find', 'filter', 'sort', 'limit', 'projection'];
@@ -184,8 +184,8 @@ const FEW: Partial<Record<string, string>> = {
 test.each(RESOURCES)(
   'a search of $list uses the index of words and examines few rows for few matches',
   async ({ list }) => {
-    const { connection } = gateway.databases.organisationData(organisation);
-    const keys = (await connection.collection(list).indexes()).map(({ key }) => key);
+    const { database } = gateway.databases.organisationData(organisation);
+    const keys = (await database.collection(list).indexes()).map(({ key }) => key);
     expect(keys).toContainEqual({ search: 1 });
     if (!plansFully) return;
     await expectIndexed(list, { q: 'a b', limit: LIMIT }, { maySort: true });

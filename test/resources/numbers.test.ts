@@ -1,6 +1,5 @@
 import mongoose from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
-import { nativeCollection } from '../../src/database/native';
 import { orders } from '../../src/resources/orders/orders';
 import { products } from '../../src/resources/products/products';
 import type { Answer, Client, Json } from '../support/client';
@@ -29,7 +28,7 @@ async function withWritten(members: Json): Promise<{ caller: Client; broken: str
     }));
   await store(gateway, organisation, { customers: [customer!], orders: rows });
   const data = gateway.databases.organisationData(organisation);
-  await nativeCollection(data.collection(orders)).updateOne({ _id: rows[1].id }, { $set: members });
+  await data.collection(orders).updateOne({ _id: rows[1].id }, { $set: members });
   return { caller: await callerOf(gateway, organisation), broken: rows[1].id, sound: rows[2].id };
 }
 
@@ -143,7 +142,7 @@ describe('-0, which Python and Go write for 0.0, is 0:', () => {
     for (const zero of ['-0.0', '-0.0', '0']) outcomes.push(await upsert(caller, product(zero)));
     expect(outcomes).toEqual(['created', 'unchanged', 'unchanged']);
     const data = gateway.databases.organisationData(organisation);
-    const row = await nativeCollection(data.collection(products)).findOne({});
+    const row = await data.collection(products).findOne({});
     expect([row!.unit_price_minor, row!.lead_time_days]).toEqual([0, 0]);
   });
 });

@@ -78,7 +78,7 @@ describe.each(FACES)('pages in $name', (face) => {
       const there = records.products.slice(0, 40);
       const fleeting = records.products.slice(40, 50);
       await store(gateway, own, { products: [...there, ...fleeting] });
-      const { connection } = gateway.databases.organisationData(own);
+      const { database } = gateway.databases.organisationData(own);
       const seen: string[] = [];
       let added = 0;
       for (let cursor: string | null | undefined; cursor !== null;) {
@@ -92,7 +92,7 @@ describe.each(FACES)('pages in $name', (face) => {
         await ask(face, reader, 'upsert_products', {
           products: [...products, { sku, name, description: `change ${String(added)}` }],
         });
-        await connection.collection('products').deleteOne({ _id: fleeting.pop()?.id as never });
+        await database.collection('products').deleteOne({ _id: fleeting.pop()?.id as never });
         if (added > 200) throw new Error('the pages never end');
       }
       expect(new Set(seen).size).toBe(seen.length);

@@ -9,7 +9,7 @@ const organisation = late(() => makeOrganisation(gateway));
 const caller = late(() => callerOf(gateway, organisation));
 
 const count = (): Promise<number> =>
-  gateway.databases.organisationData(organisation).connection.collection('products').countDocuments();
+  gateway.databases.organisationData(organisation).database.collection('products').countDocuments();
 
 const BIGGEST = Number.MAX_SAFE_INTEGER;
 

@@ -12,8 +12,7 @@ const gateway = served();
 const organisation = late(() => makeStored(gateway, { customers }));
 const caller = late(() => callerOf(gateway, organisation));
 
-const collection = (of: Organisation, name: string) =>
-  gateway.databases.organisationData(of).connection.collection(name);
+const collection = (of: Organisation, name: string) => gateway.databases.organisationData(of).database.collection(name);
 
 describe.each(FACES)('open_request in $name', (face) => {
   const open = (args: Json): Promise<Json> => ask(face, caller, 'open_request', args);

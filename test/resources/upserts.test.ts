@@ -69,8 +69,8 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
   test('never moves updated_at backwards, whatever the clock says', async () => {
     const { one } = await make();
     const future = new Date(Date.now() + 3_600_000);
-    const { connection } = gateway.databases.organisationData(organisation);
-    await connection.collection(list).updateOne({ [key]: one[key] }, { $set: { updated_at: future } });
+    const { database } = gateway.databases.organisationData(organisation);
+    await database.collection(list).updateOne({ [key]: one[key] }, { $set: { updated_at: future } });
     expect((await report([{ ...one, name: 'Renamed' }])).updated).toBe(1);
     expect(await stored(one)).toMatchObject({ name: 'Renamed', updated_at: future.toISOString() });
   });
@@ -211,9 +211,9 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     const reports = await Promise.all(calls);
     const total = (outcome: string): number => reports.reduce((sum: number, one) => sum + Number(one[outcome]), 0);
     expect([total('created'), total('updated') + total('unchanged'), total('failed')]).toEqual([50, 350, 0]);
-    const { connection } = gateway.databases.organisationData(organisation);
+    const { database } = gateway.databases.organisationData(organisation);
     for (const one of shared) {
-      expect(await connection.collection(list).countDocuments({ [key]: one[key] })).toBe(1);
+      expect(await database.collection(list).countDocuments({ [key]: one[key] })).toBe(1);
     }
     const ids = reports.flatMap(({ results }) => results.map(({ id }: Json) => id));
     expect(new Set(ids).size).toBe(50);

@@ -1,5 +1,4 @@
 import { type Command, type DatabaseProxy, documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import { nativeCollection } from '../../src/database/native';
 import { findRaw } from '../../src/database/rawRows';
 import { customers } from '../../src/resources/customers/customers';
 import { quotes } from '../../src/resources/quotes';
@@ -111,7 +110,7 @@ describe('writing answers from bytes', () => {
 });
 
 test('a row stored by another program with other types falls back to objects, as does its whole collection for a while', async () => {
-  const rows = nativeCollection(gateway.databases.organisationData(organisation).collection(customers));
+  const rows = gateway.databases.organisationData(organisation).collection(customers);
   const before = await caller.get('/customers', { sort: 'name', limit: 5 });
   const [{ id }] = before.body.data;
   // a number, which the schema's String gives as text
@@ -141,16 +140,15 @@ test('rows that do not fit into one reply are read from its cursor, which is nev
     },
   });
   const own = await startGateway({ MONGODB_URI: proxy.uri });
-  const model = own.databases.organisationData(organisation).collection(quotes);
-  const rows = nativeCollection(model);
+  const rows = own.databases.organisationData(organisation).collection(quotes);
   const [one] = await rows.find({}, { limit: 1 }).toArray();
   const lines = [{ description: 'x'.repeat(9 * 1024 * 1024) }];
   const ids = ['large-1', 'large-2'];
   await rows.insertMany(ids.map((id) => ({ ...one, _id: id, number: id, lines })));
   try {
     const filter = { _id: { $in: ids } };
-    await expect(findRaw(model, { filter, most: 2 })).rejects.toThrow('large');
-    expect((await findRaw(model, { filter, most: 1 })).places).toHaveLength(2);
+    await expect(findRaw(rows, { filter, most: 2 })).rejects.toThrow('large');
+    expect((await findRaw(rows, { filter, most: 1 })).places).toHaveLength(2);
     await eventually(() => Promise.resolve(ended.length > 0 ? true : undefined));
     expect(opened).toBeDefined();
     expect(ended.map(String)).toEqual([opened]);

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import mongoose from 'mongoose';
+import mongoose, { type mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { events } from '../../src/events/collection';
@@ -130,13 +130,13 @@ async function recordEvents(gateway: TestGateway, organisation: Organisation, id
 
 /** Every document of every collection of an organisation's database, as text, except the rows of writes in flight. */
 export async function dumpOf(gateway: TestGateway, organisation: Organisation): Promise<string> {
-  const { connection } = gateway.databases.organisationData(organisation);
-  return dumpDatabase(connection);
+  const { database } = gateway.databases.organisationData(organisation);
+  return dumpDatabase(database);
 }
 
 /** The same of any database. */
-export async function dumpDatabase(connection: mongoose.Connection): Promise<string> {
-  const collections = await connection.db!.collections();
+export async function dumpDatabase(database: mongo.Db): Promise<string> {
+  const collections = await database.collections();
   const parts: string[] = [];
   for (const collection of collections.sort((a, b) => (a.collectionName < b.collectionName ? -1 : 1))) {
     const rows = await collection.find().sort({ _id: 1 }).toArray();

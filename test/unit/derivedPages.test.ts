@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GraphQLObjectType, parse } from 'graphql';
-import type { Model } from 'mongoose';
-import { defineCollection } from '../../src/database/collection';
+import type { mongo } from 'mongoose';
+import { definedByType } from '../../src/database/collection';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
 import { filtersInForce } from '../../src/stored/collection';
@@ -19,30 +19,25 @@ interface Row {
   readonly _id: string;
 }
 
-function collectionOf(name: string) {
-  const shape = { _id: String, customer_id: String, created_at: Date, made_on: Date, located_at: String };
-  return defineCollection<Row>(name, shape, []);
-}
+const TIMES = ['created_at', 'made_on'];
+const collectionOf = (name: string) => definedByType<Row>(name, [], TIMES as never);
 
-/** A model that keeps the conditions of its last query. */
-function modelOf(name: string): { model: Model<Row>; asked: () => object } {
+/** Rows that keep the conditions of their last query. */
+function rowsOf(): { rows: mongo.Collection<Row>; asked: () => object } {
   let asked: object = {};
-  const stored = { find: (filter: object) => ((asked = filter), { toArray: () => Promise.resolve([]) }) };
-  const client = { db: () => ({ collection: () => stored }) };
-  const { schema } = collectionOf(name);
-  const model = { db: { name: 'any', getClient: () => client }, collection: { name }, schema };
-  return { model: model as unknown as Model<Row>, asked: () => asked };
+  const rows = { find: (filter: object) => ((asked = filter), { toArray: () => Promise.resolve([]) }) };
+  return { rows: rows as unknown as mongo.Collection<Row>, asked: () => asked };
 }
 
 describe('the cursor of a list', () => {
   async function conditionsAfter(sort: string, row: Row): Promise<object> {
     const request: ListRequest = {
-      ...{ organisationId: ORGANISATION, operation: 'things', filters: {}, conditions: [] },
+      ...{ organisationId: ORGANISATION, operation: 'things', filters: {}, conditions: [], times: TIMES },
       args: { sort, limit: 1 },
     };
     const cursor = firstPage([row, row], request).next_cursor;
-    const { model, asked } = modelOf('things');
-    await findPage(model, { ...request, args: { ...request.args, cursor } });
+    const { rows, asked } = rowsOf();
+    await findPage(rows, { ...request, args: { ...request.args, cursor } });
     return asked();
   }
 
@@ -65,10 +60,10 @@ describe('a list of a parent', () => {
     const rows = ['a', 'b'].map((_id) => ({ _id, created_at: new Date(0) }));
     const list = { organisationId: ORGANISATION, operation: name, args: { limit: 1 }, filters };
     const cursor = firstPage(rows, list).next_cursor;
-    const { model, asked } = modelOf(name);
+    const { rows: found, asked } = rowsOf();
     const data = {
       organisationId: ORGANISATION,
-      collection: () => model,
+      collection: () => found,
       pages: (work: () => unknown) => work(),
       ownTurn: () => Promise.resolve(),
     } as unknown as OrganisationData;

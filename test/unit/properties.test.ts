@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Model, Schema } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/stored/lines';
@@ -52,7 +52,8 @@ describe('a cursor', () => {
   type List = typeof list extends fc.Arbitrary<infer T> ? T : never;
 
   function request({ sort, ...rest }: List, cursor?: string): ListRequest {
-    return { ...rest, args: { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) }, conditions: [] };
+    const times = ['created_at', 'updated_at'];
+    return { ...rest, args: { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) }, conditions: [], times };
   }
 
   function cursorOf(rows: Row, of: List): string {
@@ -64,10 +65,7 @@ describe('a cursor', () => {
     let conditions: unknown;
     const rows = { toArray: () => Promise.resolve([]) };
     const stored = { find: (filter: unknown) => ((conditions = filter), rows) };
-    const client = { db: () => ({ collection: () => stored }) };
-    const schema = new Schema({ name: String, created_at: Date, updated_at: Date });
-    const model = { db: { name: 'any', getClient: () => client }, collection: { name: 'any' }, schema };
-    await findPage(model as unknown as Model<Row>, request(of, cursor));
+    await findPage(stored as unknown as mongo.Collection<Row>, request(of, cursor));
     return conditions;
   }
 

@@ -1,8 +1,8 @@
-import type { Connection } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { createQuota } from '../../src/database/quota';
 
-const organisation = { name: 'org_1' } as Connection;
-const other = { name: 'org_2' } as Connection;
+const organisation = { databaseName: 'org_1' } as mongo.Db;
+const other = { databaseName: 'org_2' } as mongo.Db;
 const AT_MOST = 1000;
 
 let bytes: number;

@@ -120,11 +120,11 @@ interface Found extends Difference {
 }
 
 /** What the collections that exist lack; one command for their names, and one for each of them. */
-async function differencesOf({ connection, collections }: OrganisationData): Promise<Found[]> {
-  const names = await collectionNames(connection);
+async function differencesOf({ database, collections }: OrganisationData): Promise<Found[]> {
+  const names = await collectionNames(database);
   const found: Found[] = [];
   for (const definition of collections) {
-    if (names.has(definition.name)) found.push({ definition, ...(await differenceOf(connection, definition)) });
+    if (names.has(definition.name)) found.push({ definition, ...(await differenceOf(database, definition)) });
   }
   return found;
 }
@@ -141,10 +141,10 @@ async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<
   for (const one of found) {
     const { definition, missing, surplus } = one;
     try {
-      if (missing.length > 0) await data.creating(() => makeIndexes(data.connection, definition, missing));
+      if (missing.length > 0) await data.creating(() => makeIndexes(data.database, definition, missing));
       done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
       // only then, since a new index may do the work of a retired one
-      if (surplus.length > 0) await dropIndexes(data.connection, definition, surplus);
+      if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
       done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
     } catch (error) {
       failed.push(`${definition.name} (${messageOf(error)})`);

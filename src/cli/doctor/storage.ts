@@ -1,4 +1,5 @@
 import { differenceOf, makeIndexes } from '../../database/making';
+import { databaseOf } from '../../database/native';
 import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
 import { isAbandoned, type Moves } from '../../organisations/moving';
@@ -20,8 +21,8 @@ export function checkControl({ store, fix }: Visit): Promise<Check> {
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const made: string[] = [];
     for (const definition of controlCollections) {
-      const { missing } = await differenceOf(control, definition);
-      if (missing.length > 0 && fix) await makeIndexes(control, definition, missing);
+      const { missing } = await differenceOf(databaseOf(control), definition);
+      if (missing.length > 0 && fix) await makeIndexes(databaseOf(control), definition, missing);
       made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }
     if (made.length === 0) return `${control.name} has every index`;

@@ -67,7 +67,7 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
     // a cluster that is away keeps nothing else from being shown
     const stored = await store.databases
       .open(moves.organisation)
-      .then(({ connection }) => storedBytes(connection))
+      .then(({ database }) => storedBytes(database))
       .catch(() => undefined);
     return { moves, stored };
   });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reopen } from '../../database/moving/collections';
 import { MoverLost } from '../../database/moving/copy';
-import { databaseOf } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { tellOwedGap } from '../../events/moving';
 import { MoveRefused, type Mover, type Moves } from '../../organisations/moving';
@@ -81,7 +80,7 @@ export async function undo(
 ): Promise<void> {
   const { moving } = store.control;
   await requireMover(store, moved);
-  await reopen(databaseOf(source.connection));
+  await reopen(source.database);
   await source.slots.letGo();
   let isLeft = true;
   try {

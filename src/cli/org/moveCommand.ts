@@ -4,7 +4,6 @@ import { WRONG_FROM } from '../../database/clock';
 import { close } from '../../database/moving/collections';
 import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
 import { makeIndexes } from '../../database/making';
-import { databaseOf } from '../../database/native';
 import { databaseTime } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import { openWrites } from '../../database/slots';
@@ -104,7 +103,7 @@ class Move {
   async #requireRoom({ copies }: Moves, target: OrganisationData): Promise<void> {
     if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
       throw new CommandFailure(
-        `cluster ${this.to} already has a database ${target.connection.name}, which no move has left; see scopegate doctor`,
+        `cluster ${this.to} already has a database ${target.database.databaseName}, which no move has left; see scopegate doctor`,
       );
     }
     await this.store.control.placement.choose(this.to);
@@ -124,12 +123,12 @@ class Move {
     note('waiting for writes under way');
     await source.slots.fence();
     // an organisation without data gives out times too
-    await makeIndexes(source.connection, openWrites, []);
+    await makeIndexes(source.database, openWrites, []);
     await source.slots.hold();
     // none of the times that lists have given out is past this one
     const until = await databaseTime(source);
     const ofEvents = (name: string): boolean => name === events.name;
-    const open = await close(databaseOf(source.connection), (name) => !ofEvents(name));
+    const open = await close(source.database, (name) => !ofEvents(name));
     // what was changed until now has to be among the events that are copied
     const last = { time: await clusterTime(source), signal: this.#signal };
     const missing = await awaitTail(this.store, source, last);
@@ -137,7 +136,7 @@ class Move {
       warn('the events of its last changes are not recorded; the organisation will be told of a gap');
       await this.store.control.feeds.oweGap(this.id, missing);
     }
-    open.push(...(await close(databaseOf(source.connection), ofEvents)));
+    open.push(...(await close(source.database, ofEvents)));
     if (open.length > 0) {
       warn(`other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`);
     }

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../../units';
 import { makeIndexes } from '../making';
-import { databaseOf, nativeCollection } from '../native';
 import type { OrganisationData } from '../organisationData';
 import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
@@ -71,7 +70,7 @@ interface MoverRow {
 const laneOf = (mover: string, lane: string): string => `${mover} ${lane}`;
 
 function moverRows(target: OrganisationData): mongo.Collection<MoverRow> {
-  return nativeCollection(target.collection(openWrites)) as never;
+  return target.collection(openWrites) as never;
 }
 
 /** Lets this process alone write to the target: transactions of others are ended, or store nothing. */
@@ -80,16 +79,16 @@ export async function takeTarget({ target, mover }: Copying): Promise<void> {
   const sessions = others.flatMap((row) => row.sessions ?? []);
   const kill = { killSessions: sessions.map((id) => ({ id })) };
   // one that was killed in a transaction would hold its row until the server's time limit
-  if (sessions.length > 0) await target.connection.getClient().db('admin').command(kill);
+  if (sessions.length > 0) await target.database.client.db('admin').command(kill);
   await target.slots.fence();
-  await makeIndexes(target.connection, openWrites, []);
+  await makeIndexes(target.database, openWrites, []);
   await moverRows(target).insertMany([{ _id: mover }, ...LANES.map((lane) => ({ _id: laneOf(mover, lane) }))]);
 }
 
 /** Copies what is missing. @throws MoverLost; AbortError when the signal aborts */
 export async function copyAll(copying: Copying): Promise<void> {
   const { source, target, onProgress } = copying;
-  const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
+  const [from, to] = [source.database, target.database];
   const found = await collectionsOf(from);
   const total = await documentsOf(from, found);
   const write = writerOf(copying);
@@ -147,7 +146,7 @@ async function documentsOf(database: mongo.Db, collections: readonly { readonly 
 function writerOf({ target, mover }: Copying) {
   const rows = moverRows(target);
   const known = new Set<string>();
-  const transact = transactOn(target.connection.getClient(), async ({ id: session }) => {
+  const transact = transactOn(target.database.client, async ({ id: session }) => {
     if (!session || known.has(session.id.toString('hex'))) return;
     await rows.updateOne({ _id: mover }, { $push: { sessions: session.id } });
     known.add(session.id.toString('hex'));
@@ -159,13 +158,13 @@ function writerOf({ target, mover }: Copying) {
       if (matchedCount === 0) throw new MoverLost();
       const documents = batch.map((document) => BSON.deserialize(document, AS_STORED));
       const options = { session, forceServerObjectId: true };
-      await databaseOf(target.connection).collection(name).insertMany(documents, options);
+      await target.database.collection(name).insertMany(documents, options);
     });
 }
 
 /** Compares all documents and indexes. @throws CopyFault that names the first difference; AbortError */
 export async function compareAll({ source, target, signal, onProgress }: Copying): Promise<Compared> {
-  const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
+  const [from, to] = [source.database, target.database];
   const found = await collectionsOf(from);
   const names = found.map(({ name }) => name);
   const copied = (await collectionsOf(to)).map(({ name }) => name);

@@ -1,11 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Connection, mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import type { Databases } from '../../database/connect';
 import { isDuplicateKey, isUnavailable } from '../../database/faults';
 import { createGate } from '../../database/gate';
 import { collectionNames } from '../../database/making';
-import { nativeCollection } from '../../database/native';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
@@ -66,11 +65,11 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const found = new Map<string, string>();
     for (const name of new Set(wanted.map(({ of }) => of.collection))) {
       const ids = new Set(wanted.filter(({ of }) => of.collection === name).map(({ id }) => id));
-      const rows = databaseOf(data.connection)
+      const rows = data.database
         .collection(name)
         .find({ _id: { $in: [...ids] } } as object, { projection: { [member]: 1 } });
       for await (const { _id, [member]: value } of rows)
-        if (typeof value === 'string') found.set(keyOfRow(data.connection.name, name, _id), value);
+        if (typeof value === 'string') found.set(keyOfRow(data.database.databaseName, name, _id), value);
     }
     return found;
   }
@@ -144,7 +143,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   async function store(data: OrganisationData, rows: readonly EventRow[]): Promise<void> {
     if (rows.length === 0) return;
     await data.prepare([events]);
-    const collection = nativeCollection(data.collection(events));
+    const collection = data.collection(events);
     for (let at = 0; at < rows.length; at += BATCH) await insert(collection, rows.slice(at, at + BATCH));
     onWritten(cluster, rows.length);
   }
@@ -209,7 +208,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
       for (let at = 0; at < all.length; at += BATCH) {
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
           const data = databases.organisationData({ id, cluster });
-          const names = await collectionNames(data.connection);
+          const names = await collectionNames(data.database);
           const found = [...PUBLIC.values()].filter(({ collection }) => names.has(collection));
           if (found.length === 0) return;
           const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
@@ -249,7 +248,7 @@ async function changedSince(
   if (!members.has('updated_at')) return [];
   const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
   const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MOST_AFTER_GAP } as const;
-  const rows = databaseOf(data.connection).collection(collection).find(since, options);
+  const rows = data.database.collection(collection).find(since, options);
   return rows
     .map(({ _id, status }) => {
       const known = hasStatus && typeof status === 'string' ? status : null;
@@ -272,8 +271,4 @@ async function insert(collection: mongo.Collection<EventRow>, rows: readonly Eve
     const there = new Set((await collection.find(ids, options).toArray()).map(({ _id }) => _id));
     left = left.filter(({ _id }) => !there.has(_id));
   }
-}
-
-function databaseOf(connection: Connection): mongo.Db {
-  return connection.getClient().db(connection.name);
 }

@@ -1,4 +1,4 @@
-import { type ClientSession, trusted } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import {
@@ -72,8 +72,8 @@ async function storeThreads(
     const outcome = outcomes.get(record.id)?.outcome;
     // new or unchanged threads have no other messages
     if (outcome === 'created' || (outcome === 'unchanged' && !changed.has(record.id))) continue;
-    const others = trusted({ $nin: messagesOf(record).map((message) => message.id) });
-    await data.collection(messages).deleteMany({ request_id: record.id, _id: others } as object, { session });
+    const others = { $nin: messagesOf(record).map((message) => message.id) };
+    await data.collection(messages).deleteMany({ request_id: record.id, _id: others }, { session });
   }
   return records.map(({ id }): StoredRecord => {
     const outcome = outcomes.get(id)?.outcome ?? 'failed';
@@ -88,11 +88,12 @@ async function foreignMessages(
   records: readonly ImportRecord[],
   session: ClientSession,
 ): Promise<Map<string, Fault[]>> {
-  const ids = trusted({ $in: records.flatMap((record) => messagesOf(record).map((message) => message.id)) });
-  const rows = (await data
+  const ids = records.flatMap((record) => messagesOf(record).map((message) => message.id));
+  const how = { projection: { request_id: 1 }, session };
+  const rows = await data
     .collection(messages)
-    .find({ _id: ids } as object, { request_id: 1 }, { session })
-    .lean()) as Message[];
+    .find({ _id: { $in: ids } }, how)
+    .toArray();
   const owners = new Map(rows.map((message) => [message._id, message.request_id]));
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
@@ -115,14 +116,13 @@ async function foreignMessages(
 
 async function* withMessages(data: OrganisationData, threads: readonly ImportRecord[]): AsyncGenerator<ImportRecord> {
   if (threads.length === 0) return;
-  const ids = trusted({ $in: threads.map((thread) => thread.id) });
-  const rows = (await data
+  const rows = data
     .collection(messages)
-    .find({ request_id: ids } as object)
-    .sort({ request_id: 1, created_at: 1, _id: 1 })
-    .lean()) as Message[];
+    .find({ request_id: { $in: threads.map((thread) => thread.id) } })
+    .sort({ request_id: 1, created_at: 1, _id: 1 });
   const byThread = new Map(threads.map((thread) => [thread.id, [] as object[]]));
-  for (const { _id: id, request_id: threadId, ...message } of rows) byThread.get(threadId)?.push({ id, ...message });
+  for await (const { _id: id, request_id: threadId, ...message } of rows)
+    byThread.get(threadId)?.push({ id, ...message });
   for (const thread of threads) yield { ...thread, messages: byThread.get(thread.id) };
 }
 

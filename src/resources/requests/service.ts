@@ -92,15 +92,16 @@ export async function openRequest(
       body: input.text,
       created_at: now,
     };
-    await data.collection(requests).create([thread], { session });
-    await data.collection(messages).create([message], { session });
+    await data.collection(requests).insertOne(thread, { session });
+    await data.collection(messages).insertOne(message, { session });
     return thread;
   }, STORED);
 }
 
 /** Read in the transaction that copies it, which whoever erases the customer waits for. */
 async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
-  const found = await data.collection(customers).findById(id, { name: 1 }, { session, maxTimeMS: READ_WITHIN }).lean();
+  const how = { projection: { name: 1 }, session, maxTimeMS: READ_WITHIN };
+  const found = await data.collection(customers).findOne({ _id: id }, how);
   return found?.name ?? null;
 }
 
