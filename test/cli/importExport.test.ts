@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
@@ -61,9 +61,11 @@ describe('examples/northwind', () => {
     }
   });
 
-  test('an export is readable by its owner only', async () => {
+  test('an export is readable by its owner only, also if it overwrites files that everyone could read', async () => {
     const folder = join(await newFolder(), 'made');
     await cli.json('export', '--org', org, folder, '--keys');
+    await chmod(join(folder, 'keys.ndjson'), 0o644);
+    await cli.json('export', '--org', org, folder, '--keys', '--force');
     const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
     const modes = await Promise.all((await readdir(folder)).map((file) => modeOf(join(folder, file))));
     expect([await modeOf(folder), ...new Set(modes)]).toEqual([0o700, 0o600]);
@@ -273,16 +275,17 @@ test('importing a thread again removes messages that are not in its record', asy
   expect(JSON.parse(await readFile(join(folder, 'requests.ndjson'), 'utf8'))).toEqual(shorter);
 });
 
-test('accepts a byte order mark, CRLF, blank lines and upper-case ids', async () => {
-  const { id: org } = await makeOrganisation(cli, 'Windows');
-  const lines = await northwindLines('products.ndjson', 2);
+test('ids in capitals are the same ids, at any depth', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Capitals');
+  const lines = await northwindLines('orders.ndjson', 2);
   const capitals = lines.map((line) =>
-    line.replace(/"id": "([^"]*)"/, (_, id: string) => `"id": "${id.toUpperCase()}"`),
+    line.replaceAll(/"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/g, (id) => id.toUpperCase()),
   );
-  const { code } = await importText(org, `\ufeff${capitals.join('\r\n\r\n')}\r\n`);
-  expect(code).toBe(0);
-  const { answer } = await importText(org, lines.join('\n'));
-  expect(answer.files.products).toEqual({ read: 2, created: 0, updated: 0, unchanged: 2, failed: 0 });
+  expect(capitals[0]).not.toBe(lines[0]);
+  // as another system writes a file
+  expect(await importText(org, `\ufeff${capitals.join('\r\n\r\n')}\r\n`, 'orders.ndjson')).toMatchObject({ code: 0 });
+  const { answer } = await importText(org, lines.join('\n'), 'orders.ndjson');
+  expect(answer.files.orders).toEqual({ read: 2, created: 0, updated: 0, unchanged: 2, failed: 0 });
 });
 
 test('a path with nothing to import is an error that lists the expected files', async () => {

@@ -32,29 +32,6 @@ test("a key's value is shown only when it is created", async () => {
   ]);
 });
 
-test('a key is active until it is revoked or expires', async () => {
-  const { id } = await makeOrganisation(cli, 'States');
-  const make = () => makeKey(cli, id, '--expires-in', '90d');
-  const [lasting, revoked, expired] = [await make(), await make(), await make()];
-  expect(await cli.json('key', 'revoke', revoked.id)).toEqual({ id: revoked.id, revoked: true });
-  await expire(expired.id);
-  interface Row {
-    readonly id: string;
-    readonly state: string;
-    readonly expires_at: string;
-    readonly created_at: string;
-  }
-  const rows = await cli.json<Row[]>('key', 'list', '--org', id);
-  expect(rows.map((row) => [row.id, row.state])).toEqual([
-    [lasting.id, 'active'],
-    [revoked.id, 'revoked'],
-    [expired.id, 'expired'],
-  ]);
-  const [first] = rows;
-  const days = (Date.parse(first?.expires_at ?? '') - Date.parse(first?.created_at ?? '')) / 86_400_000;
-  expect(days).toBeCloseTo(90, 3);
-});
-
 test("key update changes only what is given, and does not print the key's value", async () => {
   const { id: own } = await makeOrganisation(cli, 'Changes');
   const { id, key } = await makeKey(cli, own, '--name', 'shop', '--scopes', 'quotes:read', '--expires-in', '1d');
@@ -114,26 +91,30 @@ test('key show prints everything known about a key except its value', async () =
   expect(stdout).toMatch(/state +revoked\n[^]*expires +never\nrevoked +\S+Z\nlast used +never\nreplaced by +none\n$/);
 });
 
-test.each(['update', 'rotate'])('key %s says why a key is no longer active', async (command) => {
-  const { id: own } = await makeOrganisation(cli, 'Ended');
-  const [revoked, expired] = [await makeKey(cli, own), await makeKey(cli, own)];
-  await cli.run('key', 'revoke', revoked.id);
-  await expire(expired.id);
-  const options = command === 'update' ? ['--name', 'x'] : [];
-  const next = `so it cannot be ${command === 'update' ? 'changed' : 'rotated'}; for a new one: scopegate key create`;
-  const ends = [
-    [revoked.id, 'was revoked'],
-    [expired.id, 'expired'],
-  ] as const;
-  for (const [id, ended] of ends) {
-    const shown = await cli.json<Record<string, string>>('key', 'show', id);
-    const at = shown.revoked_at ?? shown.expires_at;
-    const said = await cli.failed(1, 'key', command, id, ...options);
-    expect(said).toContain(`key ${id} ${ended} at ${at!}, ${next} --org ${own}`);
-  }
-  const none = await cli.failed(1, 'key', command, NOBODY, ...options);
-  expect(none).toContain(`key ${NOBODY} not found; see scopegate key list`);
-});
+test.each(['update', 'rotate'])(
+  'a key is active until it is revoked or expires, and then key %s says why it is not',
+  async (command) => {
+    const { id: own } = await makeOrganisation(cli, 'Ended');
+    const make = () => makeKey(cli, own, '--expires-in', '90d');
+    const [lasting, revoked, expired] = [await make(), await make(), await make()];
+    expect(await cli.json('key', 'revoke', revoked.id)).toEqual({ id: revoked.id, revoked: true });
+    await expire(expired.id);
+    const rows = await cli.json<Record<'state' | 'created_at' | 'expires_at', string>[]>('key', 'list', '--org', own);
+    expect(rows.map(({ state }) => state)).toEqual(['active', 'revoked', 'expired']);
+    expect((Date.parse(rows[0]!.expires_at) - Date.parse(rows[0]!.created_at)) / 86_400_000).toBeCloseTo(90, 3);
+    expect(await cli.json('key', 'show', lasting.id)).toMatchObject({ state: 'active' });
+    const options = command === 'update' ? ['--name', 'x'] : [];
+    const next = `so it cannot be ${command === 'update' ? 'changed' : 'rotated'}; for a new one: scopegate key create`;
+    for (const [id, ended] of Object.entries({ [revoked.id]: 'was revoked', [expired.id]: 'expired' })) {
+      const shown = await cli.json<Record<string, string>>('key', 'show', id);
+      const at = shown.revoked_at ?? shown.expires_at;
+      const said = await cli.failed(1, 'key', command, id, ...options);
+      expect(said).toContain(`key ${id} ${ended} at ${at!}, ${next} --org ${own}`);
+    }
+    const none = await cli.failed(1, 'key', command, NOBODY, ...options);
+    expect(none).toContain(`key ${NOBODY} not found; see scopegate key list`);
+  },
+);
 
 test('creating a key on a plan without API access prints a warning', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');

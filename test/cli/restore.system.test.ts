@@ -1,4 +1,4 @@
-import { chmod, cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OwnDatabase, startDatabase } from '../operation/database';
 import { client } from '../support/client';
@@ -61,15 +61,6 @@ test('the export has keys without secrets', async () => {
   expect(text).not.toContain(KEY_PEPPER);
   expect(text.trimEnd().split('\n')).toHaveLength(3);
   expect(JSON.parse(text.split('\n')[0]!)).toEqual({ pepper: { salt: expect.any(String), hash: expect.any(String) } });
-});
-
-test('only its owner can read keys.ndjson, also if it overwrites a file that everyone could read', async () => {
-  const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
-  expect(await modeOf(join(folder, 'keys.ndjson'))).toBe('600');
-  const copy = await copyOf(folder);
-  await chmod(join(copy, 'keys.ndjson'), 0o644);
-  await here.json('export', '--org', organisation.id, copy, '--keys', '--force');
-  expect(await modeOf(join(copy, 'keys.ndjson'))).toBe('600');
 });
 
 test('the import is identical byte for byte, and its keys work, except the revoked one', async () => {
