@@ -45,7 +45,6 @@ const projects = [
 
 module.exports = {
   projects,
-  reporters: ['default', '<rootDir>/test/support/progressReporter.js'],
   testTimeout: 60_000,
   // also on two cores: a test waits for the database and for other processes a third of its time (13 % less than with two)
   maxWorkers: 3,
