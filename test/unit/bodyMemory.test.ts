@@ -23,10 +23,10 @@ test('in one of four workers a key has its quarter of the whole, within the half
   expect(bodies.held()).toBe(64);
 });
 
-test('alone, a key has a quarter', () => {
+test('all organisations together have the whole', () => {
   const bodies = createBodyMemory(64, () => undefined);
-  bodies.hold(sender('a'), 16);
+  for (const key of ['1a', '1b', '2a', '2b']) bodies.hold(sender(key, key[0]), 16);
   expect(() => {
-    bodies.hold(sender('a'), 1);
-  }).toThrow('This caller is sending too much data at once');
+    bodies.hold(sender('c', 'three'), 1);
+  }).toThrow('Too much data is being sent');
 });

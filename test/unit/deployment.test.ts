@@ -1,54 +1,36 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables } from '../../src/config';
 import { CLUSTER_FILES } from '../../src/config/lists';
 import { secantusLink } from '../../src/database/embedded/secantusdb';
+import { read, ROOT } from '../docs/markdown';
+import type { Json } from '../support/client';
 
-const ROOT = join(__dirname, '..', '..');
-const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
-
-interface Service {
-  readonly image?: string;
-  readonly build?: string;
-  readonly command?: string[];
-  readonly environment?: Record<string, string>;
-  readonly healthcheck?: { readonly test: string[] };
-  readonly mem_limit?: string;
-  readonly logging?: object;
-  readonly ports?: string[];
-  readonly restart?: string;
-  readonly ulimits?: { readonly nofile: number };
-  readonly depends_on?: Record<string, { readonly condition: string }>;
-}
-
-const compose = parse(read('docker-compose.yml'), { merge: true }) as {
-  services: Record<string, Service>;
-  volumes: Record<string, unknown>;
-};
+const compose = parse(read('docker-compose.yml'), { merge: true }) as { services: Record<string, Json> };
 
 // the tests run without a container engine, so they only check the parsed file
 describe('docker-compose.yml', () => {
   test('has MongoDB 8 as a replica set, Valkey, and the gateway built from the Dockerfile', () => {
     const { mongo, valkey, gateway } = compose.services;
-    expect(mongo!.image).toMatch(/^mongo:8/);
-    expect(mongo!.command).toContain('--replSet=rs0');
-    expect(valkey!.image).toMatch(/^valkey\/valkey:/);
-    expect(gateway!.build).toBe('.');
+    expect(mongo.image).toMatch(/^mongo:8/);
+    expect(mongo.command).toContain('--replSet=rs0');
+    expect(valkey.image).toMatch(/^valkey\/valkey:/);
+    expect(gateway.build).toBe('.');
   });
 
   test('starts the gateway when its dependencies are healthy', () => {
-    const needed = compose.services.gateway!.depends_on ?? {};
+    const needed = compose.services.gateway.depends_on as Record<string, Json>;
     for (const [name, { condition }] of Object.entries(needed)) {
       expect(condition).toBe('service_healthy');
-      expect(compose.services[name]!.healthcheck!.test[0]).toBe('CMD');
+      expect(compose.services[name].healthcheck.test[0]).toBe('CMD');
     }
     expect(Object.keys(needed).sort()).toEqual(['mongo', 'valkey']);
   });
 
   test('sets only variables that the gateway reads', () => {
     const known = describeVariables().map(({ name }) => name);
-    expect(known).toEqual(expect.arrayContaining(Object.keys(compose.services.gateway!.environment ?? {})));
+    expect(known).toEqual(expect.arrayContaining(Object.keys(compose.services.gateway.environment as object)));
   });
 });
 
@@ -63,11 +45,11 @@ test('every service of docker-compose.yml has limits of memory and of its log, a
 
 test('MongoDB in docker-compose.yml requires a password, which the gateway uses, and may open as many files as are planned', () => {
   const { mongo, gateway } = compose.services;
-  expect(mongo!.environment!.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGODB_PASSWORD:\?[^}]+README[^}]*\}$/);
-  expect(mongo!.command).toContain('--keyFile=/data/configdb/key');
-  const { MONGO_INITDB_ROOT_USERNAME: user = '' } = mongo!.environment!;
-  expect(gateway!.environment!.MONGODB_URI).toContain(`mongodb://${user}:\${MONGODB_PASSWORD}@mongo:`);
-  expect(mongo!.ulimits!.nofile).toBeGreaterThan(CLUSTER_FILES);
+  expect(mongo.environment.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGODB_PASSWORD:\?[^}]+README[^}]*\}$/);
+  expect(mongo.command).toContain('--keyFile=/data/configdb/key');
+  const { MONGO_INITDB_ROOT_USERNAME: user = '' } = mongo.environment!;
+  expect(gateway.environment.MONGODB_URI).toContain(`mongodb://${String(user)}:\${MONGODB_PASSWORD}@mongo:`);
+  expect(mongo.ulimits.nofile).toBeGreaterThan(CLUSTER_FILES);
 });
 
 test('the image is built from packages that were installed before the source was copied, without secrets of the folder', () => {
@@ -82,14 +64,14 @@ test('the image is built from packages that were installed before the source was
 test('every image is pinned by digest', () => {
   const images = [
     ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
-    ...Object.values(compose.services).flatMap(({ image }) => image ?? []),
+    ...Object.values(compose.services).flatMap(({ image }) => (image as string | undefined) ?? []),
   ];
   expect(images).toHaveLength(4);
   for (const image of images) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
 });
 
 test('the gateway in docker-compose.yml requires a KEY_PEPPER', () => {
-  const { KEY_PEPPER = '' } = compose.services.gateway!.environment ?? {};
+  const { KEY_PEPPER } = compose.services.gateway.environment;
   // `:?` rejects a missing or empty value
   expect(KEY_PEPPER).toMatch(/^\$\{KEY_PEPPER:\?[^}]+README[^}]*\}$/);
   expect(read('README.md')).toMatch(

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'graphql';
 import { bodySchema, buildOpenApi } from '../../tools/openapi';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
+import { read } from '../docs/markdown';
 
 /* What is deprecated in the SDL is in the OpenAPI document, with the reason. Nothing is yet, but in the schema of this test. */
 
-const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const BASE = read('schema/base.graphql');
 const SDL = `${BASE}
   "Colours."
   enum Colour { "Red." red "Grey." grey @deprecated(reason: "Use red.") }

@@ -116,14 +116,6 @@ test.each([
 });
 
 describe('an error code', () => {
-  test.each(Object.entries(ERROR_CODES))('%s has a status, a title and advice', (code, { status, title, help }) => {
-    const error = new AppError(code as keyof typeof ERROR_CODES, 'x', { reason: 'away' });
-    expect(error).toMatchObject({ status, title, code, detail: 'x', message: 'x' });
-    expect(status).toBeGreaterThanOrEqual(400);
-    expect(title).toMatch(/^[A-Z][a-zA-Z -]+$/);
-    expect(help).toMatch(/^[A-Z].{20,}\.$/);
-  });
-
   test.each([
     [[{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }], 'limit: must be <= 100'],
     [[{ pointer: '/text', code: 'required', detail: 'is required' }], '/text: is required'],

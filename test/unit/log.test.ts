@@ -19,16 +19,12 @@ describe('a text for the log', () => {
     }
   });
 
-  test('has no key that follows a long word', () => {
-    expect(redact('x'.repeat(100) + key)).toMatch(/^x+\[key\]$/);
-  });
-
-  test('has no part of a truncated key', () => {
-    expect(redact(key.slice(0, -20))).toBe('[key]');
-  });
-
-  test('has no key at the point where it is truncated', () => {
-    expect(redact('x'.repeat(270) + ' ' + key)).toBe(`${'x'.repeat(270)} [key]`);
+  test.each([
+    ['that follows a long word', 'x'.repeat(100) + key, /^x+\[key\]$/],
+    ['that is truncated', key.slice(0, -20), /^\[key\]$/],
+    ['at the point where it is truncated', `${'x'.repeat(270)} ${key}`, /^x{270} \[key\]$/],
+  ])('has no key %s', (_where, text, redacted) => {
+    expect(redact(text)).toMatch(redacted);
   });
 
   test('has no key that more text follows, or that is cut, however many are before it', () => {
@@ -38,10 +34,6 @@ describe('a text for the log', () => {
       expect(text.replaceAll('[key]', '')).toMatch(/^x* *(\[k?e?y?)?x*$/);
       expect(text.length).toBeLessThanOrEqual(300);
     }
-  });
-
-  test('is at most 300 characters long', () => {
-    expect(redact('x'.repeat(1000))).toHaveLength(300);
   });
 
   test.each(['/api/v1/quotes/8ee57417-32c9-5f80-8615-94139b1fe228', 'svc_live_', 'quote_totals order_totals'])(

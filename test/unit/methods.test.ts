@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { parse } from 'graphql';
 import { toAppError } from '../../src/mask';
 import type { RequestContext } from '../../src/operations/context';
@@ -17,10 +15,11 @@ import { buildSchemas } from '../../src/operations/build';
 import type { Resolver } from '../../src/operations/run';
 import { METHODS } from '../../src/schema/declaredOperations';
 import { raw, type RawAnswer } from '../http/raw';
+import { read } from '../docs/markdown';
 
 /* REST methods that no public operation uses yet, tested with a resource of this test. */
 
-const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const BASE = read('schema/base.graphql');
 const SDL = `${BASE}
   "A thing."
   type Thing { id: ID! name: String }

@@ -4,7 +4,6 @@ import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } 
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/stored/lines';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
-import { scalars } from '../../src/schema/scalars';
 import { searchWords } from '../../src/stored/search';
 
 // the same cases on every machine; a failure prints how to reproduce it
@@ -35,12 +34,12 @@ function mutated(original: fc.Arbitrary<string>): fc.Arbitrary<{ original: strin
 }
 
 describe('a cursor', () => {
-  const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'] as const;
+  // also a time and a text whose names are like those of the other
+  const SORTS = ['created_at', '-updated_at', 'made_on', 'name', '-name', 'located_at'] as const;
+  const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') });
   const row = fc.record({
     _id: fc.uuid(),
-    name: text(200),
-    created_at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
-    updated_at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
+    ...{ name: text(200), located_at: text(200), created_at: time, updated_at: time, made_on: time },
   });
   const list = fc.record({
     organisationId: fc.uuid(),
@@ -52,7 +51,7 @@ describe('a cursor', () => {
   type List = typeof list extends fc.Arbitrary<infer T> ? T : never;
 
   function request({ sort, ...rest }: List, cursor?: string): ListRequest {
-    const times = ['created_at', 'updated_at'];
+    const times = ['created_at', 'updated_at', 'made_on'];
     return { ...rest, args: { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) }, conditions: [], times };
   }
 
@@ -148,15 +147,6 @@ describe('money', () => {
         expect(BigInt(totalOf(amounts))).toBe(exact);
       }),
       { numRuns: 2000 },
-    );
-  });
-
-  test('an amount is accepted only if it is exact', () => {
-    fc.assert(
-      fc.property(fc.oneof(amount, fc.double(), fc.bigInt(), fc.string(), fc.boolean()), (value) => {
-        if (Number.isSafeInteger(value)) expect(scalars.Minor.parseValue(value)).toBe(value);
-        else expect(() => scalars.Minor.parseValue(value)).toThrow(TypeError);
-      }),
     );
   });
 });

@@ -145,17 +145,6 @@ describe.each(cases)('$name, include $include', ({ name, include }) => {
     expect(outcomes.written).toBeGreaterThan(20);
     expect(outcomes.not).toBeGreaterThan(20);
   });
-
-  test('a cursor uses the same values', () => {
-    const sorts = ['created_at', 'updated_at', '_id'];
-    fc.assert(
-      fc.property(objectOf(rowType, { oneOf: 0 }), fc.constantFrom(...sorts), (row, sort) => {
-        const [value, id] = writer.positionOf(rawRows([serialize(row)]), 0, sort);
-        expect([value, id]).toEqual([row[sort], row._id]);
-      }),
-      { numRuns: 30 },
-    );
-  });
 });
 
 test('an object with a duplicate member is not written, since the driver would take the last value', async () => {

@@ -8,10 +8,13 @@ import { TIMEOUTS } from '../../src/server';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
+let started: RequestTracker<Exchange>[] = [];
 beforeEach(() => {
   jest.useFakeTimers();
 });
 afterEach(() => {
+  for (const one of started) one.stop();
+  started = [];
   jest.useRealTimers();
 });
 
@@ -19,12 +22,16 @@ function newExchange(): Exchange {
   return { isReceiving: false, held: 0, log: {} } as Exchange;
 }
 
+function of(id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange {
+  return { isReceiving, held, log: { principal: { organisation: { id, cluster } } } } as unknown as Exchange;
+}
+
 function answering(ask: (cluster: string) => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
   return { ask, isAway: () => false };
 }
 
 function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestTracker<Exchange> {
-  return createRequestTracker({
+  const tracker = createRequestTracker({
     availability: answering(() => Promise.resolve(true)),
     clusters: ['default', 'eu'],
     lostAt: () => -Infinity,
@@ -33,6 +40,8 @@ function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestT
     longest: TIMEOUTS.answer,
     ...options,
   });
+  started.push(tracker);
+  return tracker;
 }
 
 /** The error of a request whose work never ends; undefined while it is in progress. */
@@ -49,7 +58,6 @@ test('a request continues while the database responds', async () => {
   const end = endOf(tracker);
   await jest.advanceTimersByTimeAsync(49_000);
   expect(end.error).toBeUndefined();
-  tracker.stop();
 });
 
 test('a request gets 503 with Retry-After when the database does not respond', async () => {
@@ -57,7 +65,6 @@ test('a request gets 503 with Retry-After when the database does not respond', a
   const end = endOf(tracker);
   await jest.advanceTimersByTimeAsync(2000);
   expect(end.error).toMatchObject(UNAVAILABLE);
-  tracker.stop();
 });
 
 test('a request that takes too long gets 503 before its connection times out, however slow the last check', async () => {
@@ -66,7 +73,6 @@ test('a request that takes too long gets 503 before its connection times out, ho
   const end = endOf(tracker);
   await jest.advanceTimersByTimeAsync(TIMEOUTS.stalled - 5000);
   expect(end.error).toMatchObject(UNAVAILABLE);
-  tracker.stop();
 });
 
 describe('when connections to the database are lost', () => {
@@ -83,7 +89,6 @@ describe('when connections to the database are lost', () => {
     const end = endOf(tracker);
     await jest.advanceTimersByTimeAsync(7000);
     expect(end.error).toMatchObject(UNAVAILABLE);
-    tracker.stop();
   });
 
   test('several times, a request gets no more time than after the first loss', async () => {
@@ -91,7 +96,6 @@ describe('when connections to the database are lost', () => {
     const end = endOf(tracker);
     await jest.advanceTimersByTimeAsync(8000);
     expect(end.error).toMatchObject(UNAVAILABLE);
-    tracker.stop();
   });
 
   test('a request that started afterwards is not affected', async () => {
@@ -99,7 +103,6 @@ describe('when connections to the database are lost', () => {
     const end = endOf(tracker);
     await jest.advanceTimersByTimeAsync(49_000);
     expect(end.error).toBeUndefined();
-    tracker.stop();
   });
 
   test('a request still receiving its body is not affected', async () => {
@@ -110,7 +113,6 @@ describe('when connections to the database are lost', () => {
     exchange.isReceiving = false;
     await jest.advanceTimersByTimeAsync(20_000);
     expect(end.error).toBeUndefined();
-    tracker.stop();
   });
 });
 
@@ -124,12 +126,9 @@ test('a request whose work never ends is eventually dropped, and reported once',
   await jest.advanceTimersByTimeAsync(60_000);
   expect(tracker.inFlight()).toBe(0);
   expect(ended).toEqual([exchange]);
-  tracker.stop();
 });
 
 describe('of the pending requests', () => {
-  const of = (id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange =>
-    ({ isReceiving, held, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
   const many = (tracker: RequestTracker<Exchange>, count: number, exchange: () => Exchange): void => {
     for (let at = 0; at < count; at += 1) endOf(tracker, exchange());
   };
@@ -150,7 +149,6 @@ describe('of the pending requests', () => {
     expect(admitting(tracker, 'heavy')).toThrow(REFUSAL);
     expect(admitting(tracker, 'light')).not.toThrow();
     expect(shed).toEqual(['organisation']);
-    tracker.stop();
   });
 
   test('one of several clusters may have 1,000 of all its organisations, and other clusters are served', () => {
@@ -162,22 +160,16 @@ describe('of the pending requests', () => {
     expect(admitting(tracker, 'another', 'eu')).toThrow(REFUSAL);
     expect(admitting(tracker, 'another', 'default')).not.toThrow();
     expect(shed).toEqual(['cluster']);
-    tracker.stop();
   });
 
-  test('those waiting for events do not count', () => {
+  test.each([
+    ['waiting for events', { held: 1 }],
+    ['still receiving their body', { isReceiving: true }],
+  ])('those %s do not count', (_what, state) => {
     const tracker = start();
-    many(tracker, 600, () => of('heavy', { held: 1 }));
+    many(tracker, 600, () => of('heavy', state));
     expect(admitting(tracker, 'heavy')).not.toThrow();
     expect(tracker.hasOthers('light')).toBe(false);
-    tracker.stop();
-  });
-
-  test('those still receiving their body do not count', () => {
-    const tracker = start();
-    many(tracker, 600, () => of('heavy', { isReceiving: true }));
-    expect(admitting(tracker, 'heavy')).not.toThrow();
-    tracker.stop();
   });
 });
 
@@ -193,21 +185,13 @@ describe('while a cluster is down', () => {
       tracker.admit();
       tracker.admitOrganisation({ id: 'b', cluster: 'default' });
     }).not.toThrow();
-    tracker.stop();
   });
 
   test('only requests waiting for it are ended', async () => {
     const tracker = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
-    const principal = (cluster: string): Exchange =>
-      ({
-        isReceiving: false,
-        held: 0,
-        log: { principal: { organisation: { id: 'a', cluster } } },
-      }) as unknown as Exchange;
-    const [there, away] = [endOf(tracker, principal('default')), endOf(tracker, principal('eu'))];
+    const [there, away] = ['default', 'eu'].map((cluster) => endOf(tracker, of('a', { cluster })));
     await jest.advanceTimersByTimeAsync(2000);
-    expect(there.error).toBeUndefined();
-    expect(away.error).toMatchObject(UNAVAILABLE);
-    tracker.stop();
+    expect(there!.error).toBeUndefined();
+    expect(away!.error).toMatchObject(UNAVAILABLE);
   });
 });

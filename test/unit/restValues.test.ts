@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parse } from 'graphql';
 import type { RequestContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
@@ -8,10 +6,11 @@ import { createSofaRouter, sofaHandler } from '../../src/rest/sofa';
 import { buildSchemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
 import { buildOpenApi } from '../../tools/openapi';
+import { read } from '../docs/markdown';
 
 /* Types of values in paths and queries that no public operation has yet. */
 
-const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const BASE = read('schema/base.graphql');
 const SDL = `${BASE}
   enum Unit { mm inch }
   type Found { name: String }

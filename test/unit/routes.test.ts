@@ -54,20 +54,10 @@ describe('a path', () => {
     expect(match?.params).toEqual(params);
   });
 
-  test.each([
-    '',
-    '/',
-    '/thing',
-    '/Things',
-    '/things/',
-    '/things//parts',
-    '/things/7/parts/',
-    '/things/7/8/9',
-    'things',
-    '//things',
-    '/totals',
-    '/constructor',
-  ])('%p does not match', (path) => {
-    expect(route(path)).toBeUndefined();
-  });
+  test.each(['', '/thing', '/things//parts', '/things/7/parts/', 'things', '/totals', '/constructor'])(
+    '%p does not match',
+    (path) => {
+      expect(route(path)).toBeUndefined();
+    },
+  );
 });

@@ -52,6 +52,32 @@ describe('the words of a text', () => {
   });
 });
 
+/** Whether a search meets a name: each of its words begins one of the name. */
+function meets(name: string, q: string): boolean {
+  const words = searchWords(name);
+  return searchWords(q).every((asked) => words.some((word) => word.startsWith(asked)));
+}
+
+test.each([
+  ['Weißbier Straße', ['straße', 'STRASSE', 'strasse', 'STRAẞE', 'stras', 'weiss'], ['strabe', 'tras']],
+  ['Smørrebrød', ['smørrebrød', 'SMORREBROD', 'smorre', 'SMØR'], ['smrrebrd']],
+  ['Crème brûlée', ['creme', 'BRULEE', 'cre\u0300me', 'brûl'], ['crme']],
+  ['Cafe\u0301 au lait', ['café', 'CAFE', 'cafe\u0301', 'càfe', 'lait  au'], ['e\u0301', 'cafe zzz', 'cafeau']],
+  ['Œuvre Ægir', ['oeuvre', 'œuvre', 'aegir', 'ÆGIR'], ['uvre']],
+  ['Łódź', ['lodz', 'ŁÓDŹ', 'łó'], ['odz']],
+  ['İstanbul ışık', ['istanbul', 'ISTANBUL', 'ışık', 'isik'], ['stanbul']],
+  ['οδοσήμανση οδός', ['ΟΔΟΣ', 'οδος', 'οδοσημ', 'οδοσ'], ['δος']],
+  ['ﬁne ①', ['fine', 'ﬁne', '1'], ['ine']],
+  ['Ангел', ['ангел', 'АНГ'], ['гел']],
+  ['東京タワー', ['東京', '東'], ['京']],
+  ['M8x40/A2-70,zinc_plated', ['m8x40', 'a2', '70', 'zinc', 'plated', 'A2-70', 'plated m8'], ['40', 'm8x40a2']],
+  ["O'Brien & Sons (Ltd.)", ["o'brien", 'brien', 'o brien', 'ltd', 'sons,ltd'], ['obrien']],
+  [`x${'y'.repeat(120)}`, ['xyy', `x${'y'.repeat(120)}`], ['yy']],
+])('words are met however they are written: %s', (name, met, notMet) => {
+  expect(met.filter((q) => !meets(name, q))).toEqual([]);
+  expect(notMet.filter((q) => meets(name, q))).toEqual([]);
+});
+
 describe('a search', () => {
   test('starts with the longest word, whatever the order in the text', () => {
     expect(searchConditions('1 Q-0000123 box', 'q')[0]).toEqual(searchConditions('0000123', 'q')[0]);

@@ -17,39 +17,24 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test.each<[string, () => void]>([
-  [
-    'a line',
-    () => {
-      print(HOSTILE);
-    },
-  ],
-  [
-    'a line on stderr',
-    () => {
-      say(HOSTILE);
-    },
-  ],
-  [
-    'an error',
-    () => {
-      sayError(HOSTILE);
-    },
-  ],
+test.each<[string, (text: string) => void]>([
+  ['a line', print],
+  ['a line on stderr', say],
+  ['an error', sayError],
   [
     'a name and its value',
-    () => {
-      printPairs({ name: HOSTILE });
+    (name) => {
+      printPairs({ name });
     },
   ],
   [
     'a cell of a table',
-    () => {
-      printTable(['NAME'], [[HOSTILE]]);
+    (cell) => {
+      printTable(['NAME'], [[cell]]);
     },
   ],
 ])('%s escapes characters that a terminal would interpret', (_title, write) => {
-  write();
+  write(HOSTILE);
   expect(written).not.toMatch(RAW);
   expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u0000i');
 });
