@@ -41,8 +41,9 @@ inBrowser('the audit log on the settings page', () => {
     await visit({ of, width: 390, theme: 'dark' }, async (page) => {
       const listed = (...expected: string[]) =>
         eventually(async () => {
-          const cells = await Promise.all(
-            (await rows(page).all()).map((row) => row.getByRole('cell').nth(1).innerText()),
+          // at once: one of them may be gone before it is asked
+          const cells = await rows(page).evaluateAll((all) =>
+            all.map((row) => (row as HTMLTableRowElement).cells[1]?.innerText),
           );
           return String(cells) === String(expected);
         });
