@@ -18,7 +18,7 @@ interface Row {
   readonly _id: string;
 }
 
-const collectionOf = (name: string) => definedByType<Row>(name, [], ['created_at']);
+const collectionOf = (name: string) => definedByType<Row>(name, [], ['created_at' as never]);
 
 /** Rows that keep the conditions of their last query. */
 function rowsOf(): { rows: mongo.Collection<Row>; asked: () => object } {
