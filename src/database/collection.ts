@@ -1,7 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 
 /** A collection: its name, its indexes, and the type of its rows. */
-export interface Collection<out T extends { readonly _id: string }> {
+export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
   /** Members by which pages are sorted that are times. */
   readonly times: readonly string[];

@@ -11,8 +11,6 @@ import { differenceOf, makeIndexes } from './making';
  * another program made without (docs/decisions/files.md).
  */
 
-type AnyCollection = Collection<{ readonly _id: string }>;
-
 /** An organisation and where its data are. */
 export interface Place {
   readonly id: string;
@@ -52,7 +50,7 @@ export function keeperOf(
   const looked = new Map<string, number>();
 
   /** One that exists and lacks only some indexes waits for `doctor --fix`, since it may be large. */
-  async function keep(definition: AnyCollection, isWritten: boolean): Promise<void> {
+  async function keep(definition: Collection, isWritten: boolean): Promise<void> {
     const { exists, isBare, missing } = await differenceOf(database, definition);
     if (!exists && !isWritten) return;
     const make = (): Promise<void> => creating(() => makeIndexes(database, definition, missing));
@@ -68,7 +66,7 @@ export function keeperOf(
   }
 
   /** Concurrent calls for one collection share one attempt. */
-  function once(definition: AnyCollection): Promise<void> {
+  function once(definition: Collection): Promise<void> {
     const { name } = definition;
     const attempt = making.get(name) ?? keep(definition, true).finally(() => making.delete(name));
     making.set(name, attempt);
@@ -77,7 +75,7 @@ export function keeperOf(
 
   return {
     /** Makes the collections that do not exist. @throws what `creating` does */
-    async prepare(definitions: readonly AnyCollection[]): Promise<void> {
+    async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !kept.has(name));
       if (others.length > 0) await Promise.all(others.map(once));
     },
@@ -85,7 +83,7 @@ export function keeperOf(
      * Notes that a collection is read: in the background, one that another program made without indexes gets them, and one
      * that does not exist is looked for again in a minute.
      */
-    look(definition: AnyCollection): void {
+    look(definition: Collection): void {
       const { name } = definition;
       if (kept.has(name) || !upkeep.looks || performance.now() < (looked.get(name) ?? -Infinity)) return;
       // none while this one waits or runs

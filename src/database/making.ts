@@ -7,8 +7,6 @@ import { isNoSuchCollection } from './faults';
  * so they are made when they are first needed (docs/decisions/files.md).
  */
 
-type AnyCollection = Collection<{ readonly _id: string }>;
-
 /** An index as the server describes it. */
 export type Description = mongo.IndexDescription & { readonly name: string };
 
@@ -16,12 +14,12 @@ export type Description = mongo.IndexDescription & { readonly name: string };
 const OF_ID: Description = { key: { _id: 1 }, name: '_id_' };
 
 /** All indexes of a collection's definition, with the names that the server would give them. */
-export function indexesOf({ indexes }: Pick<AnyCollection, 'indexes'>): Description[] {
+export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description[] {
   return indexes.map(({ on, options }) => ({ name: Object.entries(on).flat().join('_'), ...options, key: { ...on } }));
 }
 
 /** Files of a collection that has every index: itself, that of `_id`, and the others. */
-export function filesOf({ indexes }: AnyCollection): number {
+export function filesOf({ indexes }: Collection): number {
   return 2 + indexes.length;
 }
 
@@ -33,7 +31,7 @@ function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
 /** Compares a collection's indexes with its definition; one command. */
-export async function differenceOf(database: mongo.Db, definition: AnyCollection) {
+export async function differenceOf(database: mongo.Db, definition: Collection) {
   const found = await foundIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
   const meanings = new Set(found?.map(meaningOf));
@@ -72,7 +70,7 @@ export async function foundIndexes(database: mongo.Db, name: string): Promise<De
  */
 export async function makeIndexes(
   database: mongo.Db,
-  { name }: AnyCollection,
+  { name }: Collection,
   missing: readonly Description[],
 ): Promise<void> {
   const collection = database.collection(name);
@@ -80,10 +78,6 @@ export async function makeIndexes(
 }
 
 /** Drops indexes that no query needs any more; one command for each, since SecantusDB's Python server takes no list. */
-export async function dropIndexes(
-  database: mongo.Db,
-  { name }: AnyCollection,
-  surplus: readonly string[],
-): Promise<void> {
+export async function dropIndexes(database: mongo.Db, { name }: Collection, surplus: readonly string[]): Promise<void> {
   for (const index of surplus) await database.collection(name).dropIndex(index);
 }

@@ -88,7 +88,7 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
 
 /** The writes in progress, and the database's time before. */
 async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
-  const rows = openRows(data);
+  const rows = data.collection(openWrites);
   const now = await databaseTime(data);
   let open = await rows.find(OPEN, UNTIL_NOW).toArray();
   const dead = new Date(now - DEAD_AFTER);
@@ -111,8 +111,4 @@ export async function databaseTime(data: OrganisationData): Promise<number> {
     operationTime?: mongo.Timestamp;
   };
   return Math.max(localTime.getTime(), (operationTime?.t ?? 0) * 1000);
-}
-
-function openRows(data: OrganisationData): mongo.Collection<OpenWrite> {
-  return data.collection(openWrites);
 }

@@ -72,7 +72,7 @@ export class OrganisationData {
     private readonly place: Place,
     private readonly open: OpenCluster,
     /** All collections of an organisation. */
-    readonly collections: readonly Collection<{ readonly _id: string }>[],
+    readonly collections: readonly Collection[],
     private readonly courtesy: Courtesy,
     private readonly upkeep: Upkeep,
   ) {
@@ -180,11 +180,7 @@ export class OrganisationData {
   }
 
   /** The same, as the database sent it. @throws UnsupportedValue if that is not possible */
-  readRaw(
-    definition: Collection<{ readonly _id: string }>,
-    id: string,
-    projection: Projection,
-  ): Promise<Buffer | null> {
+  readRaw(definition: Collection, id: string, projection: Projection): Promise<Buffer | null> {
     return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
   }
 
@@ -208,7 +204,7 @@ export class OrganisationData {
 
   #loader<T>(
     kind: keyof typeof LOADERS,
-    definition: Collection<{ readonly _id: string }>,
+    definition: Collection,
     projection?: Projection,
   ): DataLoader<string, T | null> {
     const key = `${definition.name} ${kind}`;
