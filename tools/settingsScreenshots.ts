@@ -8,8 +8,7 @@ import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway, type TestGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
-import { someDeliveries } from '../test/settings/deliveryRows';
-import { failures, someRequests, someUsage, successes } from '../test/settings/logRows';
+import { failures, someDeliveries, someRequests, someUsage, successes } from '../test/settings/rows';
 import { ENVIRONMENT, officeOf } from '../test/webhooks/office';
 import { ROOT } from './facts';
 

@@ -80,27 +80,26 @@ const AMOUNTS: [minor: number, currency: string, digits: string][] = [
   [Number.MAX_SAFE_INTEGER, 'CLF', '900,719,925,474.0991'],
 ];
 
-test.each(['typescript/money.ts', 'dashboard/draw.js'])(
-  'examples/%s formats amounts by the minor units of ISO 4217, exactly',
-  async (file) => {
-    const code = `const { amount } = require(${JSON.stringify(join(EXAMPLES, file))});
-      for (const [minor, currency] of ${JSON.stringify(AMOUNTS)}) console.log(amount(minor, currency));`;
-    expectAmounts(await run('node', ['--require', 'tsx/cjs', '--eval', code]));
-  },
-);
+const inNode = (file: string): string[] => [
+  ...['node', '--require', 'tsx/cjs', '--eval'],
+  `const { amount } = require(${JSON.stringify(join(EXAMPLES, file))});
+   for (const [minor, currency] of ${JSON.stringify(AMOUNTS)}) console.log(amount(minor, currency));`,
+];
+const PYTHON = `from money import amount
+for minor, currency, _ in ${JSON.stringify(AMOUNTS)}: print(amount(minor, currency))`;
 
-test('examples/python formats them so, too', async () => {
-  const code = `from money import amount\nfor minor, currency, _ in ${JSON.stringify(AMOUNTS)}: print(amount(minor, currency))`;
-  expectAmounts(
-    await run('python3', ['-c', code], { cwd: join(EXAMPLES, 'python'), env: { PYTHONDONTWRITEBYTECODE: '1' } }),
-  );
-});
-
-function expectAmounts(output: string): void {
+test.each([
+  ['typescript', inNode('typescript/money.ts')],
+  ['dashboard', inNode('dashboard/draw.js')],
+  ['python', ['python3', '-c', PYTHON]],
+])('examples/%s formats amounts by the minor units of ISO 4217, exactly', async (_example, [program = '', ...args]) => {
+  const output = await run(program, args, {
+    env: { PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(EXAMPLES, 'python') },
+  });
   const found = output.trim().split('\n');
   expect(found.map((line) => line.replace(/^[^\d]*/, ''))).toEqual(AMOUNTS.map(([, , digits]) => digits));
   expect(found.filter((line) => line.includes('-'))).toHaveLength(1);
-}
+});
 
 test('examples/curl reads, pages, writes once, shows an error and retries after a delay', async () => {
   await begin();

@@ -1,10 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { DAY, MINUTE } from '../../src/units';
 import { button, hasFocus, inBrowser, lost, press, says } from '../support/browser';
-import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
-import { failures, someRequests, someUsage, successes } from './logRows';
+import { failures, someRequests, someUsage, successes } from './rows';
 
 const { counted, dialog, fact, follow, heading, named, rows, section } = on;
 
@@ -86,11 +85,10 @@ inBrowser('the page of a key', () => {
     });
   });
 
-  test('editing changes only the edited fields, from the next request on, and errors are shown at their fields', async () => {
+  test('editing changes only the edited fields, and errors are shown at their fields', async () => {
     const of = await makeOrganisation(gateway);
-    const { id, key } = await makeKey(gateway, of, { name: 'web shop' });
+    const { id } = await makeKey(gateway, of, { name: 'web shop' });
     const stored = () => gateway.control.apiKeys.find(id);
-    const status = async (): Promise<number> => (await client(gateway, key).get('/me')).status;
     await visit(of, async (page) => {
       await follow(page, 'web shop');
       const field = (name: string): Locator => dialog(page).getByLabel(name);
@@ -132,7 +130,6 @@ inBrowser('the page of a key', () => {
         ...{ name: 'shop', allowed_ranges: ['10.0.0.0/8'], mcp: 'off' },
         expires_at: new Date(`${end}T23:59:59Z`),
       });
-      expect(await status()).toBe(401);
       await says(fact(page, 'Allowed addresses'), '10.0.0.0/8');
       await says(section(page, 'Audit log of this key'), 'shop');
       await hasFocus(button(page, 'Edit'));
@@ -143,7 +140,6 @@ inBrowser('the page of a key', () => {
       await save();
       await says(fact(page, 'Allowed addresses'), 'any');
       expect(await stored()).toMatchObject({ name: 'shop', allowed_ranges: [], expires_at: null, mcp: 'off' });
-      expect(await status()).toBe(200);
     });
   });
 

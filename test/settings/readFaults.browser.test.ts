@@ -5,9 +5,8 @@ import { eventually } from '../http/eventually';
 import { button, expectAccessible, hasFocus, inBrowser, press, says, unsent } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
-import { ENVIRONMENT, officeOf } from '../webhooks/office';
-import { someDeliveries } from './deliveryRows';
-import { someRequests } from './logRows';
+import { ENVIRONMENT } from '../webhooks/office';
+import { someDeliveries, someRequests, withEndpoints } from './rows';
 
 const { choose, counted, fact, follow, heading, named, overtaken, rows, section } = on;
 const [ONE, OTHER] = ['https://hooks.example.com/a', 'https://hooks.example.com/b'] as const;
@@ -17,13 +16,9 @@ inBrowser('if the settings page cannot read something,', () => {
   const { gateway, visit, open } = scene;
 
   async function endpoints() {
-    const { admin, organisation: of } = await officeOf(gateway);
-    const ids: string[] = [];
-    for (const url of [ONE, OTHER]) ids.push((await admin('create_webhook_endpoint', { url })).endpoint.id as string);
-    const [one = '', other = ''] = ids;
-    await someDeliveries(gateway, of, one, 8);
-    await someDeliveries(gateway, of, other, 3);
-    return { of, one };
+    const { of, ids } = await withEndpoints(gateway, ONE, OTHER);
+    for (const [at, count] of [8, 3].entries()) await someDeliveries(gateway, of, ids[at]!, count);
+    return { of, one: ids[0]! };
   }
 
   test.each([

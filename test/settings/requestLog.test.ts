@@ -6,7 +6,7 @@ import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway, withGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
-import { USUAL_ROW } from './logRows';
+import { USUAL_ROW } from './rows';
 import { type Person, signIn, useOffice } from './people';
 
 describe('the request log', () => {

@@ -7,7 +7,7 @@ import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { withGateway } from '../support/gateway';
 import * as on from '../support/settingsPage';
-import { someRequests } from './logRows';
+import { someRequests } from './rows';
 
 const { counted, follow, leave, search, section } = on;
 

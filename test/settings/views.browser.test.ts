@@ -3,8 +3,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { DAY, HOUR } from '../../src/units';
 import * as on from '../support/settingsPage';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
-import { someDeliveries } from './deliveryRows';
-import { failures, someRequests, someUsage, successes } from './logRows';
+import { failures, someDeliveries, someRequests, someUsage, successes } from './rows';
 
 const { dialog, section } = on;
 

@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
-import type { Organisation } from '../../src/auth/principal';
 import { DAY, HOUR } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
@@ -8,9 +7,9 @@ import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { withGateway } from '../support/gateway';
 import * as on from '../support/settingsPage';
-import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
+import { ENVIRONMENT } from '../webhooks/office';
 import { type Receiver, startReceiver } from '../support/receiver';
-import { someDeliveries } from './deliveryRows';
+import { someDeliveries, withEndpoints } from './rows';
 
 const { counted, dialog, fact, follow, heading, openDetails, rows, saved, section } = on;
 
@@ -24,10 +23,9 @@ inBrowser('webhooks on the settings page', () => {
   afterEach(() => receiver.stop());
 
   /** An organisation with an endpoint. */
-  async function anEndpoint(): Promise<{ of: Organisation; id: string; secret: string; admin: Call }> {
-    const { admin, organisation } = await officeOf(gateway);
-    const { endpoint, secret } = await admin('create_webhook_endpoint', { url: receiver.url });
-    return { of: organisation, id: endpoint.id, secret, admin };
+  async function anEndpoint() {
+    const { of, admin, ids, secrets } = await withEndpoints(gateway, receiver.url);
+    return { of, admin, id: ids[0]!, secret: secrets[0]! };
   }
   /** Changes an endpoint as a delivering gateway would. */
   const become = (id: string, state: object): Promise<unknown> =>

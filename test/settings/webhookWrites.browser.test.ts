@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { button, inBrowser, lost, passed, press, says, settled, unsent } from '../support/browser';
 import * as on from '../support/settingsPage';
-import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
-import { someDeliveries } from './deliveryRows';
+import { type Call, ENVIRONMENT } from '../webhooks/office';
+import { someDeliveries, withEndpoints } from './rows';
 
 const { counted, dialog, fact, follow, heading, rows, saved } = on;
 const [URL, OTHER] = ['https://hooks.example.com/a', 'https://hooks.example.com/b'];
@@ -11,12 +11,6 @@ inBrowser('a change of an endpoint on the settings page', () => {
   const { gateway, visit, open } = on.pageScene(on.BROKEN, ENVIRONMENT);
   const url = (page: Page) => dialog(page).getByLabel('URL');
 
-  async function endpoints(...urls: string[]) {
-    const { admin, organisation: of } = await officeOf(gateway);
-    const ids: string[] = [];
-    for (const url of urls) ids.push((await admin('create_webhook_endpoint', { url })).endpoint.id as string);
-    return { of, admin, ids };
-  }
   const listed = async (admin: Call): Promise<number> => (await admin('webhook_endpoints')).data.length as number;
 
   async function fillEndpoint(page: Page): Promise<void> {
@@ -26,7 +20,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   const add = (page: Page): Promise<void> => press(dialog(page), 'Add endpoint');
 
   test('that adds it and whose answer is lost shows it with what to do; if it never arrived, the dialog says so and keeps the input', async () => {
-    const { of, admin } = await endpoints(OTHER);
+    const { of, admin } = await withEndpoints(gateway, OTHER);
     await visit(of, async (page) => {
       const next = await on.holdCalls(page, /create_webhook_endpoint/);
       await fillEndpoint(page);
@@ -49,7 +43,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   });
 
   test('of its secret whose answer is lost says whether the secret was replaced', async () => {
-    const { of, ids, admin } = await endpoints(URL);
+    const { of, ids, admin } = await withEndpoints(gateway, URL);
     await visit(of, async (page) => {
       await open(page, `#webhook/${ids[0]!}`);
       let fate = unsent;
@@ -83,7 +77,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   });
 
   test('is sent once, however often its button is pressed, and a slow answer is announced', async () => {
-    const { of, ids, admin } = await endpoints(OTHER);
+    const { of, ids, admin } = await withEndpoints(gateway, OTHER);
     await someDeliveries(gateway, of, ids[0]!, 1);
     await visit(of, async (page) => {
       const sent: string[] = [];
@@ -135,7 +129,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       ['Send events again', 'Send again'],
       ['Send again: quote.created'],
     ];
-    const { of, ids, admin } = await endpoints(...actions.map((_, at) => `${URL}/${String(at)}`));
+    const { of, ids, admin } = await withEndpoints(gateway, ...actions.map((_, at) => `${URL}/${String(at)}`));
     await someDeliveries(gateway, of, ids.at(-1)!, 1);
     await visit(of, async (page) => {
       for (const [at, [action = '', does]] of actions.entries()) {
