@@ -39,72 +39,67 @@ inBrowser('in a browser without internet', () => {
   test.each(PAGES.flatMap((page) => VIEWS.map((view) => ({ ...page, ...view }))))(
     '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
     async ({ drawn, ...where }) => {
-      await scene.visit({ ...where, ...(where.path === '/nowhere' && { tolerates: BROKEN }) }, async (page) => {
-        await page.waitForSelector(drawn, { state: 'attached' });
-        await expectAccessible(page);
-      });
+      const page = await scene.visit({ ...where, ...(where.path === '/nowhere' && { tolerates: BROKEN }) });
+      await page.waitForSelector(drawn, { state: 'attached' });
+      await expectAccessible(page);
     },
   );
 
   test.each(PAGES)(
     '$path works by keyboard: the skip link comes first, and focus is always visible',
     async ({ path, drawn }) => {
-      await scene.visit({ path, tolerates: BROKEN }, async (page) => {
-        await page.waitForSelector(drawn, { state: 'attached' });
-        for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']) {
-          await page.keyboard.press('Tab');
-          await hasFocus(page.getByRole('link', { name, exact: true }));
-          expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
-        }
-        await page.keyboard.press('Home');
-        await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
-        expect(await page.evaluate('document.activeElement.id')).toBe('content');
-      });
+      const page = await scene.visit({ path, tolerates: BROKEN });
+      await page.waitForSelector(drawn, { state: 'attached' });
+      for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']) {
+        await page.keyboard.press('Tab');
+        await hasFocus(page.getByRole('link', { name, exact: true }));
+        expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
+      }
+      await page.keyboard.press('Home');
+      await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
+      expect(await page.evaluate('document.activeElement.id')).toBe('content');
     },
   );
 
   test('/graphql falls back to GraphiQL, where an example runs with a key in the header editor', async () => {
     const tolerates = /ERR_INTERNET_DISCONNECTED|^https:\/\/sandbox\.embed\.apollographql\.com\//;
-    await scene.visit({ path: '/graphql', tolerates }, async (page) => {
-      await page.waitForURL('**/graphiql');
-      for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
-        await press(page, tab);
-        await writeKey(page, scene.key);
-        await run(page);
-        await says(response(page), 'total_minor');
-      }
-    });
+    const page = await scene.visit({ path: '/graphql', tolerates });
+    await page.waitForURL('**/graphiql');
+    for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
+      await press(page, tab);
+      await writeKey(page, scene.key);
+      await run(page);
+      await says(response(page), 'total_minor');
+    }
   });
 
   test("the landing page's commands have the browser's URL, and can be copied, or are selected if the browser refuses", async () => {
-    await scene.visit('/', async (page) => {
-      const command = page.locator('.command', { hasText: '/api/v1/quotes' });
-      await command.getByRole('button').press('Enter');
-      await says(command, 'Copied');
-      expect(await copied(page)).toContain(`"${scene.gateway.url}/api/v1/quotes`);
-      await page.reload();
-      const refusal = `Promise.reject(new DOMException('', 'NotAllowedError'))`;
-      await page.evaluate(`navigator.clipboard.writeText = () => ${refusal}`);
-      await command.getByRole('button').click();
-      await says(command, 'Press Ctrl+C');
-      expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/quotes`);
-    });
+    const page = await scene.visit('/');
+    const command = page.locator('.command', { hasText: '/api/v1/quotes' });
+    await command.getByRole('button').press('Enter');
+    await says(command, 'Copied');
+    expect(await copied(page)).toContain(`"${scene.gateway.url}/api/v1/quotes`);
+    await page.reload();
+    const refusal = `Promise.reject(new DOMException('', 'NotAllowedError'))`;
+    await page.evaluate(`navigator.clipboard.writeText = () => ${refusal}`);
+    await command.getByRole('button').click();
+    await says(command, 'Press Ctrl+C');
+    expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/quotes`);
   });
 
   test.each(WIDTHS)('the landing page has no copy button over a command at %i px', async (width) => {
-    await scene.visit({ path: '/', width }, async (page) => {
-      await page.waitForSelector('.command button:not([hidden])');
-      const cut = await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
-        pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
-        return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
-      }).length`);
-      expect(cut).toBe(0);
-      // as long as a demo's key, or longer
-      await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
-        code.append(' '.concat('x'.repeat(200)));
-        code.prepend('y'.repeat(200), '\\n');
-      }`);
-      expect(await page.evaluate(COVERED)).toEqual([]);
-    });
+    const page = await scene.visit({ path: '/', width });
+    await page.waitForSelector('.command button:not([hidden])');
+    const cut = await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
+      pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
+      return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
+    }).length`);
+    expect(cut).toBe(0);
+    // as long as a demo's key, or longer
+    await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
+      code.append(' '.concat('x'.repeat(200)));
+      code.prepend('y'.repeat(200), '\\n');
+    }`);
+    expect(await page.evaluate(COVERED)).toEqual([]);
   });
 });

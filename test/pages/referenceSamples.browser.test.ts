@@ -47,180 +47,174 @@ inBrowser('samples in the reference', () => {
   }
 
   test("run as copied, with the key from the environment and the visitor's input", async () => {
-    await scene.visit('/api/v1/docs#/products/upsert_products', async (page) => {
-      await enterKey(page, scene.key);
-      const write = page.locator('#operations-products-upsert_products');
-      await write
-        .getByRole('region', { name: /^Sample of/ })
-        .getByText('NW-001')
-        .waitFor();
-      // every character that could end a quotation
-      const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
-      const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
-      await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
-      await runAll(await copied(page, write), 'SAMPLE-1');
+    const page = await scene.visit('/api/v1/docs#/products/upsert_products');
+    await enterKey(page, scene.key);
+    const write = page.locator('#operations-products-upsert_products');
+    await write
+      .getByRole('region', { name: /^Sample of/ })
+      .getByText('NW-001')
+      .waitFor();
+    // every character that could end a quotation
+    const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
+    const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
+    await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
+    await runAll(await copied(page, write), 'SAMPLE-1');
 
-      await page.locator('a[href="#/products/list_products"]').click();
-      const read = page.locator('#operations-products-list_products');
-      expect((await copied(page, read)).curl).not.toContain('?');
-      await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
-      await read.getByRole('region').getByText('chai').waitFor();
-      await runAll(await copied(page, read), 'has_more');
-      // Swagger UI's own command would contain the key
-      await read.locator('.execute').click();
-      await read.locator('.live-responses-table').waitFor();
-      expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
-    });
+    await page.locator('a[href="#/products/list_products"]').click();
+    const read = page.locator('#operations-products-list_products');
+    expect((await copied(page, read)).curl).not.toContain('?');
+    await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
+    await read.getByRole('region').getByText('chai').waitFor();
+    await runAll(await copied(page, read), 'has_more');
+    // Swagger UI's own command would contain the key
+    await read.locator('.execute').click();
+    await read.locator('.live-responses-table').waitFor();
+    expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
   }, 180_000);
 
   test('samples of writes are valid as copied, and running one twice stores it once', async () => {
     const runs = async (text: string): Promise<Json> =>
       JSON.parse(await output(RUN.curl!, text.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key }));
-    await scene.visit('/api/v1/docs', async (page) => {
-      await enterKey(page, scene.key);
-      const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
-        await page.locator(`a[href="#/${tag}/${id}"]`).click();
-        const operation = page.locator(`#operations-${tag}-${id}`);
-        await operation.locator('.samples').waitFor();
-        return copied(page, operation);
-      };
-      for (const [tag, id] of [
-        ['products', 'upsert_products'],
-        ['customers', 'upsert_customers'],
-      ] as const) {
-        for (const [language, text] of Object.entries(await samples(tag, id))) {
-          const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
-          expect({ id, language, printed }).toEqual({ id, language, printed: expect.stringMatching(/failed\W+0/) });
-        }
+    const page = await scene.visit('/api/v1/docs');
+    await enterKey(page, scene.key);
+    const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
+      await page.locator(`a[href="#/${tag}/${id}"]`).click();
+      const operation = page.locator(`#operations-${tag}-${id}`);
+      await operation.locator('.samples').waitFor();
+      return copied(page, operation);
+    };
+    for (const [tag, id] of [
+      ['products', 'upsert_products'],
+      ['customers', 'upsert_customers'],
+    ] as const) {
+      for (const [language, text] of Object.entries(await samples(tag, id))) {
+        const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
+        expect({ id, language, printed }).toEqual({ id, language, printed: expect.stringMatching(/failed\W+0/) });
       }
-      const open = await samples('requests', 'open_request');
-      for (const text of Object.values(open)) expect(text).toContain('Idempotency-Key');
-      const own = open.curl!.replace(/"customer_id": ".*",/, '');
-      const [first, again] = [await runs(own), await runs(own)];
-      expect(first).toMatchObject({ status: 'open', id: again.id });
-      // copied again, it is a new request
-      expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
-      // Execute sends a new one each time
-      const write = page.locator('#operations-requests-open_request');
-      await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
-      const keys: (string | undefined)[] = [];
-      for (const _click of [1, 2]) {
-        const sent = page.waitForRequest((request) => request.method() === 'POST');
-        await write.locator('.execute').click();
-        keys.push((await sent).headers()['idempotency-key']);
-        await write.locator('.loading-container').waitFor({ state: 'detached' });
-      }
-      expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
-      expect(keys[0]).not.toBe(keys[1]);
-    });
+    }
+    const open = await samples('requests', 'open_request');
+    for (const text of Object.values(open)) expect(text).toContain('Idempotency-Key');
+    const own = open.curl!.replace(/"customer_id": ".*",/, '');
+    const [first, again] = [await runs(own), await runs(own)];
+    expect(first).toMatchObject({ status: 'open', id: again.id });
+    // copied again, it is a new request
+    expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
+    // Execute sends a new one each time
+    const write = page.locator('#operations-requests-open_request');
+    await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
+    const keys: (string | undefined)[] = [];
+    for (const _click of [1, 2]) {
+      const sent = page.waitForRequest((request) => request.method() === 'POST');
+      await write.locator('.execute').click();
+      keys.push((await sent).headers()['idempotency-key']);
+      await write.locator('.loading-container').waitFor({ state: 'detached' });
+    }
+    expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+    expect(keys[0]).not.toBe(keys[1]);
   }, 120_000);
 
   test('a key entered once works in the reference and the explorer of this tab, until it is forgotten', async () => {
-    await scene.visit('/api/v1/docs', async (page) => {
-      await enterKey(page, scene.key);
-      expect(await keyForm(page).innerText()).not.toContain(scene.key);
-      await page.goto(`${scene.gateway.url}/graphiql`);
-      await keyForm(page).getByText('Northwind Traders').waitFor();
-      await page.locator('.graphiql-execute-button').click();
-      await page.locator('.graphiql-response').getByText('total_minor').first().waitFor();
-      expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
-      // another tab is another visitor
-      const other = await page.context().newPage();
-      await other.goto(`${scene.gateway.url}/api/v1/docs`);
-      await keyForm(other).getByLabel('API key').waitFor();
-      await other.close();
+    const page = await scene.visit('/api/v1/docs');
+    await enterKey(page, scene.key);
+    expect(await keyForm(page).innerText()).not.toContain(scene.key);
+    await page.goto(`${scene.gateway.url}/graphiql`);
+    await keyForm(page).getByText('Northwind Traders').waitFor();
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('.graphiql-response').getByText('total_minor').first().waitFor();
+    expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
+    // another tab is another visitor
+    const other = await page.context().newPage();
+    await other.goto(`${scene.gateway.url}/api/v1/docs`);
+    await keyForm(other).getByLabel('API key').waitFor();
+    await other.close();
 
-      await press(keyForm(page), 'Forget key');
-      await keyForm(page).getByLabel('API key').waitFor();
-      expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('svc_');
-      await page.locator('.graphiql-execute-button').click();
-      await page.locator('.graphiql-response').getByText('Enter your API key').waitFor();
-      await page.goto(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
-      await page.locator('#operations-me-get_me .execute').click();
-      await says(keyForm(page), 'Enter your API key first.');
-      await hasFocus(keyForm(page).getByLabel('API key'));
-    });
+    await press(keyForm(page), 'Forget key');
+    await keyForm(page).getByLabel('API key').waitFor();
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain('svc_');
+    await page.locator('.graphiql-execute-button').click();
+    await page.locator('.graphiql-response').getByText('Enter your API key').waitFor();
+    await page.goto(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
+    await page.locator('#operations-me-get_me .execute').click();
+    await says(keyForm(page), 'Enter your API key first.');
+    await hasFocus(keyForm(page).getByLabel('API key'));
   }, 120_000);
 
   test('a rejected key is not kept, and one entered in the meantime is', async () => {
-    await scene.visit({ path: '/api/v1/docs', tolerates: BROKEN }, async (page) => {
-      const field = keyForm(page).getByLabel('API key');
-      const enter = async (text: string): Promise<void> => {
-        await field.fill(text);
-        await page.keyboard.press('Enter');
-      };
-      const next = await hold(page, '**/api/v1/me', undefined, 1);
-      await enter('svc_live_slow');
-      const slow = await next();
-      await enterKey(page, scene.key);
-      await slow.fulfill({ response: await slow.fetch() });
-      await settled(page);
-      expect(await keyForm(page).getByText('Northwind Traders').isVisible()).toBe(true);
-      await press(keyForm(page), 'Forget key');
-      for (const [typed, text] of [
-        ['svc_live_wrong', 'The gateway refuses this key'],
-        ['svc_live_…', 'letters, digits and underscores'],
-      ] as const) {
-        await enter(typed);
-        await says(keyForm(page), text);
-        expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(typed);
-        expect(await field.inputValue()).toBe(typed);
-      }
-      // a rejected key can be replaced by typing
-      await enter('svc_live_wrong');
-      await says(keyForm(page), 'The gateway refuses this key');
-      await page.keyboard.insertText(` "Bearer '${scene.key}'", `);
+    const page = await scene.visit({ path: '/api/v1/docs', tolerates: BROKEN });
+    const field = keyForm(page).getByLabel('API key');
+    const enter = async (text: string): Promise<void> => {
+      await field.fill(text);
       await page.keyboard.press('Enter');
-      await keyForm(page).getByText('Northwind Traders').waitFor();
-    });
+    };
+    const next = await hold(page, '**/api/v1/me', undefined, 1);
+    await enter('svc_live_slow');
+    const slow = await next();
+    await enterKey(page, scene.key);
+    await slow.fulfill({ response: await slow.fetch() });
+    await settled(page);
+    expect(await keyForm(page).getByText('Northwind Traders').isVisible()).toBe(true);
+    await press(keyForm(page), 'Forget key');
+    for (const [typed, text] of [
+      ['svc_live_wrong', 'The gateway refuses this key'],
+      ['svc_live_…', 'letters, digits and underscores'],
+    ] as const) {
+      await enter(typed);
+      await says(keyForm(page), text);
+      expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(typed);
+      expect(await field.inputValue()).toBe(typed);
+    }
+    // a rejected key can be replaced by typing
+    await enter('svc_live_wrong');
+    await says(keyForm(page), 'The gateway refuses this key');
+    await page.keyboard.insertText(` "Bearer '${scene.key}'", `);
+    await page.keyboard.press('Enter');
+    await keyForm(page).getByText('Northwind Traders').waitFor();
   });
 
   test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
     '%s says that it is loading, and does not submit the key while its scripts are missing',
     async (path) => {
       // without the policy, which would also prevent it
-      await scene.visit({ path: '/errors', bypassCSP: true, tolerates: BROKEN }, async (page) => {
-        await page.route('**/*.js', unsent);
-        await page.goto(scene.gateway.url + path);
-        await says(page, 'Loading');
-        await keyForm(page).getByLabel('API key').fill('svc_live_secret');
-        await page.keyboard.press('Enter');
-        await press(keyForm(page), 'Use key');
-        expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
-        expect(page.url()).toBe(scene.gateway.url + path);
-      });
+      const page = await scene.visit({ path: '/errors', bypassCSP: true, tolerates: BROKEN });
+      await page.route('**/*.js', unsent);
+      await page.goto(scene.gateway.url + path);
+      await says(page, 'Loading');
+      await keyForm(page).getByLabel('API key').fill('svc_live_secret');
+      await page.keyboard.press('Enter');
+      await press(keyForm(page), 'Use key');
+      expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
+      expect(page.url()).toBe(scene.gateway.url + path);
     },
   );
 
   test('Execute reports an unreachable gateway, and marks the previous answer while it waits', async () => {
-    await scene.visit({ path: '/api/v1/docs#/customers/get_customer', tolerates: BROKEN }, async (page) => {
-      await enterKey(page, scene.key);
-      const read = page.locator('#operations-customers-get_customer');
-      const answer = read.locator('.live-responses-table');
-      const look = (property: string): Promise<string> =>
-        answer.evaluate((table: unknown, name) => {
-          const { getComputedStyle } = globalThis;
-          return [null, '::before']
-            .map((part) => getComputedStyle(table as never, part).getPropertyValue(name))
-            .join(' ');
-        }, property);
-      await read.locator('.execute').click();
-      await answer.waitFor();
-      const now = await look('opacity');
-      const next = await hold(page, '**/api/v1/customers/*');
-      await read.locator('.execute').click();
-      await read.locator('.loading-container').waitFor();
-      expect(await look('opacity')).not.toBe(now);
-      expect(await look('content')).toContain('From the request before');
-      await unsent(await next());
-      await says(answer, 'The gateway cannot be reached. Check your connection, then execute this again.');
-      expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);
-      expect(await look('opacity')).toBe(now);
-      // a sample reflects the fields, even if they are empty
-      const sample = read.getByRole('region');
-      await read.getByPlaceholder('id', { exact: true }).fill('');
-      await sample.getByText('Enter id first.').waitFor();
-      expect(await sample.innerText()).toContain('/api/v1/customers/{id}');
-    });
+    const page = await scene.visit({ path: '/api/v1/docs#/customers/get_customer', tolerates: BROKEN });
+    await enterKey(page, scene.key);
+    const read = page.locator('#operations-customers-get_customer');
+    const answer = read.locator('.live-responses-table');
+    const look = (property: string): Promise<string> =>
+      answer.evaluate((table: unknown, name) => {
+        const { getComputedStyle } = globalThis;
+        return [null, '::before']
+          .map((part) => getComputedStyle(table as never, part).getPropertyValue(name))
+          .join(' ');
+      }, property);
+    await read.locator('.execute').click();
+    await answer.waitFor();
+    const now = await look('opacity');
+    const next = await hold(page, '**/api/v1/customers/*');
+    await read.locator('.execute').click();
+    await read.locator('.loading-container').waitFor();
+    expect(await look('opacity')).not.toBe(now);
+    expect(await look('content')).toContain('From the request before');
+    await unsent(await next());
+    await says(answer, 'The gateway cannot be reached. Check your connection, then execute this again.');
+    expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);
+    expect(await look('opacity')).toBe(now);
+    // a sample reflects the fields, even if they are empty
+    const sample = read.getByRole('region');
+    await read.getByPlaceholder('id', { exact: true }).fill('');
+    await sample.getByText('Enter id first.').waitFor();
+    expect(await sample.innerText()).toContain('/api/v1/customers/{id}');
   });
 });

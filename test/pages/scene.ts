@@ -1,11 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { launch } from '../examples/run';
-import { openBrowser, says, visitor } from '../support/browser';
+import { type Look, says, useBrowser } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { late, served } from '../support/gateway';
-
-/** A page, and how it is looked at. */
-type Where = { readonly path: string; readonly tolerates?: RegExp } & Parameters<typeof visitor>[2];
 
 /** What the browser logs about answers that are errors, and requests that the test makes fail. */
 export const BROKEN = /Failed to load resource|ERR_/;
@@ -15,25 +12,17 @@ export function pagesScene(environment: Record<string, string> = {}) {
   const gateway = served({ INTROSPECTION: 'public', ...environment });
   const organisation = late(() => makeNorthwind(gateway, 20));
   const made = late(() => makeKey(gateway, organisation));
-  const browser = late(openBrowser);
-  afterAll(() => browser.close());
+  const open = useBrowser();
   return {
     ...{ gateway, organisation },
     get key(): string {
       return made.key;
     },
-    /** Opens a page, runs `work`, and expects no console errors, exceptions or requests of other hosts but those that it `tolerates`. */
-    async visit(where: string | Where, work: (page: Page) => Promise<void>): Promise<void> {
-      const { path, tolerates, ...options }: Where = typeof where === 'string' ? { path: where } : where;
-      const permissions = ['clipboard-read', 'clipboard-write'];
-      const { page, faults, foreign, close } = await visitor(browser, [gateway.url], { permissions, ...options });
-      try {
-        await page.goto(gateway.url + path);
-        await work(page);
-        expect([...faults, ...foreign].filter((fault) => tolerates?.test(fault) !== true)).toEqual([]);
-      } finally {
-        await close();
-      }
+    async visit(where: string | ({ readonly path: string } & Look)): Promise<Page> {
+      const { path, ...look } = typeof where === 'string' ? { path: where } : where;
+      const page = await open([gateway.url], look);
+      await page.goto(gateway.url + path);
+      return page;
     },
   };
 }

@@ -38,36 +38,30 @@ inBrowser('the audit log on the settings page', () => {
     const { id } = await makeKey(gateway, of, { name: 'Till', expiresAt: new Date(Date.now() + 30 * DAY) });
     await makeKey(gateway, of, { name: 'Web shop' });
     await gateway.control.apiKeys.update(id, { expires_at: null, allowed_ranges: ['10.0.0.0/8'], mcp: 'off' });
-    await visit({ of, width: 390, theme: 'dark' }, async (page) => {
-      const listed = (...expected: string[]) =>
-        eventually(async () => {
-          // at once: one of them may be gone before it is asked
-          const cells = await rows(page).evaluateAll((all) =>
-            all.map((row) => (row as HTMLTableRowElement).cells[1]?.innerText),
-          );
-          return String(cells) === String(expected);
-        });
-      await what(page).selectOption('Key created');
-      await listed('Key created', 'Key created');
-      await key(page).selectOption(id);
-      await listed('Key created');
-      await what(page).selectOption('everything');
-      await listed('Key changed', 'Key created');
-      expect(on.search(page)).toBe(`?event_key=${id}`);
-      const changed = await rows(page).first().innerText();
-      expect(changed).toMatch(/name: Till · .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
-      expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
-      await what(page).selectOption('Key changed');
-      await listed('Key changed');
-      await page.reload();
-      await listed('Key changed');
-      expect([await what(page).inputValue(), await key(page).inputValue()]).toEqual(['key.updated', id]);
-      await expectAccessible(page);
-      await what(page).selectOption('Key revoked');
-      await says(page, 'No matching events.');
-      await key(page).selectOption('any or none');
-      expect(on.search(page)).toBe('?event=key.revoked');
-    });
+    const page = await visit({ of, width: 390, theme: 'dark' });
+    const listed = (...expected: string[]) =>
+      // all at once: one of them may be gone before it is asked
+      eventually(async () => String(await rows(page).locator('td:nth-child(2)').allInnerTexts()) === String(expected));
+    await what(page).selectOption('Key created');
+    await listed('Key created', 'Key created');
+    await key(page).selectOption(id);
+    await listed('Key created');
+    await what(page).selectOption('everything');
+    await listed('Key changed', 'Key created');
+    expect(on.search(page)).toBe(`?event_key=${id}`);
+    const changed = await rows(page).first().innerText();
+    expect(changed).toMatch(/name: Till · .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
+    expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
+    await what(page).selectOption('Key changed');
+    await listed('Key changed');
+    await page.reload();
+    await listed('Key changed');
+    expect([await what(page).inputValue(), await key(page).inputValue()]).toEqual(['key.updated', id]);
+    await expectAccessible(page);
+    await what(page).selectOption('Key revoked');
+    await says(page, 'No matching events.');
+    await key(page).selectOption('any or none');
+    expect(on.search(page)).toBe('?event=key.revoked');
   });
 
   test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
@@ -78,13 +72,12 @@ inBrowser('the audit log on the settings page', () => {
     await keys.insertMany(
       Array.from({ length: 100 }, (_, at) => ({ ...one, _id: `${id}${String(at)}`, created_at: new Date() })),
     );
-    await visit(of, async (page) => {
-      await scene.open(page, `?event_key=${id}`);
-      await key(page).locator('option:checked', { hasText: 'oldest' }).waitFor({ state: 'attached' });
-      await says(rows(page), 'name: oldest');
-      expect(await rows(page).count()).toBe(1);
-      expect(await key(page).locator('option').last().isDisabled()).toBe(true);
-    });
+    const page = await visit(of);
+    await scene.open(page, `?event_key=${id}`);
+    await key(page).locator('option:checked', { hasText: 'oldest' }).waitFor({ state: 'attached' });
+    await says(rows(page), 'name: oldest');
+    expect(await rows(page).count()).toBe(1);
+    expect(await key(page).locator('option').last().isDisabled()).toBe(true);
   });
 
   /** Does something, and parses the file that is downloaded then. */
@@ -113,28 +106,27 @@ inBrowser('the audit log on the settings page', () => {
         actor: { who: 'user:1', name: actor, from: 'here' },
       })),
     );
-    await visit({ of, name: '=cmd()' }, async (page) => {
-      const { name: file, rows: saved } = await downloaded(page, () => csv(page));
-      expect(file).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
-      const max = await signIn(gateway, of, 'member', 'Max');
-      // without Max's sign-in
-      const events = (await max.call('audit_events', { limit: 100 })).data.slice(2);
-      expect(saved.map(([id, , , , , , , details]) => [id, details])).toEqual(
-        events.map(({ id, details }: Json) => [id, details]),
-      );
-      const withAction = (action: string) => saved.filter((row) => row[2] === action);
-      expect(JSON.parse(withAction('key.created')[0]![7]!)).toMatchObject({ name });
-      expect(withAction('user.signed_in')[0]!.slice(3, 7)).toEqual(['user:link:=cmd()', "'=cmd()", '127.0.0.1', '']);
-      expect(withAction('webhook.deleted').map((row) => row[4])).toEqual(
-        names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
-      );
-      await says(log(page), `Saved ${String(saved.length)} events as ${file}.`);
-      await what(page).selectOption('Key created');
-      expect((await downloaded(page, () => csv(page))).rows).toHaveLength(1);
-      await what(page).selectOption('Key revoked');
-      await csv(page);
-      await says(log(page), 'There are no such events.');
-    });
+    const page = await visit({ of, name: '=cmd()' });
+    const { name: file, rows: saved } = await downloaded(page, () => csv(page));
+    expect(file).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
+    const max = await signIn(gateway, of, 'member', 'Max');
+    // without Max's sign-in
+    const events = (await max.call('audit_events', { limit: 100 })).data.slice(2);
+    expect(saved.map(([id, , , , , , , details]) => [id, details])).toEqual(
+      events.map(({ id, details }: Json) => [id, details]),
+    );
+    const withAction = (action: string) => saved.filter((row) => row[2] === action);
+    expect(JSON.parse(withAction('key.created')[0]![7]!)).toMatchObject({ name });
+    expect(withAction('user.signed_in')[0]!.slice(3, 7)).toEqual(['user:link:=cmd()', "'=cmd()", '127.0.0.1', '']);
+    expect(withAction('webhook.deleted').map((row) => row[4])).toEqual(
+      names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
+    );
+    await says(log(page), `Saved ${String(saved.length)} events as ${file}.`);
+    await what(page).selectOption('Key created');
+    expect((await downloaded(page, () => csv(page))).rows).toHaveLength(1);
+    await what(page).selectOption('Key revoked');
+    await csv(page);
+    await says(log(page), 'There are no such events.');
   });
 
   describe('of 250 events', () => {
@@ -160,44 +152,42 @@ inBrowser('the audit log on the settings page', () => {
         await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
         await passed(route);
       };
-      await visit({ of, tolerates: /Failed to load resource/ }, async (page) => {
-        await what(page).selectOption('Key revoked');
-        const fates = [passed, unsent, limited, passed, ended];
-        await on.calls(page, READING, (route) => (fates.shift() ?? passed)(route));
-        await csv(page);
-        await says(log(page), 'Could not reach the gateway. 100 events were read.');
-        await expectAccessible(page);
-        await button(page, 'Go on').press('Enter');
-        await hasFocus(button(page, 'Stop'));
-        await says(log(page), 'the limit of requests per minute is reached');
-        await says(log(page), 'You have been signed out.');
-        await says(log(page), '200 events were read.');
-        await scene.signInElsewhere(page, of);
-        expect(idsOf(await downloaded(page, () => press(page, 'Go on')))).toEqual(expected);
-        await says(log(page), 'Saved 250 events');
-      });
+      const page = await visit({ of, tolerates: /Failed to load resource/ });
+      await what(page).selectOption('Key revoked');
+      const fates = [passed, unsent, limited, passed, ended];
+      await on.calls(page, READING, (route) => (fates.shift() ?? passed)(route));
+      await csv(page);
+      await says(log(page), 'Could not reach the gateway. 100 events were read.');
+      await expectAccessible(page);
+      await button(page, 'Go on').press('Enter');
+      await hasFocus(button(page, 'Stop'));
+      await says(log(page), 'the limit of requests per minute is reached');
+      await says(log(page), 'You have been signed out.');
+      await says(log(page), '200 events were read.');
+      await scene.signInElsewhere(page, of);
+      expect(idsOf(await downloaded(page, () => press(page, 'Go on')))).toEqual(expected);
+      await says(log(page), 'Saved 250 events');
     }, 90_000);
 
     test('loading can be stopped, and has a limit', async () => {
-      await visit(of, async (page) => {
-        await what(page).selectOption('Key revoked');
-        const next = await on.holdCalls(page, READING);
-        await csv(page);
-        await passed(await next());
-        await says(log(page), '100 events read…');
-        await press(page, 'Stop');
-        await says(log(page), 'Stopped. 100 events were read.');
-        const late = await next();
-        await late.fulfill({ response: await late.fetch() });
-        await settled(page);
-        expect(idsOf(await downloaded(page, () => press(page, 'Save 100 events')))).toEqual(expected.slice(0, 100));
-        await page.unroute('**/settings/graphql');
-        await button(page, 'Download CSV').evaluate((element) => {
-          element.setAttribute('data-most', '150');
-        });
-        expect(idsOf(await downloaded(page, () => csv(page)))).toEqual(expected.slice(0, 150));
-        await says(log(page), 'Older ones are not in it');
+      const page = await visit(of);
+      await what(page).selectOption('Key revoked');
+      const next = await on.holdCalls(page, READING);
+      await csv(page);
+      await passed(await next());
+      await says(log(page), '100 events read…');
+      await press(page, 'Stop');
+      await says(log(page), 'Stopped. 100 events were read.');
+      const late = await next();
+      await late.fulfill({ response: await late.fetch() });
+      await settled(page);
+      expect(idsOf(await downloaded(page, () => press(page, 'Save 100 events')))).toEqual(expected.slice(0, 100));
+      await page.unroute('**/settings/graphql');
+      await button(page, 'Download CSV').evaluate((element) => {
+        element.setAttribute('data-most', '150');
       });
+      expect(idsOf(await downloaded(page, () => csv(page)))).toEqual(expected.slice(0, 150));
+      await says(log(page), 'Older ones are not in it');
     });
   });
 });

@@ -38,68 +38,66 @@ inBrowser('if the settings page cannot read something,', () => {
   ])('$what, its place says so, and trying again there reads all others too, one after another', async (lost) => {
     const { of, one } = await endpoints();
     const { id } = await makeKey(gateway, of, { name: 'busy' });
-    await visit(of, async (page) => {
-      let isAway = true;
-      let [running, most] = [0, 0];
-      await on.calls(page, lost.body, async (route) => {
-        if (isAway) return unsent(route);
-        running += 1;
-        most = Math.max(most, running);
-        const response = await route.fetch();
-        running -= 1;
-        return route.fulfill({ response });
-      });
-      await open(page, lost.query.replace('KEY', id).replace('ENDPOINT', one));
-      const failed = async (): Promise<void> => {
-        for (const place of lost.places)
-          await says(section(page, place).getByRole('alert'), 'Could not reach the gateway');
-      };
-      await failed();
-      const again = button(section(page, lost.places.at(-1)!), 'Try again');
-      const tried = page.waitForEvent('requestfailed');
-      await again.click();
-      await tried;
-      // nothing is read by itself
-      await failed();
-      isAway = false;
-      await again.click();
-      await counted(page.getByRole('alert'), 0);
-      await says(page, lost.then);
-      await hasFocus(page.getByRole('heading'));
-      expect(most).toBe(1);
+    const page = await visit(of);
+    let isAway = true;
+    let [running, most] = [0, 0];
+    await on.calls(page, lost.body, async (route) => {
+      if (isAway) return unsent(route);
+      running += 1;
+      most = Math.max(most, running);
+      const response = await route.fetch();
+      running -= 1;
+      return route.fulfill({ response });
     });
+    await open(page, lost.query.replace('KEY', id).replace('ENDPOINT', one));
+    const failed = async (): Promise<void> => {
+      for (const place of lost.places)
+        await says(section(page, place).getByRole('alert'), 'Could not reach the gateway');
+    };
+    await failed();
+    const again = button(section(page, lost.places.at(-1)!), 'Try again');
+    const tried = page.waitForEvent('requestfailed');
+    await again.click();
+    await tried;
+    // nothing is read by itself
+    await failed();
+    isAway = false;
+    await again.click();
+    await counted(page.getByRole('alert'), 0);
+    await says(page, lost.then);
+    await hasFocus(page.getByRole('heading'));
+    expect(most).toBe(1);
   });
 
   test('what was shown stays if it cannot be refreshed, unless something else was chosen, and open details stay open', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'shop' });
     await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
-    await visit(of, async (page) => {
-      const requests = section(page, 'Requests');
-      const found = requests.getByRole('rowheader');
-      await counted(found, 2);
-      await requests.getByLabel('Result').selectOption('successful');
-      await counted(found, 1);
-      await on.openDetails(page);
-      await on.calls(page, /request_log/, unsent);
-      await press(requests, 'Refresh');
-      const failure = requests.getByRole('alert');
-      await says(failure, 'Could not reach the gateway');
-      await hasFocus(button(requests, 'Refresh'));
-      expect(await found.count()).toBe(1);
-      await requests.getByLabel('Result').selectOption('all');
-      await says(failure, 'Could not reach the gateway');
-      expect(await found.count()).toBe(0);
-      await page.unroute('**/settings/graphql');
-      await press(failure, 'Try again');
-      await counted(found, 2);
-      await failure.waitFor({ state: 'hidden' });
-      await says(requests, 'GET /api/v1/quotes');
-      await page.reload();
-      await says(requests, 'GET /api/v1/quotes');
-      await requests.getByRole('button', { expanded: true }).click();
-      expect(on.search(page)).toBe('');
-    });
+    const page = await visit(of);
+    const requests = section(page, 'Requests');
+    const found = requests.getByRole('rowheader');
+    await counted(found, 2);
+    await requests.getByLabel('Result').selectOption('successful');
+    await counted(found, 1);
+    await on.openDetails(page);
+    await on.calls(page, /request_log/, unsent);
+    await press(requests, 'Refresh');
+    const failure = requests.getByRole('alert');
+    await says(failure, 'Could not reach the gateway');
+    await hasFocus(button(requests, 'Refresh'));
+    expect(await found.count()).toBe(1);
+    await requests.getByLabel('Result').selectOption('all');
+    await says(failure, 'Could not reach the gateway');
+    expect(await found.count()).toBe(0);
+    await page.unroute('**/settings/graphql');
+    await press(failure, 'Try again');
+    await counted(found, 2);
+    await failure.waitFor({ state: 'hidden' });
+    await says(requests, 'GET /api/v1/quotes');
+    await page.reload();
+    await says(requests, 'GET /api/v1/quotes');
+    await requests.getByRole('button', { expanded: true }).click();
+    expect(on.search(page)).toBe('');
   });
 
   test('late answers about another key, period or filter are dropped', async () => {
@@ -118,125 +116,122 @@ inBrowser('if the settings page cannot read something,', () => {
     ]);
     const found = (page: Page): Promise<string[]> => section(page, 'Requests').getByRole('rowheader').allTextContents();
     const used = (text: string) => (page: Page) => page.getByRole('img', { name: new RegExp(text) }).waitFor();
-    await visit(of, async (page) => {
-      const result = section(page, 'Requests').getByLabel('Result');
-      const choosing = (value: string) => async (): Promise<void> => {
-        await result.selectOption(value);
-      };
-      await overtaken(page, { body: /"failed":true/ }, choosing('failed'), async () => {
-        await choosing('successful')();
-        await eventually(async () => String(await found(page)) === 'orders');
-      });
-      expect(await found(page)).toEqual(['orders']);
-      await choosing('all')();
-
-      const body = new RegExp(`(key_usage|request_log|audit_events).*${first!.id}`, 's');
-      await overtaken(
-        page,
-        { body, count: 3 },
-        () => choose(page, 'first', 'Usage'),
-        async () => {
-          await page.goBack();
-          await choose(page, 'second', 'Usage');
-          await used('24 hours: 222')(page);
-          await says(section(page, 'Requests'), 'customers');
-          await says(section(page, 'Audit log of this key'), 'second');
-        },
-      );
-      expect(await fact(page, 'Requests').innerText()).toBe('222');
-      expect(await heading(page, 'second').count()).toBe(1);
-      expect(await found(page)).toEqual(['customers']);
-      expect(await rows(page, 'Audit log of this key').allInnerTexts()).toEqual([expect.not.stringContaining('first')]);
-
-      const period = (name: string) => () => page.getByRole('radio', { name }).check();
-      await overtaken(page, { body: /last_30d/ }, period('30 days'), async () => {
-        await period('24 hours')();
-        await used('24 hours: 222')(page);
-      });
-      expect(await fact(page, 'Requests').innerText()).toBe('222');
-      await on.leave(page);
-
-      const show = (state: string) => () => page.getByLabel('Show').selectOption(state);
-      await overtaken(page, { body: /"ended"/ }, show('revoked and expired'), async () => {
-        await show('all')();
-        await named(page, 'gone').waitFor();
-      });
-      expect(await rows(page, 'API keys').count()).toBe(3);
-
-      const usage = new RegExp(`key_usage.*${first!.id}`, 's');
-      await overtaken(
-        page,
-        { body: usage },
-        () => choose(page, 'first', 'Revoke…'),
-        async () => {
-          await press(on.dialog(page), 'Cancel');
-          await choose(page, 'second', 'Revoke…');
-          await says(on.dialog(page), '222 requests');
-        },
-      );
-      await says(on.dialog(page), '222 requests');
+    const page = await visit(of);
+    const result = section(page, 'Requests').getByLabel('Result');
+    const choosing = (value: string) => async (): Promise<void> => {
+      await result.selectOption(value);
+    };
+    await overtaken(page, { body: /"failed":true/ }, choosing('failed'), async () => {
+      await choosing('successful')();
+      await eventually(async () => String(await found(page)) === 'orders');
     });
+    expect(await found(page)).toEqual(['orders']);
+    await choosing('all')();
+
+    const body = new RegExp(`(key_usage|request_log|audit_events).*${first!.id}`, 's');
+    await overtaken(
+      page,
+      { body, count: 3 },
+      () => choose(page, 'first', 'Usage'),
+      async () => {
+        await page.goBack();
+        await choose(page, 'second', 'Usage');
+        await used('24 hours: 222')(page);
+        await says(section(page, 'Requests'), 'customers');
+        await says(section(page, 'Audit log of this key'), 'second');
+      },
+    );
+    expect(await fact(page, 'Requests').innerText()).toBe('222');
+    expect(await heading(page, 'second').count()).toBe(1);
+    expect(await found(page)).toEqual(['customers']);
+    expect(await rows(page, 'Audit log of this key').allInnerTexts()).toEqual([expect.not.stringContaining('first')]);
+
+    const period = (name: string) => () => page.getByRole('radio', { name }).check();
+    await overtaken(page, { body: /last_30d/ }, period('30 days'), async () => {
+      await period('24 hours')();
+      await used('24 hours: 222')(page);
+    });
+    expect(await fact(page, 'Requests').innerText()).toBe('222');
+    await on.leave(page);
+
+    const show = (state: string) => () => page.getByLabel('Show').selectOption(state);
+    await overtaken(page, { body: /"ended"/ }, show('revoked and expired'), async () => {
+      await show('all')();
+      await named(page, 'gone').waitFor();
+    });
+    expect(await rows(page, 'API keys').count()).toBe(3);
+
+    const usage = new RegExp(`key_usage.*${first!.id}`, 's');
+    await overtaken(
+      page,
+      { body: usage },
+      () => choose(page, 'first', 'Revoke…'),
+      async () => {
+        await press(on.dialog(page), 'Cancel');
+        await choose(page, 'second', 'Revoke…');
+        await says(on.dialog(page), '222 requests');
+      },
+    );
+    await says(on.dialog(page), '222 requests');
   });
 
   test('late answers about another endpoint or another filter of its deliveries are dropped', async () => {
     const { of, one } = await endpoints();
-    await visit(of, async (page) => {
-      const sent = section(page, 'Deliveries').getByRole('rowheader');
-      const test = async (): Promise<void> => {
-        await follow(page, ONE);
-        await press(page, 'Send test event');
-      };
-      // the deliveries of the first endpoint, and a test event
-      const body = new RegExp(`webhook_deliveries.*${one}|send_test_event`, 's');
-      await overtaken(page, { body, count: 2 }, test, async () => {
-        await page.goBack();
-        await follow(page, OTHER);
-        await counted(sent, 3);
-      });
-      expect([await heading(page, OTHER).count(), await sent.count()]).toEqual([1, 3]);
-      expect(await page.getByText('Test event: ').count()).toBe(0);
-
+    const page = await visit(of);
+    const sent = section(page, 'Deliveries').getByRole('rowheader');
+    const test = async (): Promise<void> => {
+      await follow(page, ONE);
+      await press(page, 'Send test event');
+    };
+    // the deliveries of the first endpoint, and a test event
+    const body = new RegExp(`webhook_deliveries.*${one}|send_test_event`, 's');
+    await overtaken(page, { body, count: 2 }, test, async () => {
       await page.goBack();
-      const state = () => page.getByLabel('State').selectOption('given up');
-      await overtaken(
-        page,
-        { body: /webhook_deliveries/ },
-        () => follow(page, ONE),
-        async () => {
-          await state();
-          await counted(sent, 2);
-        },
-      );
-      expect(await sent.count()).toBe(2);
-      expect(await rows(page, 'Deliveries').filter({ hasText: 'given up' }).count()).toBe(2);
+      await follow(page, OTHER);
+      await counted(sent, 3);
     });
+    expect([await heading(page, OTHER).count(), await sent.count()]).toEqual([1, 3]);
+    expect(await page.getByText('Test event: ').count()).toBe(0);
+
+    await page.goBack();
+    const state = () => page.getByLabel('State').selectOption('given up');
+    await overtaken(
+      page,
+      { body: /webhook_deliveries/ },
+      () => follow(page, ONE),
+      async () => {
+        await state();
+        await counted(sent, 2);
+      },
+    );
+    expect(await sent.count()).toBe(2);
+    expect(await rows(page, 'Deliveries').filter({ hasText: 'given up' }).count()).toBe(2);
   });
 
   test('for good, it names the cause and a way on, and has no button to try again', async () => {
     const of = await makeOrganisation(gateway);
-    await visit(of, async (page) => {
-      const long = 'x'.repeat(300);
-      await open(page, `?search=${long}&operation=${long}&request_id=${long}`);
-      const alert = (place: string) => section(page, place).getByRole('alert');
-      await says(alert('API keys'), 'The search must not have more than 200 characters.');
-      await says(alert('Requests'), 'The operation must not have more than 200 characters.');
-      await says(alert('Requests'), 'The request id must not have more than 128 characters.');
-      expect(await button(page, 'Try again').count()).toBe(0);
+    const page = await visit(of);
+    const long = 'x'.repeat(300);
+    await open(page, `?search=${long}&operation=${long}&request_id=${long}`);
+    const alert = (place: string) => section(page, place).getByRole('alert');
+    await says(alert('API keys'), 'The search must not have more than 200 characters.');
+    await says(alert('Requests'), 'The operation must not have more than 200 characters.');
+    await says(alert('Requests'), 'The request id must not have more than 128 characters.');
+    expect(await button(page, 'Try again').count()).toBe(0);
 
-      await open(page, `?keys=all&key=${randomUUID()}`);
-      await says(alert('API key'), 'There is no such API key');
-      expect(await alert('API key').getByRole('button').count()).toBe(0);
-      await expectAccessible(page);
-      await alert('API key').getByRole('link', { name: 'All API keys' }).click();
-      await heading(page, 'API keys').waitFor();
-      expect(on.search(page)).toBe('?keys=all');
+    await open(page, `?keys=all&key=${randomUUID()}`);
+    await says(alert('API key'), 'There is no such API key');
+    expect(await alert('API key').getByRole('button').count()).toBe(0);
+    await expectAccessible(page);
+    await alert('API key').getByRole('link', { name: 'All API keys' }).click();
+    await heading(page, 'API keys').waitFor();
+    expect(on.search(page)).toBe('?keys=all');
 
-      await scene.signInElsewhere(page, of, 'member', 'Eve');
-      await page.getByLabel('Show').selectOption('revoked and expired');
-      await says(alert('API keys'), 'Somebody else has signed in, in another tab.');
-      expect(await alert('API keys').getByRole('button').allTextContents()).toEqual(['Reload']);
-      await press(alert('API keys'), 'Reload');
-      await says(page, 'Eve (you)');
-    });
+    await scene.signInElsewhere(page, of, 'member', 'Eve');
+    await page.getByLabel('Show').selectOption('revoked and expired');
+    await says(alert('API keys'), 'Somebody else has signed in, in another tab.');
+    expect(await alert('API keys').getByRole('button').allTextContents()).toEqual(['Reload']);
+    await press(alert('API keys'), 'Reload');
+    await says(page, 'Eve (you)');
   });
 });

@@ -5,15 +5,15 @@ import { eventually } from '../http/eventually';
 import { button, copied, expectFits, hasFocus, inBrowser, press, says } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { withGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import * as on from '../support/settingsPage';
 import { someRequests } from './rows';
 
 const { counted, follow, leave, search, section } = on;
 
 inBrowser('requests on the settings page', () => {
-  const scene = on.pageScene();
-  const { gateway, visit } = scene;
+  const { gateway, visit } = on.pageScene();
+  const silent = served({ REQUEST_LOG: 'off' });
   const requests = (page: Page): Locator => section(page, 'Requests');
   const found = (page: Page): Locator => requests(page).getByRole('rowheader');
   const rows = (page: Page): Locator =>
@@ -29,31 +29,30 @@ inBrowser('requests on the settings page', () => {
     const { key } = await makeKey(gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
     const { body } = await client(gateway, key).get('/orders');
     await client(gateway, key).get('/quotes');
-    await visit(of, async (page) => {
-      await says(requests(page), 'Requests are kept for 7 days');
-      await eventually(async () => {
-        await press(requests(page), 'Refresh');
-        await requests(page).locator('button:text("Refresh"):not([aria-disabled="true"])').waitFor();
-        return (await found(page).count()) === 2;
-      });
-      const id = requests(page).getByRole('searchbox', { name: 'Request id' });
-      await id.fill(body.request_id);
-      await listed(page, ['orders']);
-      expect(search(page)).toBe(`?request_id=${String(body.request_id)}`);
-      expect(await rows(page).innerText()).toMatch(
-        /orders\s+web shop\s+REST\s+403\s+insufficient_scope\s+[\d.]+ ms\s+127\.0\.0\.1/,
-      );
-      await press(page, /^Details of orders at/);
-      await says(requests(page), 'GET /api/v1/orders');
-      await press(requests(page), 'Copy');
-      await says(requests(page), 'Copied');
-      expect(await copied(page)).toBe(body.request_id);
-      const code = requests(page).getByRole('link', { name: 'insufficient_scope' });
-      expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');
-      await id.fill('no such id');
-      await says(requests(page), 'No request with this id. It may be too old');
-      await counted(found(page), 0);
+    const page = await visit(of);
+    await says(requests(page), 'Requests are kept for 7 days');
+    await eventually(async () => {
+      await press(requests(page), 'Refresh');
+      await requests(page).locator('button:text("Refresh"):not([aria-disabled="true"])').waitFor();
+      return (await found(page).count()) === 2;
     });
+    const id = requests(page).getByRole('searchbox', { name: 'Request id' });
+    await id.fill(body.request_id);
+    await listed(page, ['orders']);
+    expect(search(page)).toBe(`?request_id=${String(body.request_id)}`);
+    expect(await rows(page).innerText()).toMatch(
+      /orders\s+web shop\s+REST\s+403\s+insufficient_scope\s+[\d.]+ ms\s+127\.0\.0\.1/,
+    );
+    await press(page, /^Details of orders at/);
+    await says(requests(page), 'GET /api/v1/orders');
+    await press(requests(page), 'Copy');
+    await says(requests(page), 'Copied');
+    expect(await copied(page)).toBe(body.request_id);
+    const code = requests(page).getByRole('link', { name: 'insufficient_scope' });
+    expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');
+    await id.fill('no such id');
+    await says(requests(page), 'No request with this id. It may be too old');
+    await counted(found(page), 0);
   });
 
   test('every filter is kept in the URL, separately on the page of a key, and older requests can be shown', async () => {
@@ -75,87 +74,82 @@ inBrowser('requests on the settings page', () => {
         at: new Date(Date.now() - HOUR),
       },
     ]);
-    await visit(of, async (page) => {
-      const all = ['quote', 'quotes', 'quotes me', 'orders', '/mcp'];
-      const failed = ['quote', 'quotes me', '/mcp'];
-      await listed(page, all);
-      for (const [at, text] of [
-        [0, /and 37 more like it/],
-        [2, /quotes me\s+shop\s+GraphQL\s+200\s+invalid_request\s+1\.2 s/],
-        [3, /the caller disconnected/],
-        [4, /\/mcp\s+bot\s+MCP\s+429/],
-      ] as const)
-        expect(await rows(page).nth(at).innerText()).toMatch(text);
-      const steps = (): Promise<number> => page.evaluate('history.length');
-      const before = await steps();
-      for (const [label, name, value, expected] of [
-        ['Result', 'requests', 'failed', failed],
-        ['Result', 'requests', 'successful', ['quotes', 'orders']],
-        ['Status', 'status', '4xx', ['quote', 'orders', '/mcp']],
-        ['API', 'api', 'mcp', ['/mcp']],
-        ['Operation', 'operation', 'quotes me', ['quotes me']],
-        ['Request id', 'request_id', fine!.request_id, ['quotes']],
-      ] as const) {
-        const field = requests(page).getByRole('group', { name: 'Filter requests' }).getByLabel(label);
-        const isText = ['Operation', 'Request id'].includes(label);
-        const set = (text: string): Promise<unknown> => (isText ? field.fill(text) : field.selectOption(text));
-        await set(value);
+    const page = await visit(of);
+    const all = ['quote', 'quotes', 'quotes me', 'orders', '/mcp'];
+    const failed = ['quote', 'quotes me', '/mcp'];
+    await listed(page, all);
+    for (const [at, text] of [
+      [0, /and 37 more like it/],
+      [2, /quotes me\s+shop\s+GraphQL\s+200\s+invalid_request\s+1\.2 s/],
+      [3, /the caller disconnected/],
+      [4, /\/mcp\s+bot\s+MCP\s+429/],
+    ] as const)
+      expect(await rows(page).nth(at).innerText()).toMatch(text);
+    const steps = (): Promise<number> => page.evaluate('history.length');
+    const before = await steps();
+    for (const [label, name, value, expected] of [
+      ['Result', 'requests', 'failed', failed],
+      ['Result', 'requests', 'successful', ['quotes', 'orders']],
+      ['Status', 'status', '4xx', ['quote', 'orders', '/mcp']],
+      ['API', 'api', 'mcp', ['/mcp']],
+      ['Operation', 'operation', 'quotes me', ['quotes me']],
+      ['Request id', 'request_id', fine!.request_id, ['quotes']],
+    ] as const) {
+      const field = requests(page).getByRole('group', { name: 'Filter requests' }).getByLabel(label);
+      const isText = ['Operation', 'Request id'].includes(label);
+      const set = (text: string): Promise<unknown> => (isText ? field.fill(text) : field.selectOption(text));
+      await set(value);
+      await listed(page, expected);
+      expect(search(page)).toBe(`?${new URLSearchParams({ [name]: value }).toString()}`);
+      if (name === 'operation') {
+        await page.reload();
         await listed(page, expected);
-        expect(search(page)).toBe(`?${new URLSearchParams({ [name]: value }).toString()}`);
-        if (name === 'operation') {
-          await page.reload();
-          await listed(page, expected);
-          expect(await field.inputValue()).toBe(value);
-        }
-        await set('');
-        await listed(page, all);
+        expect(await field.inputValue()).toBe(value);
       }
-      expect(await steps()).toBe(before);
-      expect(await page.locator('datalist option').count()).toBeGreaterThan(10);
+      await set('');
+      await listed(page, all);
+    }
+    expect(await steps()).toBe(before);
+    expect(await page.locator('datalist option').count()).toBeGreaterThan(10);
 
-      await requests(page).getByLabel('Result').selectOption('failed');
-      await listed(page, failed);
-      await rows(page).nth(0).getByRole('link', { name: 'shop' }).click();
-      await listed(page, all.slice(0, 4));
-      expect(search(page)).toBe(`?key=${shop.id}`);
-      await requests(page).getByLabel('Status').selectOption('499');
-      await listed(page, ['orders']);
-      expect(search(page)).toBe(`?key=${shop.id}&status=499`);
-      await leave(page);
-      await listed(page, failed);
-      expect(search(page)).toBe('?requests=failed');
-      await page.goBack();
-      await listed(page, ['orders']);
+    await requests(page).getByLabel('Result').selectOption('failed');
+    await listed(page, failed);
+    await rows(page).nth(0).getByRole('link', { name: 'shop' }).click();
+    await listed(page, all.slice(0, 4));
+    expect(search(page)).toBe(`?key=${shop.id}`);
+    await requests(page).getByLabel('Status').selectOption('499');
+    await listed(page, ['orders']);
+    expect(search(page)).toBe(`?key=${shop.id}&status=499`);
+    await leave(page);
+    await listed(page, failed);
+    expect(search(page)).toBe('?requests=failed');
+    await page.goBack();
+    await listed(page, ['orders']);
 
-      const more = Array.from({ length: 25 }, (_, at) => ({ request_id: `more-${String(at)}`, status: 499 }));
-      await someRequests(gateway, of, shop.id, more);
-      const older = button(requests(page), 'Show older requests');
-      await press(requests(page), 'Refresh');
-      await counted(found(page), 20);
-      await older.click();
-      await counted(found(page), 26);
-      await hasFocus(button(rows(page).nth(20), /^Details of quotes at/));
-      expect(await older.isVisible()).toBe(false);
-      await leave(page);
-      await counted(found(page), 20);
-      await older.press('Enter');
-      await counted(found(page), 30);
-      // the first control of the first added row is the link to its key
-      await hasFocus(rows(page).nth(20).getByRole('link', { name: 'shop' }));
-    });
+    const more = Array.from({ length: 25 }, (_, at) => ({ request_id: `more-${String(at)}`, status: 499 }));
+    await someRequests(gateway, of, shop.id, more);
+    const older = button(requests(page), 'Show older requests');
+    await press(requests(page), 'Refresh');
+    await counted(found(page), 20);
+    await older.click();
+    await counted(found(page), 26);
+    await hasFocus(button(rows(page).nth(20), /^Details of quotes at/));
+    expect(await older.isVisible()).toBe(false);
+    await leave(page);
+    await counted(found(page), 20);
+    await older.press('Enter');
+    await counted(found(page), 30);
+    // the first control of the first added row is the link to its key
+    await hasFocus(rows(page).nth(20).getByRole('link', { name: 'shop' }));
   });
 
   test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {
-    await withGateway({ REQUEST_LOG: 'off' }, async (bare) => {
-      const of = await makeOrganisation(bare);
-      await on.signedIn({ browser: scene.browser, gateway: bare }, { of, role: 'member' }, async (page) => {
-        await says(requests(page), 'This gateway stores no requests');
-        await says(requests(page), 'No stored requests.');
-        expect(await requests(page).innerText()).not.toMatch(/Every one|No requests in the last|appears within/);
-        await requests(page).getByLabel('Status').selectOption('5xx');
-        await says(requests(page), 'No matching requests.');
-      });
-    });
+    const page = await visit({ of: await makeOrganisation(silent), role: 'member', at: silent });
+    await says(requests(page), 'This gateway stores no requests');
+    await says(requests(page), 'No stored requests.');
+    expect(await requests(page).innerText()).not.toMatch(/Every one|No requests in the last|appears within/);
+    await requests(page).getByLabel('Status').selectOption('5xx');
+    await says(requests(page), 'No matching requests.');
   });
 
   test('every error code fits into the narrowest windows', async () => {
@@ -163,17 +157,16 @@ inBrowser('requests on the settings page', () => {
     const { id } = await makeKey(gateway, of, { name: 'shop' });
     const codes = Object.entries(ERROR_CODES).map(([code, { status }]) => ({ code, status }));
     await someRequests(gateway, of, id, codes);
-    await visit({ of, width: 390, theme: 'dark' }, async (page) => {
-      for (const isOfKey of [false, true]) {
-        if (isOfKey) await follow(page, 'shop');
-        await says(requests(page), 'invalid_request');
-        if (codes.length > 20) await press(requests(page), 'Show older requests');
-        await counted(found(page), codes.length);
-        for (const width of [390, 375, 360]) {
-          await page.setViewportSize({ width, height: 800 });
-          await expectFits(page);
-        }
+    const page = await visit({ of, width: 390, theme: 'dark' });
+    for (const isOfKey of [false, true]) {
+      if (isOfKey) await follow(page, 'shop');
+      await says(requests(page), 'invalid_request');
+      if (codes.length > 20) await press(requests(page), 'Show older requests');
+      await counted(found(page), codes.length);
+      for (const width of [390, 375, 360]) {
+        await page.setViewportSize({ width, height: 800 });
+        await expectFits(page);
       }
-    });
+    }
   });
 });

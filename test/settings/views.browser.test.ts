@@ -39,59 +39,58 @@ inBrowser('the settings page with the longest values', () => {
         .updateOne({ _id: endpoint.id as never }, { $set: state });
       await someDeliveries(gateway, of, endpoint.id as string, 12);
 
-      await visit({ of, ...view }, async (page) => {
-        /** Checks the page with each dialog open; some have parts that a choice shows. */
-        const checkDialogs = async (dialogs: Readonly<Record<string, string>>): Promise<void> => {
-          for (const [opener, choice] of Object.entries(dialogs)) {
-            if (opener.endsWith('…')) await on.choose(page, NAME, opener);
-            else await press(page, opener);
-            if (choice !== '') await dialog(page).getByLabel(choice).check();
-            await expectAccessible(page);
-            const beyond = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
-            expect(beyond).toBe(0);
-            await page.goBack();
-            await dialog(page).waitFor({ state: 'hidden' });
-          }
-        };
-        const openAll = async (place: string, count: number): Promise<void> => {
-          const details = section(page, place).getByRole('button', { name: /^Details/ });
-          await details.nth(count - 1).waitFor();
-          for (const one of await details.all()) await one.click();
-        };
-        await page.getByLabel('Show').selectOption('all');
-        await on.named(page, 'ended').waitFor();
-        await openAll('Requests', 4);
-        await says(page, 'the key does not allow this address');
-        await says(page, 'after nothing but failures');
-        await says(page, 'and 1 more');
-        await press(page, `Actions for ${NAME}`);
-        await expectAccessible(page);
-        await page.keyboard.press('Escape');
-        await checkDialogs({ 'New key': '', 'Rotate…': '', 'Revoke…': '', 'Add endpoint': 'Only these' });
-        expect((await page.getByRole('table', { name: 'API keys' }).boundingBox())!.width).toBeLessThanOrEqual(
-          view.width,
-        );
+      const page = await visit({ of, ...view });
+      /** Checks the page with each dialog open; some have parts that a choice shows. */
+      const checkDialogs = async (dialogs: Readonly<Record<string, string>>): Promise<void> => {
+        for (const [opener, choice] of Object.entries(dialogs)) {
+          if (opener.endsWith('…')) await on.choose(page, NAME, opener);
+          else await press(page, opener);
+          if (choice !== '') await dialog(page).getByLabel(choice).check();
+          await expectAccessible(page);
+          const beyond = await dialog(page).evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+          expect(beyond).toBe(0);
+          await page.goBack();
+          await dialog(page).waitFor({ state: 'hidden' });
+        }
+      };
+      const openAll = async (place: string, count: number): Promise<void> => {
+        const details = section(page, place).getByRole('button', { name: /^Details/ });
+        await details.nth(count - 1).waitFor();
+        for (const one of await details.all()) await one.click();
+      };
+      await page.getByLabel('Show').selectOption('all');
+      await on.named(page, 'ended').waitFor();
+      await openAll('Requests', 4);
+      await says(page, 'the key does not allow this address');
+      await says(page, 'after nothing but failures');
+      await says(page, 'and 1 more');
+      await press(page, `Actions for ${NAME}`);
+      await expectAccessible(page);
+      await page.keyboard.press('Escape');
+      await checkDialogs({ 'New key': '', 'Rotate…': '', 'Revoke…': '', 'Add endpoint': 'Only these' });
+      expect((await page.getByRole('table', { name: 'API keys' }).boundingBox())!.width).toBeLessThanOrEqual(
+        view.width,
+      );
 
-        await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
-        await on.choose(page, NAME, 'Usage');
-        await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();
-        await on.rows(page, 'Audit log of this key').first().waitFor();
-        await openAll('Requests', 4);
-        await page.getByText('As a table').click();
-        await expectAccessible(page);
-        await checkDialogs({ Edit: '' });
-        await on.leave(page);
+      await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
+      await on.choose(page, NAME, 'Usage');
+      await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();
+      await on.rows(page, 'Audit log of this key').first().waitFor();
+      await openAll('Requests', 4);
+      await page.getByText('As a table').click();
+      await expectAccessible(page);
+      await checkDialogs({ Edit: '' });
+      await on.leave(page);
 
-        await page.getByRole('link', { name: LONG, exact: true }).click();
-        await says(page, 'it was disabled. Look below');
-        await on.openDetails(page);
-        await expectAccessible(page);
-        await checkDialogs({ Edit: 'Only these', 'Rotate secret': '', Enable: 'From a time', Delete: '' });
-        await press(page, 'Rotate secret');
-        await press(dialog(page), 'Rotate secret');
-        await on.shown(page, 'The signing secret');
-        await expectAccessible(page);
-      });
+      await page.getByRole('link', { name: LONG, exact: true }).click();
+      await says(page, 'it was disabled. Look below');
+      await on.openDetails(page);
+      await expectAccessible(page);
+      await checkDialogs({ Edit: 'Only these', 'Rotate secret': '', Enable: 'From a time', Delete: '' });
+      await press(page, 'Rotate secret');
+      await press(dialog(page), 'Rotate secret');
+      await on.shown(page, 'The signing secret');
+      await expectAccessible(page);
     },
     120_000,
   );

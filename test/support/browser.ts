@@ -8,6 +8,7 @@ import {
   type Route,
 } from 'playwright-core';
 import { eventually } from '../http/eventually';
+import { late } from './gateway';
 import { describeWith, findProgram } from './programs';
 
 /** The same engine without windows, menus and accounts, which halves the CPU time of page tests. */
@@ -45,27 +46,21 @@ export type Theme = (typeof THEMES)[number];
 /** Each theme and each width once. */
 export const VIEWS = THEMES.map((theme, at) => ({ theme, width: WIDTHS[at]! }));
 
-export interface Visit {
-  readonly page: Page;
-  /** Console errors and exceptions. */
-  readonly faults: string[];
-  /** URLs of other hosts that the page requested; they are blocked. */
-  readonly foreign: string[];
-  readonly close: () => Promise<void>;
-}
+type View = { width?: Width; theme?: Theme } & BrowserContextOptions;
 
 /** Opens a new browser context in which only `origins` can be reached. */
 export async function visitor(
   browser: Browser,
   origins: readonly string[],
-  { width = 1280, theme = 'light', ...options }: { width?: Width; theme?: Theme } & BrowserContextOptions = {},
-): Promise<Visit> {
+  { width = 1280, theme = 'light', ...options }: View = {},
+) {
   const context = await browser.newContext({
     viewport: { width, height: width === 390 ? 844 : 800 },
     colorScheme: theme,
     reducedMotion: 'reduce',
     ...options,
   });
+  /** URLs of other hosts that the page requested. */
   const foreign: string[] = [];
   await context.route(
     (url) => !origins.includes(url.origin) && url.protocol !== 'data:',
@@ -75,12 +70,39 @@ export async function visitor(
     },
   );
   const page = await context.newPage();
+  /** Console errors and exceptions. */
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   page.on('console', (message) => {
     if (message.type() === 'error') faults.push(message.text());
   });
   return { page, faults, foreign, close: () => context.close() };
+}
+
+/** How a page is looked at. */
+export interface Look extends View {
+  /** What the browser may log and request, since the test breaks things. */
+  readonly tolerates?: RegExp | undefined;
+}
+
+/** A browser for the tests of a file or describe: opens an empty page. After each test nothing may have gone wrong in its pages. */
+export function useBrowser(): (origins: readonly string[], look?: Look) => Promise<Page> {
+  const browser = late(openBrowser);
+  const visits: (() => Promise<string[]>)[] = [];
+  afterEach(async () => {
+    const faults = await Promise.all(visits.splice(0).map((end) => end()));
+    expect(faults.flat()).toEqual([]);
+  });
+  afterAll(() => browser.close());
+  return async (origins, { tolerates, ...view } = {}) => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page, faults, foreign, close } = await visitor(browser, origins, { permissions, ...view });
+    visits.push(async () => {
+      await close();
+      return [...faults, ...foreign].filter((fault) => tolerates?.test(fault) !== true);
+    });
+    return page;
+  };
 }
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');

@@ -1,51 +1,47 @@
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import { eventually } from '../http/eventually';
 import { makeLink } from '../settings/people';
-import { button, type Fate, hold, intercept, openBrowser, press, says, settled, visitor } from './browser';
-import { late, served, type TestGateway } from './gateway';
+import { button, type Fate, hold, intercept, type Look, press, says, settled, useBrowser } from './browser';
+import { served, type TestGateway } from './gateway';
 
 /* Users of the settings page in a real browser: what they open, find and do there, by role and label. */
 
 export const PAGE = '/settings/integrations';
 const CALLS = '**/settings/graphql';
 
-type View = NonNullable<Parameters<typeof visitor>[2]>;
-
-export interface Visitor extends View {
+export interface Visitor extends Look {
   readonly of: Organisation;
   readonly role?: Role;
   readonly name?: string;
-  /** What the browser may log, since the test breaks things. */
-  readonly tolerates?: RegExp;
+  /** Another gateway than that of the scene. */
+  readonly at?: TestGateway;
 }
 
-/** What the browser logs about requests that the test makes fail. */
+/** For tests that make requests fail: what the browser logs about them. */
 export const BROKEN: Partial<Visitor> = { tolerates: /Failed to load resource/ };
 
-/** A gateway and a browser for the tests of a file, opened before the first and closed after the last. */
-export interface PageScene {
-  readonly gateway: TestGateway;
-  readonly browser: Browser;
-  /** Calls `work` with the page, opened as a user of an organisation: as Ann, an admin, unless somebody is named. */
-  readonly visit: (who: Organisation | Visitor, work: (page: Page) => Promise<void>) => Promise<void>;
-  /** Signs somebody in, in another tab of the same browser. */
-  readonly signInElsewhere: (page: Page, of: Organisation, role?: Role, name?: string) => Promise<void>;
-  /** Opens the page's address with this query and fragment. */
-  readonly open: (page: Page, query: string) => Promise<unknown>;
-}
-
-/** `usual` applies to every visit, `environment` to the gateway. */
-export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}): PageScene {
+/** A gateway and a browser for the tests of a file. `usual` applies to every visit, `environment` to the gateway. */
+export function pageScene(usual: Partial<Visitor> = {}, environment: Record<string, string> = {}) {
   const gateway = served(environment);
-  const browser = late(openBrowser);
-  afterAll(() => browser.close());
+  const open = useBrowser();
   return {
-    ...{ gateway, browser },
-    visit: (who, work) => signedIn({ browser, gateway }, { ...usual, ...('of' in who ? who : { of: who }) }, work),
-    open: (page, query) => page.goto(`${gateway.url}${PAGE}${query}`),
-    async signInElsewhere(page, of, role, name) {
+    gateway,
+    /** The page, once its rows are loaded, as a user of an organisation sees it: Ann, an admin, unless somebody is named. */
+    visit: async (who: Organisation | Visitor): Promise<Page> => {
+      const visitor: Visitor = { ...usual, ...('of' in who ? who : { of: who }) };
+      const { of, role = 'admin', name = 'Ann', at = gateway, ...look } = visitor;
+      const page = await open([at.url], look);
+      await signIn(page, at, await makeLink(at, of, role, name));
+      return page;
+    },
+    /** A page of somebody who is not signed in. */
+    visitAsStranger: (look: Look = {}): Promise<Page> => open([gateway.url], look),
+    /** Opens the page's address with this query and fragment. */
+    open: (page: Page, query: string): Promise<unknown> => page.goto(`${gateway.url}${PAGE}${query}`),
+    /** Signs somebody in, in another tab of the same browser. */
+    async signInElsewhere(page: Page, of: Organisation, role?: Role, name?: string): Promise<void> {
       const other = await page.context().newPage();
       await signIn(other, gateway, await makeLink(gateway, of, role, name));
       await other.close();
@@ -53,24 +49,7 @@ export function pageScene(usual: Partial<Visitor> = {}, environment: Record<stri
   };
 }
 
-/** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
-export async function signedIn(
-  { browser, gateway }: Pick<PageScene, 'browser' | 'gateway'>,
-  { of, role = 'admin', name = 'Ann', tolerates, ...view }: Visitor,
-  work: (page: Page) => Promise<void>,
-): Promise<void> {
-  const options = { permissions: ['clipboard-read', 'clipboard-write'], ...view };
-  const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
-  try {
-    await signIn(page, gateway, await makeLink(gateway, of, role, name));
-    await work(page);
-    expect(faults.filter((fault) => tolerates?.test(fault) !== true)).toEqual([]);
-    expect(foreign).toEqual([]);
-  } finally {
-    await close();
-  }
-}
-
+/** Opens a link and presses Continue. */
 export async function signIn(page: Page, gateway: TestGateway, link: string): Promise<void> {
   await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
   await press(page, 'Continue');
