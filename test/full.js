@@ -32,8 +32,6 @@ const FILES = `
   pages/browser.browser
   pages/explorerKey.browser
   pages/referenceSamples.browser
-  resources/propertiesRequests
-  resources/propertiesUpsert
   settings/keyDetails.browser
   settings/keyWrites.browser
   settings/readFaults.browser

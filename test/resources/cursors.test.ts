@@ -20,12 +20,8 @@ const ACCEPTED = { status: ['accepted'], created_since: '1997-01-01T00:00:00.000
 const CHANGES: readonly [title: string, list: string, args: Arguments][] = [
   ['another list', 'orders', {}],
   ['another direction', 'quotes', { ...ACCEPTED, sort: 'created_at' }],
-  ['another sort', 'quotes', { ...ACCEPTED, sort: '-updated_at' }],
-  ['another value of a filter', 'quotes', { ...ACCEPTED, status: ['declined'] }],
   ['a further value of a filter', 'quotes', { ...ACCEPTED, status: ['accepted', 'declined'] }],
   ['fewer filters', 'quotes', { status: ['accepted'] }],
-  ['more filters', 'quotes', { ...ACCEPTED, q: 'Q' }],
-  ['no filter', 'quotes', {}],
 ];
 
 describe.each(FACES)('$name rejects a cursor', (face) => {
@@ -44,7 +40,7 @@ describe.each(FACES)('$name rejects a cursor', (face) => {
 
   // test/unit/properties.test.ts has any other text, and any change of one
   test('that is none, or too long to be one', async () => {
-    for (const cursor of [' ', 'x', 'W10', '%', '\u0000', '😀', '{"$gt":""}', '../..', 'a'.repeat(2048)])
+    for (const cursor of [' ', 'W10', '\u0000', '{"$gt":""}', 'a'.repeat(2048)])
       expect(await refusal(face, caller, 'products', { cursor })).toMatchObject(BAD_CURSOR);
     const tooLong = { status: 400, errors: [{ parameter: 'cursor', code: 'length' }] };
     expect(await refusal(face, caller, 'products', { cursor: 'a'.repeat(2049) })).toMatchObject(tooLong);

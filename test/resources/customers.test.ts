@@ -1,15 +1,11 @@
 import type { Json } from '../support/client';
 import { FACES } from '../support/faces';
-import { callerOf, makeOrganisation } from '../support/factories';
+import { callerOf } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { upserting, upsertOf, written } from '../support/upserts';
 
 const gateway = served();
-const organisation = late(() => makeOrganisation(gateway));
-const caller = late(() => callerOf(gateway, organisation));
-
-const count = (): Promise<number> =>
-  gateway.databases.organisationData(organisation).database.collection('customers').countDocuments();
+const caller = late(() => callerOf(gateway));
 
 const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
 const person = (name: string, members: Json = {}): Json => ({
@@ -25,42 +21,15 @@ describe.each(FACES)('upserting a customer in $name', (face) => {
   const { report, element, stored } = upserting(upsertOf('customers'), face, () => caller);
 
   test.each<[string, Json, string, string]>([
-    ['an external_ref of 65 characters', { external_ref: 'r'.repeat(65) }, 'external_ref', 'length'],
-    ['an invalid e-mail address', { email: 'mill.example' }, 'email', 'format'],
-    [
-      'an address without a city',
-      { billing_address: { ...ADDRESS, city: undefined } },
-      'billing_address/city',
-      'required',
-    ],
-    [
-      'an address with a null country',
-      { delivery_address: { ...ADDRESS, country: null } },
-      'delivery_address/country',
-      'required',
-    ],
-    [
-      'an address with an empty first line',
-      { billing_address: { ...ADDRESS, line1: '' } },
-      'billing_address/line1',
-      'length',
-    ],
+    ['an address without a city', { billing_address: { ...ADDRESS, city: null } }, 'billing_address/city', 'required'],
     ['a contact without a name', { contacts: [{ name: 'Ann' }, { role: 'Buyer' }] }, 'contacts/1/name', 'required'],
-    [
-      'a contact with a bad e-mail address',
-      { contacts: [{ name: 'Ann', email: 'ann' }] },
-      'contacts/0/email',
-      'format',
-    ],
     ['101 contacts', { contacts: Array.from({ length: 101 }, () => ({ name: 'Ann' })) }, 'contacts', 'length'],
   ])('fails only the element with %s', async (_title, members, pointer, code) => {
     const [bad, good] = [element(members), element()];
-    const before = await count();
     const { failed, created, results } = await report([bad, good]);
     expect({ failed, created }).toEqual({ failed: 1, created: 1 });
     expect(results[0].errors).toEqual([expect.objectContaining({ pointer: `/customers/0/${pointer}`, code })]);
-    expect(await count()).toBe(before + 1);
-    expect(await stored(good)).toBeDefined();
+    expect([await stored(bad), await stored(good)]).toEqual([undefined, expect.anything()]);
   });
 
   test('replaces a whole address', async () => {

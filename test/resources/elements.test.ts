@@ -16,12 +16,9 @@ describe.each(UPSERTS)('in REST, an element of $list', (kind) => {
 
   test.each<[string, () => Json, string, string]>([
     ['that is a string', () => 'x', '', 'type'],
-    ['that is a number', () => 5, '', 'type'],
     ['that is null', () => null, '', 'required'],
     ['that is a list', () => [element()], '', 'type'],
     ['with a number for its key', () => element({ [key]: 5 }), `/${key}`, 'type'],
-    ['with a list for its key', () => element({ [key]: ['a'] }), `/${key}`, 'type'],
-    ['with a number for its name', () => element({ name: 5 }), '/name', 'type'],
     ['with an unknown member', () => element({ colour: 'red' }), '/colour', 'unknown'],
     [
       'with a member named __proto__',
@@ -82,7 +79,6 @@ describe.each(UPSERTS)('in GraphQL, a variable of $list', (kind) => {
   test.each<[string, Json]>([
     ['that is a string', 'x'],
     ['that is null', null],
-    ['with a number for its name', { name: 5 }],
     ['with an unknown member', { colour: 'red' }],
   ])('%s rejects the call', async (_title, members) => {
     const good = element();
@@ -166,17 +162,6 @@ describe.each(FACES)('in $name, errors', (face) => {
     expect(problem!.errors).toHaveLength(100);
     expect(answer.text).toContain('(and 199 more)');
   });
-
-  test('of very many are counted up to a limit, which the answer states', async () => {
-    const contacts = Array.from({ length: 100 }, () => ({ name: '', email: 'a', phone: '1'.repeat(51) }));
-    const elements = Array.from({ length: 12 }, () => element({ contacts }));
-    const { results } = await report(elements);
-    const details = results.map(({ errors }: Json) => errors.at(-1).detail as string);
-    expect(details[0]).toMatch(/^at least 19\d more faults$/);
-    expect(details[11]).toMatch(/^at least 2\d faults, not listed: a call lists at most 100$/);
-    const { answer } = await call(elements, { atomic: true });
-    expect(answer.text).toMatch(/\(and at least 2\d\d\d more\)/);
-  });
 });
 
 test('keys and pointers in answers are truncated at whole characters', async () => {
@@ -197,40 +182,15 @@ test('keys and pointers in answers are truncated at whole characters', async () 
   expect(results[4].sku).toBe(results[4].sku.toWellFormed());
 });
 
-describe('with an Idempotency-Key, the largest body', () => {
-  /** 1,000 invalid elements that fill the maximum body of a bulk call. */
-  const MOST_BYTES = 5 * 1024 * 1024;
-  const bodies: readonly (readonly [string, () => Json])[] = [
-    [
-      'of 1,000 customers with 100 bad contacts each',
-      () => ({
-        customers: Array.from({ length: 1000 }, () => ({
-          contacts: Array(100).fill({ name: '', email: 'a', phone: 5 }),
-        })),
-      }),
-    ],
-    [
-      'of 1,000 customers with long unknown member names',
-      () => ({
-        customers: Array.from({ length: 1000 }, (_none, at) =>
-          Object.fromEntries(
-            Array.from({ length: 10 }, (_none2, member) => [`${String(member)}\ud800~${'n'.repeat(480)}`, at]),
-          ),
-        ),
-      }),
-    ],
-  ];
-
-  test.each(bodies)('%s gets 200 and is replayed byte for byte', async (_title, make) => {
-    const body = make();
-    expect(Buffer.byteLength(JSON.stringify(body))).toBeGreaterThan(MOST_BYTES / 2);
-    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(MOST_BYTES);
-    const headers = { 'idempotency-key': randomUUID() };
-    const first = await caller.post('/customers/bulk', body, headers);
-    expect([first.status, first.body.failed]).toEqual([200, 1000]);
-    expect(first.text.length).toBeLessThan(512 * 1024);
-    const again = await caller.post('/customers/bulk', body, headers);
-    expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(again.text).toBe(first.text);
-  });
+test('with an Idempotency-Key, the answer to a body of nearly 5 MiB of faults is short, and replayed byte for byte', async () => {
+  const members = (at: number) =>
+    Array.from({ length: 10 }, (_none, member) => [`${String(member)}\ud800~${'n'.repeat(480)}`, at]);
+  const customers = Array.from({ length: 1000 }, (_none, at) => Object.fromEntries(members(at)));
+  const headers = { 'idempotency-key': randomUUID() };
+  const first = await caller.post('/customers/bulk', { customers }, headers);
+  expect([first.status, first.body.failed]).toEqual([200, 1000]);
+  expect(first.text.length).toBeLessThan(512 * 1024);
+  const again = await caller.post('/customers/bulk', { customers }, headers);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.text).toBe(first.text);
 });

@@ -18,10 +18,6 @@ describe.each(FACES)('pages in $name', (face) => {
     expect((await ask(face, caller, list)).data).toHaveLength(20);
   });
 
-  test.each([1, 2, 99, 100])('have %i rows with that limit', async (limit) => {
-    expect((await ask(face, caller, 'quotes', { limit })).data).toHaveLength(limit);
-  });
-
   test.each([0, -1, 101, 1_000_000])('reject a limit of %i', async (limit) => {
     expect(await refusal(face, caller, 'quotes', { limit })).toMatchObject({
       status: 400,
@@ -51,23 +47,17 @@ describe.each(FACES)('pages in $name', (face) => {
     expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
   });
 
-  test('may differ in size', async () => {
+  test('may differ in size, and continue with a cursor from the other API', async () => {
     const rows: Json[] = [];
     let cursor: string | undefined;
-    for (const limit of [1, 5, 40, 100]) {
-      const page = await ask(face, caller, 'customers', { limit, sort: 'name', ...(cursor && { cursor }) });
+    for (const [at, limit] of [1, 5, 40, 100].entries()) {
+      const args = { limit, sort: 'name', ...(cursor && { cursor }) };
+      const page = await ask(at % 2 === 0 ? face : face === REST ? GRAPHQL : REST, caller, 'customers', args);
       rows.push(...page.data);
       cursor = page.next_cursor;
     }
     expect(cursor).toBeNull();
     expect(ids(rows)).toEqual(ids(expectedRows(records.customers, { sort: 'name' })));
-  });
-
-  test('continue with a cursor from the other API', async () => {
-    const other = face === REST ? GRAPHQL : REST;
-    const { data, next_cursor: cursor } = await ask(other, caller, 'orders', { limit: 30 });
-    const rest = await ask(face, caller, 'orders', { limit: 30, cursor });
-    expect(ids([...data, ...rest.data])).toEqual(ids(expectedRows(records.orders)).slice(0, 60));
   });
 
   test.each(['created_at', '-created_at', 'name', '-name'])(

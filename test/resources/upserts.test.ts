@@ -27,13 +27,9 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     expect(row.created_at).toBe(row.updated_at);
   });
 
-  test('creates an object with defaults from only key and name', async () => {
+  test('creates an object with defaults from only key and name; updates it and keeps its id and created_at', async () => {
     const { one, before } = await make();
     expect(written(before)).toEqual({ ...one, ...cleared });
-  });
-
-  test('updates an existing object and keeps its id and created_at', async () => {
-    const { one, before } = await make();
     const { results, updated } = await report([{ ...one, ...full, name: 'Renamed' }]);
     expect(updated).toBe(1);
     expect(results[0]).toEqual({ index: 0, [key]: one[key], id: before.id, outcome: 'updated', errors: [] });
@@ -43,12 +39,13 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     expect(Date.parse(after.updated_at)).toBeGreaterThanOrEqual(Date.parse(before.updated_at));
   });
 
-  test('keeps an omitted name of an existing object, and rejects null', async () => {
+  test('clears each other member by null, keeps an omitted name of an existing object, and rejects null for it', async () => {
     const { one } = await make(full);
     const [member, value] = Object.entries<Json>(full)[0]!;
-    const { results, ...counts } = await report([{ [key]: one[key], [member]: null }]);
+    const nulls = Object.fromEntries(Object.keys(full as object).map((name) => [name, null]));
+    const { results, ...counts } = await report([{ [key]: one[key], ...nulls }]);
     expect(counts).toEqual({ created: 0, updated: 1, unchanged: 0, failed: 0 });
-    expect(written(await stored(one))).toEqual({ ...one, [member]: cleared[member] });
+    expect(written(await stored(one))).toEqual({ ...one, ...cleared });
     const refused = await report([{ [key]: one[key], name: null, [member]: value }]);
     expect(results[0].errors).toEqual([]);
     expect(refused.results[0].errors).toEqual([
@@ -75,30 +72,18 @@ describe.each(UPSERT_CALLS)('upserting $list in $face_name', ({ kind, face }) =>
     expect(await stored(one)).toMatchObject({ name: 'Renamed', updated_at: future.toISOString() });
   });
 
-  test('reports created, updated, unchanged and failed in the order sent', async () => {
+  test('reports each outcome in the order sent; of elements with the same key the first is stored and others fail', async () => {
     const [{ one: changed }, { one: same }] = await Promise.all([make(), make()]);
     const [fresh, bad] = [element(), element({ name: '' })];
-    const { results, ...counts } = await report([bad, { ...changed, name: 'Renamed' }, fresh, same, { ...fresh }]);
-    expect(counts).toEqual({ created: 1, updated: 1, unchanged: 1, failed: 2 });
-    expect(results.map(({ index, outcome }: Json) => [index, outcome])).toEqual([
-      [0, 'failed'],
-      [1, 'updated'],
-      [2, 'created'],
-      [3, 'unchanged'],
-      [4, 'failed'],
-    ]);
-    expect(results.map((result: Json) => result[key])).toEqual(
-      [bad, changed, fresh, same, fresh].map((one) => one[key]),
-    );
-  });
-
-  test('fails later elements with the same key, and stores the first', async () => {
-    const one = element();
-    const { results } = await report([one, element(), { ...one, name: 'Second' }, { ...one, name: 'Third' }]);
-    expect(results.map(({ outcome }: Json) => outcome)).toEqual(['created', 'created', 'failed', 'failed']);
-    expect(results[2]).toMatchObject({ id: null, errors: [{ pointer: `/${list}/2/${key}`, code: 'duplicate' }] });
-    expect(results[3]).toMatchObject({ id: null, errors: [{ pointer: `/${list}/3/${key}`, code: 'duplicate' }] });
-    expect(await stored(one)).toMatchObject({ name: one.name });
+    const again = { ...fresh, name: 'Second' };
+    const sent = [bad, { ...changed, name: 'Renamed' }, fresh, same, again, again];
+    const { results, ...counts } = await report(sent);
+    expect(counts).toEqual({ created: 1, updated: 1, unchanged: 1, failed: 3 });
+    const outcomes = ['failed', 'updated', 'created', 'unchanged', 'failed', 'failed'];
+    expect(results).toMatchObject(outcomes.map((outcome, index) => ({ index, outcome, [key]: sent[index]![key] })));
+    for (const at of [4, 5])
+      expect(results[at].errors).toMatchObject([{ pointer: `/${list}/${String(at)}/${key}`, code: 'duplicate' }]);
+    expect(await stored(fresh)).toMatchObject({ name: fresh.name });
   });
 
   test('fails only elements without a key or name, with a pointer for each error', async () => {

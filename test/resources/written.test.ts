@@ -90,23 +90,6 @@ describe('writing answers from bytes', () => {
     });
     expect(counts).toEqual({});
   });
-
-  test('leaves GraphQL errors the same', async () => {
-    const id = organisation.id;
-    const ask = async (): Promise<unknown> => {
-      const { body } = await caller.graphql(`{ found: quote(id: "${id}") { id } }`);
-      for (const error of body.errors) delete error.extensions.request_id;
-      return body;
-    };
-    const first = await ask();
-    await ask();
-    expect(first).toMatchObject({
-      data: { found: null },
-      errors: [{ path: ['found'], extensions: { code: 'not_found' } }],
-    });
-    expect(await ask()).toEqual(first);
-    expect(await ask()).toEqual(first);
-  });
 });
 
 test('a row stored by another program with other types falls back to objects, as does its whole collection for a while', async () => {
