@@ -5,9 +5,8 @@ import { eventually } from '../http/eventually';
 import { makeKey } from '../support/factories';
 import { servedBy, startGateway, type TestGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
-import { SAME_ID, seen } from './answers';
 import { startRecordedGateway } from './commands';
-import { makeStocked } from './scene';
+import { makeStocked, SAME_ID, seen } from './scene';
 
 const me = operations.find(({ name }) => name === 'me')!;
 
@@ -22,6 +21,7 @@ beforeAll(async () => {
   const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
   const revoked = await makeKey(gateway, organisation);
   await gateway.control.apiKeys.revoke(revoked.id);
+  const elsewhere = await makeKey(gateway, organisation, { allowedRanges: ['203.0.113.0/24'] });
   const otherSecret = await makeKey(gateway, organisation);
   await gateway.databases.control
     .collection<{ _id: string }>('api_keys')
@@ -40,6 +40,7 @@ beforeAll(async () => {
     'the id of one key with the secret of another': `Bearer ${otherSecret.key}`,
     'an expired key': `Bearer ${expired.key}`,
     'a revoked key': `Bearer ${revoked.key}`,
+    'a key that is not allowed from here': `Bearer ${elsewhere.key}`,
   };
 });
 

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { buildOpenApi } from '../../tools/openapi';
 import { checkWith, createAjv } from '../../src/schema/validation';
+import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
 import { northwind } from '../support/factories';
 import { document } from '../support/openapi';
@@ -22,8 +23,8 @@ function faultsOf({ schema, example }: Json): unknown {
 const answerOf = ({ responses }: Json): Json =>
   Object.entries<Json>(responses).find(([status]) => status.startsWith('2'))![1].content['application/json'];
 
-const EXAMPLES = join(__dirname, '..', '..', 'schema', 'examples');
-const exampleIn = (file: string): Json => JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+const EXAMPLES = 'schema/examples';
+const exampleIn = (file: string): Json => JSON.parse(read(`${EXAMPLES}/${file}`));
 
 test.each(OPERATIONS)('$operationId has examples that match its schemas', (operation) => {
   const contents = [
@@ -38,7 +39,7 @@ test.each(OPERATIONS)('$operationId has examples that match its schemas', (opera
     expect(faultsOf(parameter)).toEqual([]);
 });
 
-test.each(readdirSync(EXAMPLES))('%s in schema/examples is the first row of the sample data', (file) => {
+test.each(readdirSync(join(ROOT, EXAMPLES)))('%s in schema/examples is the first row of the sample data', (file) => {
   const [row] = northwind(file.replace('.json', '')) as Json[];
   expect(exampleIn(file)).toEqual(row);
 });
@@ -54,8 +55,7 @@ test('the example of a stored object is the one in schema/examples: all of it in
 });
 
 test('a stored type without an example is rejected, with the file to write', () => {
-  const base = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
-  const sdl = `${base}
+  const sdl = `${read('schema/base.graphql')}
     type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
     type ThingPage { data: [Thing!]! has_more: Boolean! next_cursor: String }
     extend type Query {

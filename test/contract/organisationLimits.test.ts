@@ -58,17 +58,6 @@ test('a GraphQL request costs its organisation as much as its key', async () => 
   expect((await (await caller()).get('/me')).body.organisation_rate_limit.remaining).toBe(OF_ORGANISATION - 4);
 });
 
-test('both limits are in the headers and in `me`', async () => {
-  const { headers, body } = await (await caller()).get('/me');
-  expect(headers.get('ratelimit-policy')).toBe('"default";q=4;w=60, "organisation";q=6;w=60');
-  expect(headers.get('ratelimit')).toMatch(/^"default";r=3;t=\d+, "organisation";r=5;t=\d+$/);
-  expect(headers.get('x-ratelimit-limit')).toBe('4');
-  expect(body).toMatchObject({
-    rate_limit: { limit: 4, remaining: 3, reset_at: expect.any(String) },
-    organisation_rate_limit: { limit: 6, remaining: 5, reset_at: expect.any(String) },
-  });
-});
-
 test('unless it is set, the limit of an organisation is ten times that of a key', async () => {
   const standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
   try {

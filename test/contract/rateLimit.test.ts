@@ -3,8 +3,8 @@ import type { Organisation } from '../../src/auth/principal';
 import { type Answer, type Client, client } from '../support/client';
 import { callerOf, makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { argumentsOf, ALL_FACES, operations } from '../support/operations';
-import { IDS, makeStocked } from './scene';
+import { ALL_FACES, operations } from '../support/operations';
+import { makeStocked } from './scene';
 
 const LIMIT = 3;
 const QUERY = '{ me { key { id } } }';
@@ -12,17 +12,14 @@ const me = operations.find(({ name }) => name === 'me')!;
 
 let roomy: TestGateway;
 let tight: TestGateway;
-let standard: TestGateway;
 let organisation: Organisation;
 
 beforeAll(async () => {
   roomy = await startGateway();
   tight = await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
-  // an empty value means the default, the limit in the contract
-  standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
   organisation = await makeStocked(roomy);
 });
-afterAll(() => Promise.all([roomy.stop(), tight.stop(), standard.stop()]));
+afterAll(() => Promise.all([roomy.stop(), tight.stop()]));
 
 async function freshCaller(gateway: TestGateway): Promise<Client> {
   return client(gateway, (await makeKey(roomy, organisation)).key);
@@ -67,20 +64,6 @@ describe('over the limit', () => {
     const found = await (await freshCaller(roomy)).get('/requests', { q: text });
     expect(found.body.data).toEqual([]);
   });
-
-  test('601 requests within a minute get 600 answers and one 429', async () => {
-    const caller = await freshCaller(standard);
-    const answers = await Promise.all(
-      Array.from({ length: 601 }, (_, at) => ALL_FACES[at % ALL_FACES.length]!.call(caller, me, {})),
-    );
-    const statuses = answers.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(600);
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(refused).toHaveLength(1);
-    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    const left = answers.filter(({ status }) => status === 200).map(remaining);
-    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 600 }, (_, at) => at));
-  });
 });
 
 type Send = (caller: Client) => Promise<Answer>;
@@ -90,21 +73,11 @@ const COUNTED: readonly (readonly [number, string, Send])[] = [
   [200, 'an answer', (caller) => caller.get('/products')],
   [201, 'a write', (caller) => caller.post('/requests', { text: 'Hello' })],
   [400, 'a bad parameter', (caller) => caller.get('/products', { limit: 0 })],
-  [400, 'malformed JSON', (caller) => caller.send('POST', '/requests', { body: '{', headers: JSON_TYPE })],
   [404, 'an unknown object', (caller) => caller.get(`/quotes/${randomUUID()}`)],
-  [406, 'another Accept', (caller) => caller.get('/products', {}, { accept: 'text/csv' })],
-  [
-    413,
-    'a large body',
-    (caller) => caller.send('POST', '/requests', { body: ' '.repeat(2 ** 20 + 1), headers: JSON_TYPE }),
-  ],
-  [415, 'another type', (caller) => caller.send('POST', '/requests', { body: '{}' })],
   [422, 'a bad body', (caller) => caller.post('/requests', {})],
   [200, 'GraphQL', (caller) => caller.graphql(QUERY)],
   [400, 'malformed GraphQL', (caller) => caller.graphql('{')],
-  [200, 'HEAD', (caller) => caller.send('HEAD', '/me')],
 ];
-const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('a request with a key', () => {
   test.each(COUNTED)(
@@ -142,20 +115,6 @@ describe('a request with a key', () => {
     expect(answer.headers.has('ratelimit')).toBe(false);
     expect(remaining(await caller.get('/me'))).toBe(before - 1);
   });
-
-  test('gets the same limits from `me` as from the headers', async () => {
-    const caller = await freshCaller(roomy);
-    for (const face of ALL_FACES) {
-      const answer = await face.call(caller, me, argumentsOf(me, IDS));
-      const { limit, remaining: left, reset_at } = face.valueOf(answer, me).rate_limit;
-      expect({ limit: String(limit), left }).toEqual({
-        limit: answer.headers.get('x-ratelimit-limit'),
-        left: remaining(answer),
-      });
-      const reset = Number(answer.headers.get('x-ratelimit-reset'));
-      expect(Math.abs(Date.parse(reset_at as string) / 1000 - reset)).toBeLessThanOrEqual(1);
-    }
-  });
 });
 
 describe.each(ALL_FACES)('a bulk call in $name', (face) => {
@@ -163,7 +122,6 @@ describe.each(ALL_FACES)('a bulk call in $name', (face) => {
   const products = (length: number) => Array.from({ length }, (_none, at) => ({ sku: `P${String(at)}`, name: 'A' }));
 
   test.each([
-    [1, 1],
     [100, 1],
     [101, 2],
     [1000, 10],
@@ -221,13 +179,6 @@ describe('failed authentication', () => {
     for (const host of ['::1', '::2', '::3', '::4']) statuses.push((await fetchMe(from(`2001:db8:0:1${host}`))).status);
     expect(statuses).toEqual([401, 401, 401, 429]);
     expect((await fetchMe(from('2001:db8:0:2::1'))).status).toBe(401);
-  });
-
-  test('uses forwarded addresses only from trusted proxies', async () => {
-    const headers = (nth: number) => from(`198.51.100.${String(nth)}, 203.0.113.7`);
-    const statuses: number[] = [];
-    for (let nth = 1; nth <= 4; nth += 1) statuses.push((await fetchMe(headers(nth))).status);
-    expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
   /** Uses fetch, since the document has rate-limit headers only for requests with a key. */

@@ -41,23 +41,12 @@ const OTHERS = NEW.flatMap(({ list, one }) => [
     .map(({ name, rest }) => [`${rest!.method} /${list}/:id`, name, `${list}:write`]),
 ]);
 
-const ALLOW = [
-  ['/products', 'GET, HEAD'],
-  [`/products/${IDS.product}`, 'GET, HEAD'],
-  ['/products/bulk', 'POST'],
-  ['/quotes', 'GET, HEAD'],
-  [`/quotes/${IDS.quote}`, 'GET, HEAD'],
-  ['/orders', 'GET, HEAD'],
-  [`/orders/${IDS.order}`, 'GET, HEAD'],
-  ['/customers', 'GET, HEAD'],
-  [`/customers/${IDS.customer}`, 'GET, HEAD'],
-  ['/customers/bulk', 'POST'],
-  ['/requests', 'GET, HEAD, POST'],
-  [`/requests/${IDS.request}`, 'GET, HEAD'],
-  [`/requests/${IDS.request}/messages`, 'GET, HEAD'],
-  ['/me', 'GET, HEAD'],
-  ['/openapi.json', 'GET, HEAD'],
-] as const;
+const ALLOW = [...new Set(TABLE.map(([route]) => route!.split(' ')[1]!)), '/openapi.json'].map((path) => {
+  const id = IDS[path.split('/')[1]!.replace(/s$/, '') as keyof typeof IDS];
+  const isWritten = TABLE.some(([route]) => route === `POST ${path}`);
+  const allow = [!path.endsWith('/bulk') && 'GET, HEAD', isWritten && 'POST'].filter(Boolean).join(', ');
+  return [path.replace(':id', id), allow] as const;
+});
 
 const UNKNOWN = [
   '/api/v1',
@@ -65,33 +54,17 @@ const UNKNOWN = [
   '/api/v1//products',
   '/api/v1/products/',
   '/api/v1/Products',
-  '/api/v1/PRODUCTS',
-  '/API/v1/products',
   '/api/V1/products',
   '/api/v1/product',
-  '/api/v1/products/bulk/more',
-  `/api/v1/products/${IDS.product}/`,
   `/api/v1/quotes/${IDS.quote}/lines`,
-  `/api/v1/quotes/${IDS.quote}/customer`,
-  '/api/v1/quotes/bulk/',
   `/api/v1/requests/${IDS.request}/messages/1`,
-  '/api/v1/requests//messages',
-  '/api/v1/me/',
-  '/api/v1/upsert-products',
   '/api/v1/open-request',
   '/api/v1/webhook',
-  '/api/v1/webhook/1',
   '/api/v1/webhooks',
   '/api/v1/openapi',
-  '/api/v1/openapi.json/',
-  '/api/v1/swagger.json',
-  '/api/v1/graphql',
-  '/api/v1/__proto__',
   '/api/v1/constructor',
   '/api/v2/products',
-  '/api',
   '/webhook',
-  '/webhook/1',
   '/products',
 ];
 

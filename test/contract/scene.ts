@@ -1,6 +1,7 @@
 import type { Organisation } from '../../src/auth/principal';
 import type { Plan } from '../../src/auth/plans';
 import type { ImportRecord } from '../../src/stored/records';
+import type { Answer } from '../support/client';
 import { makeStored, northwind } from '../support/factories';
 import type { TestGateway } from '../support/gateway';
 import type { Ids } from '../support/operations';
@@ -45,3 +46,16 @@ const ROWS = {
 /** Creates an organisation with the rows of {@link IDS}. */
 export const makeStocked = (gateway: TestGateway, input: { plan?: Plan } = {}): Promise<Organisation> =>
   makeStored(gateway, ROWS, input);
+
+/** Sent with requests whose answers must be identical. */
+export const SAME_ID = { 'x-request-id': 'the-same-id' };
+
+/** What a caller sees of an answer, except the date and the rate limit. */
+export function seen({ status, headers, text }: Answer): {
+  status: number;
+  headers: Record<string, string>;
+  text: string;
+} {
+  const others = [...headers].filter(([name]) => name !== 'date' && !/^(x-)?ratelimit/.test(name));
+  return { status, headers: Object.fromEntries(others), text };
+}

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { callerOf } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { argumentsOf, CALLS, takesId } from '../support/operations';
-import { SAME_ID, seen } from './answers';
-import { IDS, makeStocked } from './scene';
+import { IDS, makeStocked, SAME_ID, seen } from './scene';
 
 const gateway = served();
 /** A caller of the organisation with the rows of IDS. */
@@ -24,10 +23,4 @@ describe("another organisation's object", () => {
       expect(seen(foreign)).toEqual(seen(nowhere));
     },
   );
-
-  test('is found only by its own organisation, with its id in any case', async () => {
-    const path = `/quotes/${IDS.quote.toUpperCase()}`;
-    expect((await owner.get(path)).body.id).toBe(IDS.quote);
-    expect((await stranger.get(path)).status).toBe(404);
-  });
 });

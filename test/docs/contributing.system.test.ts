@@ -36,7 +36,7 @@ test('the copy compiles and passes the linter', async () => {
 const SUITES: readonly (readonly [pattern: string, ...files: string[]])[] = [
   [
     'invoice|victim|every operation|of the contract',
-    ...['faces', 'scopes', 'tenancy', 'routes', 'sofaRouting'].map((name) => `test/contract/${name}`),
+    ...['faces', 'scopes', 'tenancy', 'routes'].map((name) => `test/contract/${name}`),
     ...['injection', 'refusedWrites', 'matrix'].map((name) => `test/attacks/${name}`),
   ],
   [

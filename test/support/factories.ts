@@ -21,6 +21,7 @@ interface KeyInput {
   readonly expiresAt?: Date;
   readonly name?: string;
   readonly mcp?: McpAccess;
+  readonly allowedRanges?: readonly string[];
 }
 
 /** Creates a key and returns its text. */
@@ -36,6 +37,7 @@ export async function makeKey(
     created_by: 'test',
     expires_at: input.expiresAt ?? null,
     mcp: input.mcp ?? 'write',
+    ...(input.allowedRanges && { allowed_ranges: input.allowedRanges }),
   });
   return { id: made!.document._id, key: made!.key };
 }
