@@ -125,15 +125,7 @@ export function labelOf(reply: Reply): string {
 
 /** Number of occurrences of each label. */
 export class Tally {
-  readonly #counts: Map<string, number>;
-
-  constructor(counts: readonly (readonly [string, number])[] = []) {
-    this.#counts = new Map(counts);
-  }
-
-  entries(): Iterable<[string, number]> {
-    return this.#counts.entries();
-  }
+  readonly #counts = new Map<string, number>();
 
   add(label: string): void {
     this.#counts.set(label, (this.#counts.get(label) ?? 0) + 1);

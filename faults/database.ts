@@ -11,15 +11,11 @@ export interface FaultDatabase {
   readonly uri: string;
   /** Server, version and options. */
   readonly description: string;
-  /** Of the process that runs now. */
-  readonly pid: number;
   isAlive(): boolean;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   /** Restarts it on the same data; resolves when it answers. */
   restart(): Promise<void>;
-  freeze(): void;
-  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -48,18 +44,9 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   const { plan, server: first } = await startOne({ ...realChain, start }, undefined, options);
   let server = first;
 
-  async function stop(): Promise<void> {
-    signalQuietly(server.pid, 'SIGCONT');
-    await server.stop();
-  }
-  const stopNow = onEnd('the database', stop);
-
   return {
     uri: first.uri,
     description: `${plan.program} ${plan.version}${syncOption(plan)}`,
-    get pid() {
-      return server.pid;
-    },
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
@@ -70,13 +57,7 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
       server = await start(plan);
       if (server.uri !== first.uri) throw new Error(`the database moved from ${first.uri} to ${server.uri}`);
     },
-    freeze: () => {
-      signalQuietly(server.pid, 'SIGSTOP');
-    },
-    thaw: () => {
-      signalQuietly(server.pid, 'SIGCONT');
-    },
-    stop: stopNow,
+    stop: onEnd('the database', () => server.stop()),
   };
 }
 

@@ -27,12 +27,10 @@ interface LoadOptions {
   readonly random: Random;
   /** Maximum time until an answer, whatever its status, in milliseconds. */
   readonly answerBound: number;
-  /** Most that each client waits after a write, in milliseconds. */
-  readonly pause?: number;
 }
 
 /** Writes sent in the background. */
-export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: LoadOptions) {
+export function startLoad({ callers, key, random, answerBound }: LoadOptions) {
   const entries: Entry[] = [];
   const tally = new Tally();
   const [unexpected, late]: [string[], string[]] = [[], []];
@@ -97,7 +95,7 @@ export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: 
       const entry = newEntry(random, isPersistent);
       entries.push(entry);
       await (isPersistent ? persist(entry) : sendOnce(entry));
-      await sleep(random() * pause);
+      await sleep(random() * PAUSE);
     }
   }
 

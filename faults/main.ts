@@ -1,15 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { changesSince } from './cases/changesSince';
 import { crashPoints } from './cases/crashPoints';
 import { events } from './cases/events';
 import { fullDisk } from './cases/fullDisk';
-import { heavyOrganisation } from './cases/heavyOrganisation';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
-import { moves } from './cases/moves';
 import { rollingRestart } from './cases/rollingRestart';
-import { stopDatabase } from './cases/stopDatabase';
 import { bundle } from '../tools/build';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
@@ -19,18 +15,7 @@ import { seeded } from './random';
 import { printResults, type Result, toMarkdown } from './report';
 import { openRig, type Rig } from './rig';
 
-const CASES: readonly Case[] = [
-  killGateway,
-  crashPoints,
-  changesSince,
-  events,
-  killDatabase,
-  stopDatabase,
-  moves,
-  rollingRestart,
-  heavyOrganisation,
-  fullDisk,
-];
+const CASES: readonly Case[] = [killGateway, crashPoints, events, killDatabase, rollingRestart, fullDisk];
 
 const REPORT = join(ROOT, 'docs', 'reliability.md');
 

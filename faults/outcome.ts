@@ -9,19 +9,9 @@ import { milliseconds, quantile } from './timing';
 export interface Scale {
   readonly gatewayKills: number;
   readonly databaseKills: number;
-  /** How long a process is paused, in milliseconds. */
-  readonly databaseStop: number;
   readonly restartRounds: number;
-  /** How long writes are held open while readers sync, in milliseconds. */
-  readonly holds: readonly number[];
-  /** Whether to backdate the row of a dead gateway's write instead of waiting until it is old enough. */
-  readonly agesDeadWrites: boolean;
-  /** How long one organisation overloads the gateway, in seconds. */
-  readonly heavySeconds: number;
   /** Changes that are recorded as events, at least. */
   readonly changes: number;
-  /** How often an organisation moves to the other cluster. */
-  readonly moves: number;
   /** Factor applied to time limits: on any machine, a short run is only meant to check counts. */
   readonly slack: number;
 }
@@ -70,12 +60,7 @@ export class Promises {
 }
 
 /** Compares the clients' answers with the database, and replays with first answers. */
-export async function settle(
-  load: Load,
-  callers: readonly Caller[],
-  rig: Rig,
-  tenant: Tenant,
-): Promise<{ counts: Outcome; verdict: Verdict }> {
+export async function settle(load: Load, callers: readonly Caller[], rig: Rig, tenant: Tenant): Promise<Outcome> {
   const replayed = await replayAll(load.entries, callers, tenant.key);
   const verdict = await verify(load.entries, rig.store, tenant.organisationId);
   const promises = new Promises();
@@ -97,7 +82,7 @@ export async function settle(
     `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. A dead gateway's transaction is ended by the other gateway, or by its own successor; until then retries of its write get 409 with Retry-After.`,
     `Individual answers: ${load.tally.toString()}; the slowest took ${milliseconds(load.slowest())}.`,
   ];
-  return { counts: { ...countsOf(verdict), notes, broken: promises.broken }, verdict };
+  return { ...countsOf(verdict), notes, broken: promises.broken };
 }
 
 export function countsOf({ attempted, acknowledged, present, lost, duplicated }: Verdict) {

@@ -48,8 +48,8 @@ export async function openRig(dataPlace?: string) {
   let isFirstTenant = true;
 
   /** Runs the command line with --json. @throws if it fails */
-  async function scopegate<T>(args: readonly string[], own: Readonly<Record<string, string>> = {}): Promise<T> {
-    const said = await runToEnd(process.execPath, [PROGRAM, ...args, '--json'], { ...environment, ...own });
+  async function scopegate<T>(args: readonly string[]): Promise<T> {
+    const said = await runToEnd(process.execPath, [PROGRAM, ...args, '--json'], environment);
     return JSON.parse(said) as T;
   }
 
@@ -74,13 +74,9 @@ export async function openRig(dataPlace?: string) {
   }
 
   return {
-    /** The variables of its gateways. */
-    environment,
-    scopegate,
     database,
     /** The product's data access to the same database, in this process. */
     store,
-    endGateways,
     running: (): readonly Gateway[] => running ?? [],
     /** Two gateways that share the database: the running ones if their environment is the same, else new ones. */
     async gateways(own: Readonly<Record<string, string>> = {}): Promise<[Gateway, Gateway]> {
@@ -109,7 +105,6 @@ export async function openRig(dataPlace?: string) {
       }
       return tally;
     },
-    newKey,
     /** Creates an organisation, the first one through the command line as an operator would. */
     async newTenant(name: string): Promise<Tenant> {
       if (!isFirstTenant) {

@@ -39,7 +39,7 @@ export const killDatabase: Case = {
       if (kill % 5 === 0) tell(`${String(kill)} of ${String(scale.databaseKills)} kills`);
     }
     await load.stop();
-    const { counts } = await settle(load, callers, rig, tenant);
+    const counts = await settle(load, callers, rig, tenant);
     const internal = load.tally.count('500 internal');
     return {
       ...counts,

@@ -35,7 +35,7 @@ export const killGateway: Case = {
     }
     await load.stop();
     tell(`load ended after ${number(load.entries.length)} writes`);
-    const { counts } = await settle(load, callers, rig, tenant);
+    const counts = await settle(load, callers, rig, tenant);
     return {
       ...counts,
       recoveries,
