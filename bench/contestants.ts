@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, runToEnd, type Started, startProcess } from '../faults/processes';
 import { ROOT } from '../tools/facts';
-import { DELIVERING } from './events/receiver';
 import type { Target } from './load';
 import { type Cores, onServerCore } from './machine';
 import type { Rig } from './rig';
@@ -18,8 +17,6 @@ export const CONTESTANTS = {
   parse: 'Parse Server 9',
   scopegate: 'Scopegate',
   limited: 'Scopegate, with every key over its limit',
-  silent: 'Scopegate that records no events',
-  delivering: 'Scopegate that records events and sends webhooks',
   before: 'Scopegate, another checkout',
 } as const;
 
@@ -46,8 +43,6 @@ const STARTS: Readonly<Record<ContestantName, Start>> = {
   scopegate: { args: [join('dist', 'main.js'), 'serve'] },
   before: { args: ['dist/main.js', 'serve'] },
   limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1' } },
-  silent: { args: [join('dist', 'main.js'), 'serve'], env: { EVENTS: 'off' } },
-  delivering: { args: [join('dist', 'main.js'), 'serve'], env: DELIVERING },
 };
 
 export interface Contestant extends Target {

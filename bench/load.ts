@@ -166,7 +166,7 @@ export function fetchOnce({ url }: Pick<Target, 'url'>, call: Call): Promise<Ans
   return ask(false, url, call);
 }
 
-export function ask(agent: Agent | false, url: string, { method, path, headers, body }: Call): Promise<Answer> {
+function ask(agent: Agent | false, url: string, { method, path, headers, body }: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const asked = request(url + path, { agent, method, headers: { ...headers } }, (response) => {
       const chunks: Buffer[] = [];

@@ -3,7 +3,6 @@ import { describeMachine } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
 import { type Contestant, type ContestantName, installPeers, start } from './contestants';
 import { quotesOf } from './data';
-import { measureEvents } from './events';
 import { divideCores } from './machine';
 import { type Fleet, measure, type MeasuredScenario } from './measure';
 import { HELP, type Options, readOptions } from './options';
@@ -62,7 +61,7 @@ async function run(options: Options): Promise<void> {
       .map((scenario) => (options.before === undefined ? scenario : withBefore(scenario)))
       .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
-  if (names.size === 0 && !options.events) throw new Error('--only matches no scenario');
+  if (names.size === 0) throw new Error('--only matches no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
   const fleet = await startAll(names, (name) =>
@@ -90,12 +89,6 @@ async function run(options: Options): Promise<void> {
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
-  // what measures events has servers of its own, which would share the work of tailing with these
-  for (const name of names) await servers(name).stop();
-  if (options.events) {
-    say('events …');
-    await measureEvents(rig, cores, content, options.isSmoke);
-  }
   const report: Report = {
     startedAt,
     seconds: process.uptime(),

@@ -17,8 +17,6 @@ export interface Options {
   readonly entries: readonly string[] | undefined;
   /** Another checkout, already built, to measure as `before` in the same rounds. */
   readonly before: string | undefined;
-  /** Whether to measure what events cost. */
-  readonly events: boolean;
   /** Folder to which each server writes a CPU profile when it exits. */
   readonly profile: string | undefined;
   readonly help: boolean;
@@ -36,7 +34,6 @@ Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their REA
   --only A,B       only these scenarios; no report is written
   --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
   --before DIR     also measure another checkout, already built; no report is written
-  --events         also measure and print what recording events costs, and how fast they arrive
   --smoke          a few requests each, to check that everything works; no Parse Server, no report
   --profile DIR    each server writes a CPU profile there (node --cpu-prof), which makes it slower
   --help
@@ -54,7 +51,6 @@ export function readOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       entries: { type: 'string' },
       before: { type: 'string' },
-      events: { type: 'boolean', default: false },
       smoke: { type: 'boolean', default: false },
       profile: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -70,7 +66,6 @@ export function readOptions(argv: readonly string[]): Options {
     only: names(values.only),
     entries: names(values.entries),
     before: values.before,
-    events: values.events,
     profile: values.profile,
     help: values.help,
   };

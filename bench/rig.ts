@@ -69,8 +69,6 @@ export async function openRig(): Promise<Rig> {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     RATE_LIMIT_PER_MINUTE: NO_LIMIT,
-    // --events makes a hundred organisations, which use one collection of eight
-    CLUSTER_FILES: '1000000',
   };
   const store = await openStore(readConfig(environment), () => undefined);
   onEnd('the connection to the database', () => store.close());
@@ -105,7 +103,7 @@ export async function fill(rig: Rig, scale: Scale): Promise<Content> {
 }
 
 /** Inserts documents as they are, in one command. */
-export async function insert<T extends { readonly _id: string }>(
+async function insert<T extends { readonly _id: string }>(
   rig: Rig,
   organisation: Organisation,
   definition: Collection<T>,
