@@ -1,25 +1,35 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { AppError, ERROR_CODES, type ErrorCode } from '../../src/errors';
+import { errorHeaders, problemText } from '../../src/http/problem';
 import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
 import { served } from '../support/gateway';
-import { ROOT, run } from './run';
-import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { packageIndex } from './receivers';
-import { MET, type RoughRoad, roughRoadTo } from './roughRoad';
+import { ROOT, run } from './run';
 
 const EXAMPLES = join(ROOT, 'examples');
 /** Inside the repository, so that installed packages are resolved. */
 const CACHE = join(ROOT, '.cache');
 const SCOPES = ['products:read', 'products:write', 'orders:read'] as const;
 
-let road: RoughRoad | undefined;
+/** Errors simulated for each route, in order; together, every retryable code. `lost` is an answer that never arrives. */
+const OBSTACLES: Readonly<Record<string, readonly (ErrorCode | 'lost')[]>> = {
+  'GET /api/v1/me': ['rate_limited', 'internal'],
+  'GET /api/v1/orders': ['lost', 'unavailable'],
+  'POST /api/v1/products/bulk': ['conflict', 'idempotency_in_progress', 'internal', 'lost'],
+};
+
+const MET: readonly string[] = [...new Set(Object.values(OBSTACLES).flat())];
+
+let road: Awaited<ReturnType<typeof roughRoadTo>> | undefined;
 let environment: Record<string, string>;
 
 const gateway = served();
-beforeAll(async () => {
-  await mkdir(CACHE, { recursive: true });
-});
+beforeAll(() => mkdir(CACHE, { recursive: true }));
 
 /** Sets up an unreliable connection to the gateway, and a key for an organisation with the Northwind data. */
 async function begin(): Promise<void> {
@@ -32,9 +42,7 @@ async function begin(): Promise<void> {
   road = await roughRoadTo(gateway.url);
   environment = { SCOPEGATE_URL: road.url, SCOPEGATE_KEY: key };
 }
-afterEach(() => {
-  road?.close();
-});
+afterEach(() => road?.close());
 
 /** Expects that the client got every retryable error once, and then succeeded. */
 function expectRetried(): void {
@@ -159,3 +167,60 @@ test('examples/python pages, retries and writes once', async () => {
   });
   expectTour(output);
 }, 240_000);
+
+/** A proxy to the gateway that simulates the errors a client should retry. */
+async function roughRoadTo(url: string) {
+  /** `METHOD path: result`, in order of arrival. */
+  const seen: string[] = [];
+  /** Idempotency-Keys of the writes that reached the gateway. */
+  const idempotencyKeys: (string | undefined)[] = [];
+  const met = new Map<string, number>();
+
+  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = 'GET', url: path = '/', headers } = request;
+    const route = `${method} ${path.split('?')[0] ?? ''}`;
+    const turn = met.get(route) ?? 0;
+    met.set(route, turn + 1);
+    const obstacle = OBSTACLES[route]?.[turn];
+    if (obstacle !== undefined && obstacle !== 'lost') {
+      seen.push(`${route}: ${obstacle}`);
+      const error = new AppError(obstacle, 'Again.', {
+        reason: 'shed',
+        ...(obstacle === 'rate_limited' && { retryAfter: 1 }),
+      });
+      response
+        .writeHead(error.status, { 'content-type': 'application/problem+json', ...errorHeaders(error) })
+        .end(problemText(error, randomUUID()));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const { authorization = '', 'content-type': type = '', 'idempotency-key': key } = headers;
+    const answer = await fetch(url + path, {
+      method,
+      headers: { authorization, 'content-type': type, ...(key && { 'idempotency-key': String(key) }) },
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    if (method === 'POST') idempotencyKeys.push(key as string | undefined);
+    if (obstacle === 'lost') {
+      seen.push(`${route}: answer lost`);
+      request.socket.destroy();
+      return;
+    }
+    seen.push(`${route}: ${String(answer.status)}`);
+    const kept = [...answer.headers].filter(([name]) => !['content-encoding', 'transfer-encoding'].includes(name));
+    response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()));
+  }
+
+  const server = createServer((request, response) => void pass(request, response));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    seen,
+    idempotencyKeys,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

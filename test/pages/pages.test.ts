@@ -1,9 +1,36 @@
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
+import { createPages, type PagesOptions } from '../../src/pages';
 import { VENDOR } from '../../src/pages/assets';
+import { raw, type RawRequest } from '../http/raw';
 import { late } from '../support/gateway';
-import { BROWSER, policyOf, startSite } from './site';
+
+/** A browser's Accept header. */
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+/** Serves the pages on a free port, with the X-Request-Id that the gateway would set. */
+async function startSite(options: Partial<PagesOptions> = {}) {
+  const pages = createPages({ introspection: 'key', ...options });
+  const server = createServer((request, response) => {
+    response.setHeader('X-Request-Id', 'req-1');
+    pages(request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  return { call: (path: string, request: RawRequest = {}) => raw(url, path, request), close: () => server.close() };
+}
+
+/** Sources of each directive of the Content-Security-Policy. */
+function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
+  const directives = String(headers['content-security-policy']).split(';');
+  return new Map(
+    directives.map((directive) => directive.trim().split(' ')).map(([name = '', ...sources]) => [name, sources]),
+  );
+}
 
 const PATHS = [
   ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/webhooks', '/errors'],

@@ -14,12 +14,12 @@ const FRAME = `<!doctype html><html lang="en"><title>Sandbox</title><script>
 
 inBrowser('the page of Apollo Sandbox', () => {
   const scene = pagesScene();
-  const endpointOf = () => `${scene.gateway.url}/graphql`;
+  const endpoint = () => `${scene.gateway.url}/graphql`;
 
   /** Opens the page with the frame, and a function that sends its messages and returns the answers to them. */
   async function opened(page: Page): Promise<{ frame: Frame; tell: Tell }> {
     await page.route(`${ORIGIN}/**`, (route) => route.fulfill({ contentType: 'text/html', body: FRAME }));
-    await page.goto(endpointOf());
+    await page.goto(endpoint());
     await page.locator('#loading').waitFor({ state: 'detached' });
     const frame = page.frames().find((one) => one.url().startsWith(ORIGIN))!;
     await frame.waitForFunction('heard.length === 1');
@@ -35,17 +35,16 @@ inBrowser('the page of Apollo Sandbox', () => {
 
   type Tell = (messages: readonly object[], answers: number) => Promise<Json[]>;
 
-  const request = (operation: string, headers: object, endpointUrl = endpointOf()): object => ({
+  const request = (operation: string, headers: object, endpointUrl = endpoint()): object => ({
     name: 'ExplorerRequest',
     ...{ operationId: '1', operation, headers, endpointUrl },
   });
 
   test('has schema and answers for the frame, and no key', async () => {
     const page = await scene.visit('/errors');
-    const endpoint = endpointOf();
     const { frame, tell } = await opened(page);
     const parameters = new URL(frame.url()).searchParams;
-    expect(parameters.get('endpoint')).toBe(endpoint);
+    expect(parameters.get('endpoint')).toBe(endpoint());
     const headers = JSON.parse(parameters.get('defaultHeaders')!) as object;
     expect(headers).toEqual({ Authorization: 'Bearer svc_live_…' });
     await enterKey(page, scene.key);
@@ -63,7 +62,7 @@ inBrowser('the page of Apollo Sandbox', () => {
         {
           name: 'IntrospectionQueryWithHeaders',
           ...{ introspectionRequestBody: JSON.stringify(introspection), introspectionRequestHeaders: headers },
-          ...{ sandboxEndpointUrl: endpoint, operationId: '2' },
+          ...{ sandboxEndpointUrl: endpoint(), operationId: '2' },
         },
       ],
       1,
@@ -75,7 +74,6 @@ inBrowser('the page of Apollo Sandbox', () => {
 
   test('opens no window or socket for the frame, stores nothing, and asks nothing but /graphql', async () => {
     const page = await scene.visit('/errors');
-    const endpoint = endpointOf();
     const { tell } = await opened(page);
     await enterKey(page, scene.key);
     const requests: string[] = [];
@@ -83,7 +81,7 @@ inBrowser('the page of Apollo Sandbox', () => {
     page.on('websocket', (one) => requests.push(one.url()));
     const socket = {
       operationId: '1',
-      subscriptionUrl: endpoint.replace('http', 'ws'),
+      subscriptionUrl: endpoint().replace('http', 'ws'),
       protocol: 'graphql-ws',
       headers: {},
     };
@@ -103,12 +101,12 @@ inBrowser('the page of Apollo Sandbox', () => {
         response: { error: { message: 'Subscriptions run in GraphiQL, at /graphiql.' } },
       }),
       expect.objectContaining({
-        response: expect.objectContaining({ errors: [{ message: `Requests go to ${endpoint} only.` }] }),
+        response: expect.objectContaining({ errors: [{ message: `Requests go to ${endpoint()} only.` }] }),
       }),
     ]);
     // after what came before it
     await tell([request('{ __typename }', { Authorization: 'Bearer …' })], 1);
-    expect(requests).toEqual([endpoint]);
+    expect(requests).toEqual([endpoint()]);
     expect(page.context().pages()).toHaveLength(1);
     expect(await page.evaluate('localStorage.length')).toBe(0);
   });

@@ -1,27 +1,16 @@
 import type { Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import { DAY } from '../../src/units';
-import {
-  button,
-  expectAccessible,
-  expectInView,
-  hasFocus,
-  inBrowser,
-  lost,
-  passed,
-  press,
-  says,
-  unsent,
-} from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 
+const { button, expectAccessible, expectInView, hasFocus, lost, passed, press, says, unsent } = on;
 const { asksBeforeLeaving, counted, dialog, fact, fillNewKey, follow, heading, named, saved } = on;
 const URL = 'https://hooks.example.com/a';
 
-inBrowser('a change of a key on the settings page', () => {
+on.inBrowser('a change of a key on the settings page', () => {
   const scene = on.pageScene(on.BROKEN, ENVIRONMENT);
   const { gateway, visit } = scene;
   const field = (page: Page, name: string) => dialog(page).getByLabel(name, { exact: true });

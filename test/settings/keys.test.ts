@@ -219,24 +219,22 @@ test('the key that another one replaced can be looked up, even after it ended, a
   expect(await there.call('api_keys', { replaced_by: 'x' })).toMatchObject({ code: 'invalid_request' });
 });
 
-describe('on a plan without integrations', () => {
-  test('keys can be listed and revoked, but not created, rotated or changed, from the next request on', async () => {
-    const own = await makeOrganisation(gateway);
-    const there = await signIn(gateway, own);
-    const { id } = await makeKey(gateway, own);
-    await gateway.control.organisations.setPlan(own.id, 'starter');
-    for (const refused of [
-      await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] }),
-      await there.call('rotate_api_key', { id }),
-      await there.call('update_api_key', { id, name: 'x' }),
-    ]) {
-      expect(refused).toMatchObject({ code: 'plan_required', status: 403 });
-    }
-    expect((await there.call('api_keys')).data).toHaveLength(1);
-    expect(await there.call('revoke_api_key', { id })).toMatchObject({ state: 'revoked' });
-    await gateway.control.organisations.setPlan(own.id, 'enterprise');
-    expect(await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] })).toMatchObject({
-      api_key: { state: 'active' },
-    });
+test('on a plan without integrations keys can be listed and revoked, but not created, rotated or changed, from the next request on', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const { id } = await makeKey(gateway, own);
+  await gateway.control.organisations.setPlan(own.id, 'starter');
+  for (const refused of [
+    await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] }),
+    await there.call('rotate_api_key', { id }),
+    await there.call('update_api_key', { id, name: 'x' }),
+  ]) {
+    expect(refused).toMatchObject({ code: 'plan_required', status: 403 });
+  }
+  expect((await there.call('api_keys')).data).toHaveLength(1);
+  expect(await there.call('revoke_api_key', { id })).toMatchObject({ state: 'revoked' });
+  await gateway.control.organisations.setPlan(own.id, 'enterprise');
+  expect(await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] })).toMatchObject({
+    api_key: { state: 'active' },
   });
 });

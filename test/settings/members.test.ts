@@ -5,8 +5,6 @@ import { sendForm, signIn } from './people';
 
 const gateway = served();
 
-const rows = () => gateway.databases.control.collection<{ _id: string }>('members');
-
 test('members are listed by last sign-in, most recent first, with their role then and whether they are signed in', async () => {
   const own = await makeOrganisation(gateway);
   const before = Date.now();
@@ -60,7 +58,7 @@ test('at most 200 members are listed, those who signed in last', async () => {
     ...{ _id: `${own.id}:${String(at)}`, organisation_id: own.id, user: { id: String(at), name: `N${String(at)}` } },
     ...{ role: 'member', last_sign_in_at: new Date(Date.UTC(2026, 0, 1, 0, at)), from: '127.0.0.1' },
   }));
-  await rows().insertMany(many);
+  await gateway.databases.control.collection<{ _id: string }>('members').insertMany(many);
   const { data, has_more } = await ada.call('members');
   expect(data).toHaveLength(200);
   expect([data[0]?.name, data[1]?.name, data.at(-1)?.name]).toEqual(['Ada', 'N204', 'N6']);

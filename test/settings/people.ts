@@ -23,16 +23,8 @@ export interface Person {
   readonly call: (operation: string, variables?: object, headers?: Record<string, string>) => Promise<Json>;
 }
 
-/** A gateway and an organisation, with a signed-in user of each role. */
-interface Office {
-  readonly gateway: TestGateway;
-  readonly organisation: Organisation;
-  readonly admin: Person;
-  readonly member: Person;
-}
-
-/** The office of the tests of a file or describe, open from before the first until after the last. */
-export function useOffice(): Office {
+/** A gateway and an organisation with a signed-in user of each role, for the tests of a file or describe. */
+export function useOffice() {
   const gateway = served();
   const organisation = late(() => makeOrganisation(gateway));
   const admin = late(() => signIn(gateway, organisation, 'admin', 'Ada'));

@@ -57,19 +57,16 @@ describe('the API', () => {
     expect([rest.status, graphql.status]).toEqual([401, 401]);
   });
 
-  test('uses the key and ignores a cookie sent with it', async () => {
+  test('uses the key and ignores a cookie sent with it, and settings answer a key with 401', async () => {
     const { key } = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
+    const query = '{ api_keys { data { id } } }';
     const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
-    const { body } = await client(gateway, key).graphql('{ api_keys { data { id } } }', {}, headers);
+    const { body } = await client(gateway, key).graphql(query, {}, headers);
     expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
-  });
-
-  test('keys are not sessions: settings return 401', async () => {
-    const { key } = await makeKey(gateway, organisation);
     const response = await fetch(`${gateway.url}/settings/graphql`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ query: '{ api_keys { data { id } } }' }),
+      body: JSON.stringify({ query }),
     });
     expect(response.status).toBe(401);
   });

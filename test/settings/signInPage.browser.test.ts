@@ -1,21 +1,11 @@
 import type { Page } from 'playwright-core';
-import {
-  button,
-  copied,
-  expectAccessible,
-  hasFocus,
-  hold,
-  inBrowser,
-  passed,
-  press,
-  says,
-  VIEWS,
-} from '../support/browser';
 import { makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 import { makeLink } from './people';
 
-inBrowser('signing in and out', () => {
+const { VIEWS, button, copied, expectAccessible, hasFocus, hold, passed, press, says } = on;
+
+on.inBrowser('signing in and out', () => {
   const scene = on.pageScene(on.BROKEN);
   const { gateway, visit, visitAsStranger } = scene;
   const SIGN_IN = '**/settings/sign-in';

@@ -8,55 +8,53 @@ import { startGateway, type TestGateway, withGateway } from '../support/gateway'
 import { eventually } from '../http/eventually';
 import { signIn } from './people';
 
-describe('requests of a key', () => {
-  test('are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {
-    await withGateway({}, async (keeper) => {
-      const organisation = await makeOrganisation(keeper);
-      const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
-      const other = await makeKey(keeper, organisation);
-      for (const limit of ['100', '2']) {
-        const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: limit });
-        await makeCalls(gateway, key.key);
-        await gateway.stop();
-      }
-      const ann = await signIn(keeper, organisation);
-      for (const [period, buckets] of [
-        ['last_24h', 24],
-        ['last_30d', 30],
-      ] as const) {
-        const usage = await ann.call('key_usage', { id: key.id, period });
-        // 6 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 4 get 429
-        expect(usage).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2 });
-        expect(usage.buckets).toHaveLength(buckets);
-        const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
-        const length = starts[1] - starts[0];
-        expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
-        expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
-        expect(await ann.call('key_usage', { id: other.id, period })).toMatchObject({ requests: 0 });
-        expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
-          ['quotes', 6],
-          ['none', 3],
-          ['orders', 2],
-          ['api_keys', 1],
-        ]);
-        expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
-        const all = await ann.call('organisation_usage', { period });
-        expect(all).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2, operations: usage.operations });
-      }
-    });
+test('requests of a key are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {
+  await withGateway({}, async (keeper) => {
+    const organisation = await makeOrganisation(keeper);
+    const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
+    const other = await makeKey(keeper, organisation);
+    for (const limit of ['100', '2']) {
+      const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: limit });
+      await makeCalls(gateway, key.key);
+      await gateway.stop();
+    }
+    const ann = await signIn(keeper, organisation);
+    for (const [period, buckets] of [
+      ['last_24h', 24],
+      ['last_30d', 30],
+    ] as const) {
+      const usage = await ann.call('key_usage', { id: key.id, period });
+      // 6 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 4 get 429
+      expect(usage).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2 });
+      expect(usage.buckets).toHaveLength(buckets);
+      const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
+      const length = starts[1] - starts[0];
+      expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
+      expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
+      expect(await ann.call('key_usage', { id: other.id, period })).toMatchObject({ requests: 0 });
+      expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
+        ['quotes', 6],
+        ['none', 3],
+        ['orders', 2],
+        ['api_keys', 1],
+      ]);
+      expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
+      const all = await ann.call('organisation_usage', { period });
+      expect(all).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2, operations: usage.operations });
+    }
   });
-
-  async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
-    const caller = client(gateway, key);
-    await caller.get('/orders');
-    await caller.get('/quotes');
-    await caller.get('/quotes', { limit: 0 });
-    await caller.graphql('{ api_keys { has_more } }');
-    await caller.graphql('{ quotes { has_more } }');
-    await caller.mcp('tools/call', { name: 'quotes' });
-    await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 6);
-  }
 });
+
+async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
+  const caller = client(gateway, key);
+  await caller.get('/orders');
+  await caller.get('/quotes');
+  await caller.get('/quotes', { limit: 0 });
+  await caller.graphql('{ api_keys { has_more } }');
+  await caller.graphql('{ quotes { has_more } }');
+  await caller.mcp('tools/call', { name: 'quotes' });
+  await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 6);
+}
 
 const OK = { outcome: 'ok', operation: 'quotes', ms: 3 } as const;
 const ERROR = { outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 } as const;
@@ -181,28 +179,26 @@ describe('the counter', () => {
   });
 });
 
-describe('of a write that was done in part', () => {
-  test('each count is added once, to the hour and to the day', async () => {
-    await withGateway({}, async (gateway) => {
-      const organisation = await makeOrganisation(gateway);
-      const { id } = await makeKey(gateway, organisation);
-      const rows = gateway.databases.control.collection<{ _id: string; requests: unknown }>('key_usage');
-      // a count that is no number cannot be added to
-      const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
-      const damaged = `${id}:hour:${hour.toISOString()}`;
-      await rows.insertOne({ _id: damaged, requests: 'many' });
-      const faults: unknown[] = [];
-      const { usage } = gateway.control;
-      const onError = (error: unknown) => faults.push(error);
-      const counter = createUsageCounter({ usage, onError, onUncounted: () => undefined });
-      counter.count([id], OK);
-      await counter.stop();
-      expect(faults).toHaveLength(1);
-      await rows.deleteOne({ _id: damaged });
-      await counter.stop();
-      const counted = await rows.find({ key_id: id }).toArray();
-      expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
-    });
+test('of a write that was done in part each count is added once, to the hour and to the day', async () => {
+  await withGateway({}, async (gateway) => {
+    const organisation = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, organisation);
+    const rows = gateway.databases.control.collection<{ _id: string; requests: unknown }>('key_usage');
+    // a count that is no number cannot be added to
+    const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
+    const damaged = `${id}:hour:${hour.toISOString()}`;
+    await rows.insertOne({ _id: damaged, requests: 'many' });
+    const faults: unknown[] = [];
+    const { usage } = gateway.control;
+    const onError = (error: unknown) => faults.push(error);
+    const counter = createUsageCounter({ usage, onError, onUncounted: () => undefined });
+    counter.count([id], OK);
+    await counter.stop();
+    expect(faults).toHaveLength(1);
+    await rows.deleteOne({ _id: damaged });
+    await counter.stop();
+    const counted = await rows.find({ key_id: id }).toArray();
+    expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
   });
 });
 

@@ -6,6 +6,8 @@ import { makeLink } from '../settings/people';
 import { button, type Fate, hold, intercept, type Look, press, says, settled, useBrowser } from './browser';
 import { served, type TestGateway } from './gateway';
 
+export * from './browser';
+
 /* Users of the settings page in a real browser: what they open, find and do there, by role and label. */
 
 export const PAGE = '/settings/integrations';
