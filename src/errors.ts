@@ -84,7 +84,7 @@ export const ERROR_CODES = {
     status: 409,
     retry: 'again',
     title: 'Conflict',
-    help: 'Other requests kept changing the same objects, even after internal retries.',
+    help: 'Another object has a value that only one may have: `errors` names the member, and a retry fails again. Without `errors`, other requests kept changing the same objects, even after internal retries.',
   },
   cursor_expired: {
     status: 410,

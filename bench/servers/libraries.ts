@@ -13,7 +13,7 @@ import type { Quote } from '../quote';
 import { scalars } from '../../src/schema/scalars';
 import { deriveRestDocument } from '../../src/schema/restDocument';
 import { withItemTypes } from '../../tools/openapi/include';
-import { loadDocument } from '../../src/schema/sdl';
+import { published } from '../../src/schema/model';
 import { createAdmission } from './access';
 import { settings } from './settings';
 
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   }
 
   if (process.env.FACE === 'graphql') {
-    const server = new ApolloServer<Context>({ schema: schemaOf(loadDocument()) });
+    const server = new ApolloServer<Context>({ schema: schemaOf(published.document) });
     await startStandaloneServer(server, {
       listen: { port, host: '127.0.0.1' },
       context: async ({ req, res }) => {
@@ -92,7 +92,7 @@ async function main(): Promise<void> {
     '/api/v1',
     useSofa({
       basePath: '/api/v1',
-      schema: schemaOf(withItemTypes(deriveRestDocument(loadDocument()))),
+      schema: schemaOf(withItemTypes(deriveRestDocument(published))),
       context: ({ req }: { req: { caller: Context } }) => req.caller as unknown as Record<string, unknown>,
     }),
   );

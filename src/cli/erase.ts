@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { customers } from '../resources/customers/customers';
 import { eraseCustomer } from '../resources/eraseCustomer';
+import { comparable } from '../schema/callerKeys';
 import { ERASED } from '../schema/personal';
+import { stampedWrite } from '../database/openWrites';
+import { changedAt, writeRows } from '../stored/rows';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
 import { exportFolder, prepareFolder } from './export';
 import type { JsonOption, OrgOption } from './help';
@@ -10,7 +13,7 @@ import type { Store } from './store';
 import { note, printResult } from './terminal';
 import { requireConfirmed, requireOrganisation, withStore } from './withStore';
 
-/* `scopegate customer erase` and `scopegate org erase`. */
+/* `scopegate customer erase`, `scopegate customer readmit` and `scopegate org erase`. */
 
 interface Confirmed {
   readonly confirm: string;
@@ -34,6 +37,33 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
   });
   const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
   printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
+}
+
+/** Lets writes of an erased customer through again. Its data come back with the next of them. */
+export async function readmitCustomerCommand(ref: string, { org, json }: OrgOption): Promise<void> {
+  const id = await withStore(async (store) => {
+    const data = await store.databases.open(await requireOrganisation(store, org));
+    const rows = data.collection(customers);
+    const customer = await rows.findOne({ external_ref: comparable(ref) });
+    if (!customer)
+      throw new CommandFailure(`there is no customer with the external_ref ${ref}; see GET /api/v1/customers`);
+    const { _id } = customer;
+    if (!customer.erased_at) throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
+    await stampedWrite(
+      data,
+      async (session, now) => {
+        const before = await rows.findOne({ _id }, { session });
+        if (!before?.erased_at) return;
+        const { erased_at: _erased, ...others } = before;
+        const row = { ...others, updated_at: changedAt(before.updated_at, now) };
+        await writeRows(rows, [{ row, before }], { ordered: true, session });
+      },
+      { writes: [customers] },
+    );
+    await store.control.record('customer.readmitted', org, { customer_id: _id });
+    return _id;
+  });
+  printResult(json, { id, external_ref: ref }, `Customer ${ref} (id ${id}) can be written again.`);
 }
 
 interface EraseOptions extends JsonOption, Confirmed {

@@ -127,11 +127,8 @@ export function operationShown(operation: string | null): string {
 /** What is wrong with an operation that was looked for in vain, or how else it may be stored. */
 async function operationHint(operation: string): Promise<string> {
   // needed for this hint alone
-  const [{ findOperations }, { loadDocument }] = await Promise.all([
-    import('../schema/declaredOperations.js'),
-    import('../schema/sdl.js'),
-  ]);
-  const names = findOperations(loadDocument()).map(({ name }) => name);
+  const { published } = await import('../schema/model.js');
+  const names = published.operations.map(({ name }) => name);
   const unknown = operation.split(' ').find((name) => !name.startsWith('__') && !names.includes(name));
   if (unknown !== undefined) {
     const near = nearest(unknown, names);

@@ -89,7 +89,7 @@ function addRecords(program: ExplainedCommand): void {
 }
 
 function addCustomer(program: ExplainedCommand): void {
-  const customer = program.subcommand('customer', "erase a customer's personal data");
+  const customer = program.subcommand('customer', "erase a customer's personal data, or let it be written again");
   customer
     .subcommand(
       'erase',
@@ -103,10 +103,18 @@ function addCustomer(program: ExplainedCommand): void {
       [`scopegate customer erase 4fe3db78-fae6-5e29-978f-54799d0ea0d1 --org ${ORG_ID} --confirm "Alfreds Futterkiste"`],
       [
         'Ids, external_ref, numbers, amounts and times are kept, as the law asks for accounts. Subjects and texts of request threads are',
-        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed.',
+        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed. Writes of the customer',
+        'then fail with the code erased, until scopegate customer readmit.',
       ],
     )
     .run(async () => (await import('./erase.js')).eraseCustomerCommand);
+  customer
+    .subcommand('readmit', 'let an erased customer be written again; its data come back with the next write')
+    .argument('<ref>', 'external_ref of the customer')
+    .org()
+    .json('{id, external_ref}')
+    .examples([`scopegate customer readmit ALFKI --org ${ORG_ID}`])
+    .run(async () => (await import('./erase.js')).readmitCustomerCommand);
   customer.nameCommands();
 }
 

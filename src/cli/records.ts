@@ -4,6 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, type JsonBounds, structureFault } from '../http/json';
 import { publishedSchemas } from '../published';
+import { published } from '../schema/model';
 import { comparable, isCompared } from '../schema/callerKeys';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';
@@ -52,9 +53,15 @@ export function recordName(kind: RecordKind): string {
 function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], more: RecordSchemas): ObjectSchema {
   const schema = schemas[type];
   if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
-  const kept = Object.entries(schema.properties).filter(([member]) => !omit.includes(member));
-  const properties = { ...Object.fromEntries(kept), ...more };
-  return { ...schema, properties, required: Object.keys(properties) };
+  const stored = published.stored.get(type)?.members ?? [];
+  const kept = stored.flatMap(({ name, isRequired, isList }) => {
+    const property = schema.properties[name];
+    return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired && !isList }] : [];
+  });
+  const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
+  // what may be null may be left out, as it is in exports from before there was such a member
+  const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
+  return { ...schema, properties, required };
 }
 
 function isObjectSchema(schema: JsonSchema | undefined): schema is ObjectSchema {
@@ -101,19 +108,21 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
   if (isObjectSchema(target)) {
     const members = Object.entries(target.properties).map(([name, declared]) => {
       const write = decimals.includes(name) ? writeDecimal : recordWriter(schemas, declared, decimals);
-      return { name, prefix: `${JSON.stringify(name)}: `, write };
+      return { name, prefix: `${JSON.stringify(name)}: `, write, isOwed: target.required.includes(name) };
     });
     return (value) => {
       if (value === null || value === undefined) return 'null';
       const row = value as Record<string, unknown>;
-      return `{${members.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
+      // rows from before there was such a member are the same when they come back
+      const there = members.filter(({ name, isOwed }) => isOwed || row[name] !== undefined);
+      return `{${there.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
     };
   }
   if (target.items !== undefined) {
     const write = recordWriter(schemas, target.items as JsonSchema, decimals);
     return (value) => (Array.isArray(value) ? `[${value.map(write).join(', ')}]` : 'null');
   }
-  // a Date serialises as ISO 8601; a missing member becomes null
+  // a Date serialises as ISO 8601
   return (value) => JSON.stringify(value ?? null);
 }
 

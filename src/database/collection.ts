@@ -26,6 +26,7 @@ export interface Index {
     readonly name?: string;
     readonly unique?: true;
     readonly sparse?: true;
+    readonly partialFilterExpression?: object;
     readonly expireAfterSeconds?: number;
   };
 }

@@ -1,10 +1,9 @@
-import { eventTypesOf, publicCollections } from '../schema/eventTypes';
-import { loadDocument } from '../schema/sdl';
+import { published } from '../schema/model';
 
 export { GAP, type PublicCollection } from '../schema/eventTypes';
 
 /** Every collection with public objects, by its name. */
-export const PUBLIC = publicCollections(loadDocument());
+export const PUBLIC = published.collections;
 
 /** Every type of event. */
-export const EVENT_TYPES = eventTypesOf(loadDocument());
+export const EVENT_TYPES = published.eventTypes;

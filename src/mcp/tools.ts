@@ -2,7 +2,7 @@ import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql
 import type { RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Runner } from '../operations/runner';
-import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
+import { argumentsSchema, componentSchemas, constraintOf, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
 import { directiveOf, ROWS } from '../schema/sdl';
 import { everyField, type Field, type Selected } from '../operations/selection';
@@ -50,12 +50,13 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
   const mcp = directiveOf(field.astNode, 'mcp');
   const isWrite = operation.kind === 'Mutation';
   const rows = rowsOf(field, mcp?.fields);
-  const takesLimit = field.args.some(({ name }) => name === 'limit');
-  const limit = takesLimit ? (mcp?.limit ?? 20) : undefined;
+  const ofLimit = field.args.find(({ name }) => name === 'limit');
+  const limit = ofLimit && (mcp?.limit ?? constraintOf(ofLimit).default);
   const isOpen = hasUntrusted(everyField(field.type));
   const input = inputSchema(field, { components, rows, limit, isWrite });
   return {
-    ...{ operation, field, isWrite, rows, limit, isOpen },
+    ...{ operation, field, isWrite, rows, isOpen },
+    limit: isOfPages(field) ? limit : undefined,
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
       name: operation.name,
@@ -89,6 +90,10 @@ export function isUntrusted({ field }: Selected): boolean {
   return directiveOf(field?.astNode, 'untrusted') !== undefined;
 }
 
+function isOfPages({ args }: Field): boolean {
+  return args.some(({ name }) => name === 'cursor' || name === 'after');
+}
+
 interface InputOptions extends Pick<Tool, 'rows' | 'limit' | 'isWrite'> {
   readonly components: Readonly<Record<string, JsonSchema>>;
 }
@@ -99,8 +104,11 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
     // of pages it says what its bounds say
-    const isOfPages = field.args.some(({ name }) => name === 'cursor' || name === 'after');
-    properties.limit = { ...bounds, default: limit, ...(!isOfPages && description !== undefined && { description }) };
+    properties.limit = {
+      ...bounds,
+      default: limit,
+      ...(!isOfPages(field) && description !== undefined && { description }),
+    };
   }
   if (rows && rows.usual.length < rows.all.length) {
     const description = `Default: ${rows.usual.join(', ')}.`;

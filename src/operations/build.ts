@@ -4,13 +4,13 @@ import { countListedObjects, givesMember } from './answers';
 import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
-import { findOperations, type Operation } from '../schema/declaredOperations';
+import type { Operation } from '../schema/declaredOperations';
+import type { SchemaModel } from '../schema/model';
 import { scalars } from '../schema/scalars';
 import { describeRequirements } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
 import type { CheckedResource } from '../schema/checks/errors';
 import { PAGE } from '../schema/sdl';
-import { storedTypes } from '../schema/storedTypes';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
@@ -26,28 +26,33 @@ export interface Schemas {
  * server must not start.
  */
 export function buildSchemas(
-  document: DocumentNode,
+  model: SchemaModel,
   resolvers: Resolvers,
   resources: readonly CheckedResource[] = [],
 ): Schemas {
-  refuseErrors(document, resolvers, resources);
+  refuseErrors(model, resolvers, resources);
   return {
-    graphql: describeRequirements(executable(document, resolvers, false)),
-    rest: executable(deriveRestDocument(document), resolvers, true),
-    operations: findOperations(document),
+    graphql: describeRequirements(executable(model, model.document, resolvers, false), model),
+    rest: executable(model, deriveRestDocument(model), resolvers, true),
+    operations: model.operations,
   };
 }
 
-function executable(document: DocumentNode, resolvers: Resolvers, rootsAreChecked: boolean): GraphQLSchema {
+function executable(
+  { stored, eventScopes }: SchemaModel,
+  document: DocumentNode,
+  resolvers: Resolvers,
+  rootsAreChecked: boolean,
+): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   describeScalars(schema);
-  deriveIds(schema, storedTypes(document));
+  deriveIds(schema, stored);
   countListedObjects(schema);
-  guardFields(schema, { resolvers, rootsAreChecked });
+  guardFields(schema, { resolvers, eventScopes, rootsAreChecked });
   return schema;
 }
 

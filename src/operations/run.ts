@@ -6,6 +6,7 @@ import {
   isNonNullType,
   OperationTypeNode,
 } from 'graphql';
+import type { ScopeName } from '../auth/scopes';
 import { normaliseKeys } from '../schema/callerKeys';
 import { type Access, accessOf } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
@@ -40,19 +41,23 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 
 interface GuardOptions {
   readonly resolvers: Resolvers;
+  /** The scopes that hear of any event. */
+  readonly eventScopes: readonly ScopeName[];
   /** Whether access and arguments of root fields are checked before: by REST and MCP. */
   readonly rootsAreChecked: boolean;
 }
 
 /** Guards every field with @access. */
-export function guardFields(schema: GraphQLSchema, { resolvers, rootsAreChecked }: GuardOptions): void {
+export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, rootsAreChecked }: GuardOptions): void {
   const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checksOf = argumentChecks(schema, guarded);
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
   for (const { type, field } of guarded) {
     const isRoot = roots.includes(type);
     const check =
-      isRoot && rootsAreChecked ? undefined : checkOf(accessOf(field.astNode), checksOf({ type, field }).all);
+      isRoot && rootsAreChecked
+        ? undefined
+        : checkOf(accessOf(field.astNode, eventScopes), checksOf({ type, field }).all);
     // once for all events of the stream
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Resolver, check);

@@ -40,21 +40,21 @@ export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation,
   return root?.getFields()[name] as Field | undefined;
 }
 
-/**
- * Every field of a type, in its order, as REST answers have them: objects in lists without the field that lists omit, unless with
- * `include`.
- */
-export function everyField(outer: GraphQLOutputType, include = false): Selected[] {
+/** Every field of a type, in its order, as REST and tools answer it: without those that `include` would have to name. */
+export function everyField(outer: GraphQLOutputType, included: readonly string[] = []): Selected[] {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];
   const isList = isListType(getNullableType(outer));
   return Object.values(type.getFields())
-    .filter(({ astNode }) => include || !isList || !astNode || omittedFrom(astNode) !== 'LISTS')
+    .filter(({ name, astNode }) => {
+      const from = astNode && omittedFrom(astNode);
+      return included.includes(name) || from === undefined || (from === 'LISTS' && !isList);
+    })
     .map((field) => ({
       key: field.name,
       field: field as Field,
       type,
-      selected: everyField(field.type, include),
+      selected: everyField(field.type, included),
     }));
 }
 

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'organisation.erasing',
   'organisation.erased',
   'customer.erased',
+  'customer.readmitted',
   'key.created',
   'key.updated',
   'key.rotated',

@@ -3,9 +3,10 @@ import { idempotencyRecords } from '../database/idempotency';
 import { stampedWrite, writesEnded } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { collections } from '.';
-import { erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
-import { loadDocument, namedType, rootFieldNodes } from '../schema/sdl';
-import { referenceTo, storedTypes } from '../schema/storedTypes';
+import { ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
+import { published } from '../schema/model';
+import { namedType } from '../schema/sdl';
+import { referenceTo } from '../schema/storedTypes';
 import type { Resource, Row } from '../stored/resource';
 import { changedAt, isSameRow, writeRows } from '../stored/rows';
 
@@ -34,14 +35,13 @@ interface Erasable {
 
 /** The resources with personal data of customers, customers first. */
 function erasables(): Erasable[] {
-  const document = loadDocument();
   const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
   const erasable = ({ type }: Resource['stored']) => {
     const resource = resources.get(type);
-    return resource ? [{ resource, erased: erasedMembers(document, resource.stored) }] : [];
+    return resource ? [{ resource, erased: erasedMembers(published, resource.stored) }] : [];
   };
   const hasAny = ({ erased }: Pick<Erasable, 'erased'>): boolean => Object.keys(erased).length > 0;
-  return typesOfCustomer(storedTypes(document)).flatMap(({ stored, by, parts: all }) => {
+  return typesOfCustomer(published.stored).flatMap(({ stored, by, parts: all }) => {
     const parts = all.flatMap(erasable).filter(hasAny);
     const own = by.map((member) => (member === 'id' ? '_id' : member));
     return erasable(stored)
@@ -61,48 +61,48 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     counts[resource.name] = (counts[resource.name] ?? 0) + rows;
   };
   for (const { resource, erased, by, parts } of erasables()) {
-    const ofCustomer = by.length === 1 ? { [by.join('')]: id } : { $or: by.map((member) => ({ [member]: id })) };
+    const [first = '', ...others] = by;
+    const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
     for (const one of [{ resource }, ...parts]) count(one.resource, 0);
-    for await (const rows of batches(data, resource, ofCustomer)) {
-      for (const part of parts) {
-        signal.throwIfAborted();
-        const ofRows = { [part.by]: { $in: rows.map(({ _id }) => _id) } };
-        count(part.resource, await eraseRows(data, part.resource, ofRows, signal, part.erased));
-      }
-    }
     count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
     // those that read the customer before may still store a copy
     if (resource.stored.type === PERSON) await writesEnded(data, signal);
-    await eraseAnswers(data, resource, by, id, erased);
+    const answers = by.map((member) => ({ [`answer.${member}`]: id }));
+    await eraseAnswers(data, resource, answers, erased);
+    // after what they belong to, which each new part copies names from
+    for await (const rows of parts.length === 0 ? [] : batches(data, resource, ofCustomer)) {
+      const ids = rows.map(({ _id }) => _id);
+      for (const part of parts) {
+        signal.throwIfAborted();
+        count(part.resource, await eraseRows(data, part.resource, { [part.by]: { $in: ids } }, signal, part.erased));
+        await eraseAnswers(data, part.resource, [{ [`answer.${part.by}`]: { $in: ids } }], part.erased);
+      }
+    }
   }
   return counts;
 }
 
-/** Changes the answers kept for retries of writes that return such an object. */
+/** Changes the answers kept for retries of writes that return such an object, where one of the conditions holds. */
 async function eraseAnswers(
   data: OrganisationData,
   resource: Resource,
-  by: readonly string[],
-  id: string,
+  conditions: readonly Filter[],
   erased: Members,
 ): Promise<void> {
   const { type, members } = resource.stored;
-  const isReturned = rootFieldNodes(loadDocument()).some(
-    ({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type,
-  );
+  const isReturned = published.roots.some(({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type);
   if (!isReturned) return;
-  const after: Members = { ...erased, search: resource.words(erased) };
-  const names = members.map(({ name }) => (name === 'id' ? '_id' : name));
-  const answer = (all: Members): Members =>
-    Object.fromEntries(Object.entries(all).map(([name, value]) => [`answer.${name}`, value]));
-  await data.collection(idempotencyRecords).updateMany(
-    {
-      // other objects lack some of its members
-      $and: names.map((name) => answer({ [name]: { $exists: true } })),
-      $or: by.map((member) => answer({ [member]: id })),
-    },
-    { $set: answer(after) },
-  );
+  // other objects lack some of its members
+  const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => (name === 'id' ? '_id' : name));
+  const isOne = required.map((name) => ({ [`answer.${name}`]: { $exists: true } }));
+  const words = resource.words(erased);
+  const after = Object.entries({ ...erased, ...(words.length > 0 && { search: words }) });
+  await data
+    .collection(idempotencyRecords)
+    .updateMany(
+      { $and: isOne, $or: [...conditions] },
+      { $set: Object.fromEntries(after.map(([name, value]) => [`answer.${name}`, value])) },
+    );
 }
 
 /** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */
@@ -140,7 +140,8 @@ async function changeRows(
   const rows = await stored.find({ _id: { $in: [...ids] } }, { session }).toArray();
   const changed = rows.flatMap((row) => {
     const before = row as Row & Members;
-    const after = { ...before, ...erased };
+    const isPerson = resource.stored.type === PERSON;
+    const after = { ...before, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
     const searched = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };

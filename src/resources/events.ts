@@ -6,7 +6,7 @@ import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
 import { EVENT_TYPES } from '../events/types';
 import type { RequestContext } from '../operations/context';
-import { defaultOf } from '../schema/sdl';
+import { published } from '../schema/model';
 
 /* An organisation's events: the feed (contract, section 12), and the subscription to it (docs/decisions/subscription.md). */
 
@@ -26,7 +26,7 @@ interface ShownEvent {
   readonly position: string;
 }
 
-const DEFAULT_LIMIT = defaultOf('events', 'limit');
+const DEFAULT_LIMIT = published.defaultOf('events', 'limit');
 
 export const eventResolvers = {
   Query: {

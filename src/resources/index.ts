@@ -1,5 +1,5 @@
 import { mergeResolvers, type Resolvers } from '../operations/run';
-import { loadDocument } from '../schema/sdl';
+import { published } from '../schema/model';
 import { deriveResolvers } from '../stored/derived';
 import type { RecordKind } from '../stored/records';
 import type { Resource } from '../stored/resource';
@@ -39,7 +39,7 @@ export const recordKinds: readonly RecordKind[] = [
 
 /** All resolvers by type and field. */
 export const resolvers: Resolvers = mergeResolvers(
-  deriveResolvers(loadDocument(), RESOURCES),
+  deriveResolvers(published, RESOURCES),
   ...RESOURCES.flatMap(({ resolvers: own }) => (own ? [own] : [])),
   ...RESOLVERS,
 );

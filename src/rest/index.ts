@@ -9,9 +9,10 @@ import { everyField } from '../operations/selection';
 import { entityTag, matchesTag } from '../schema/entityTags';
 import {
   argumentReader,
-  asksForAll,
   createRouter,
   hasEntityTag,
+  hasLocation,
+  includedIn,
   openApiDocument,
   readsOneObject,
   type RestOperation,
@@ -71,8 +72,12 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
     const args = await step.read(exchange, match.params);
-    if (asksForAll(args) || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    answer(exchange, operation, await step.run(args, context), publicUrl);
+    const included = includedIn(args);
+    for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
+    if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
+    const answered = await step.run(args, context);
+    const isCreated = hasLocation(operation, runner.schemas.operations);
+    answer(exchange, operation, { ...answered, isCreated, isWhole: included.length === 0 }, publicUrl);
   };
 }
 
@@ -86,9 +91,13 @@ function stepsOf({ runner }: RestOptions) {
       if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
       const { field, checks, readOf } = runnable;
       const handle = sofaHandler(sofa, operation, field);
-      const [usual, whole] = [readOf(everyField(field.type)), readOf(everyField(field.type, true))];
+      const usual = readOf(everyField(field.type));
+      const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
+      const withLarge = readOf(everyField(field.type, large));
       const run: RouteHandler = async (args, context) => {
-        const read = asksForAll(args) ? whole : usual;
+        const included = includedIn(args);
+        const isStored = included.every((name) => large.includes(name));
+        const read = isStored ? (included.length === 0 ? usual : withLarge) : undefined;
         const written = read && (await read(coerceArguments(field.args, args), context));
         if (!written) return handle(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
@@ -114,13 +123,14 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 function answer(
   exchange: Exchange,
   operation: RestOperation,
-  { status, body, next }: RouteAnswer,
+  { status, body, next, isWhole, isCreated }: RouteAnswer & { readonly isWhole: boolean; readonly isCreated: boolean },
   publicUrl: string,
 ): void {
   const { request, response, path, search } = exchange;
-  if (status === 201) response.setHeader('Location', `${publicUrl}${path}/${idOf(body)}`);
+  if (isCreated) response.setHeader('Location', `${publicUrl}${path}/${idOf(body)}`);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
-  const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
+  // the tag is that of the object alone
+  const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {
     response.setHeader('Cache-Control', 'private, no-cache');

@@ -62,6 +62,11 @@ export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
+/** Whether what a write creates can be read at its own address, below the one that created it. */
+export function hasLocation({ rest: { status, path } }: RestOperation, all: readonly Operation[]): boolean {
+  return status === 201 && all.some(({ rest }) => rest?.method === 'GET' && rest.path === `${path}/:id`);
+}
+
 export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {
   return getNamedType(type).name.endsWith(PAGE);
 }
@@ -111,7 +116,8 @@ function parameterReader(
     args.filter(({ name }) => !isInBody(rest, name)).map((argument) => [argument.name, parameterSchema(argument)]),
   );
   const inQuery = new Map([...schemas].filter(([name]) => !isInPath(rest.path, name) && name !== IF_MATCH));
-  if (rest.includes !== undefined) inQuery.set(INCLUDE, { type: 'string' });
+  const { length: maxItems } = rest.includes;
+  if (maxItems > 0) inQuery.set(INCLUDE, { type: 'array', items: { type: 'string' }, maxItems });
   return (params, { search, request }) => {
     const faults: Fault[] = [];
     const given: Arguments = {};
@@ -123,7 +129,7 @@ function parameterReader(
     readQuery(search, inQuery, given, faults);
     const { 'if-match': sent } = request.headers;
     if (sent !== undefined && takesIfMatch) given[IF_MATCH] = sent;
-    const found = checks.parameters(normaliseKeys(asksForAll(given) ? withoutInclude(given) : given));
+    const found = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
     for (const fault of [...found, ...includeFaults(given, operation)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
@@ -189,20 +195,26 @@ function badEncoding(parameter: string): Fault {
 /** The parameter of a list that adds a field which its rows otherwise lack, such as `lines`: they are then what reading each object returns. */
 const INCLUDE = 'include';
 
-/** Maximum page size with `include`, since each row may have hundreds of lines. */
+/** Maximum page size with what is large, since each row may have hundreds of lines. */
 export const MOST_WITH = 50;
 
-export function asksForAll({ include }: Arguments): boolean {
-  return include !== undefined;
+/** The fields that a request's `include` names. */
+export function includedIn({ include = [] }: Arguments): readonly string[] {
+  return include as readonly string[];
 }
 
 /** Faults of `include`, and of arguments that are too large with it. */
-function includeFaults({ include, limit }: Arguments, { rest: { includes } }: RestOperation): Fault[] {
-  if (include === undefined) return [];
+function includeFaults(given: Arguments, { rest: { includes } }: RestOperation): Fault[] {
+  const included = includedIn(given);
+  if (included.length === 0) return [];
   const faults: Fault[] = [];
-  if (include !== includes)
-    faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${String(includes)}` });
-  if (Number(limit ?? 0) > MOST_WITH)
-    faults.push({ parameter: 'limit', code: 'range', detail: `must be <= ${String(MOST_WITH)} with include` });
+  const names = includes.map(({ name }) => name);
+  if (!included.every((name) => names.includes(name)))
+    faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
+  const large = includes.find(({ name, isLarge }) => isLarge && included.includes(name));
+  if (large && Number(given.limit ?? 0) > MOST_WITH) {
+    const detail = `must be <= ${String(MOST_WITH)} with include=${large.name}`;
+    faults.push({ parameter: 'limit', code: 'range', detail });
+  }
   return faults;
 }

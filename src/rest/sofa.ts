@@ -11,7 +11,7 @@ import type { RequestContext } from '../operations/context';
 import { requireFits } from '../operations/answers';
 import type { Executable } from '../operations/runner';
 import type { Field } from '../operations/selection';
-import { answersPage, type Arguments, asksForAll, type RestOperation } from './routes';
+import { answersPage, type Arguments, includedIn, type RestOperation } from './routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
@@ -28,8 +28,8 @@ interface SofaCall {
   readonly context: RequestContext;
   /** Arguments that are null, which Sofa leaves out. */
   readonly nulls?: Arguments;
-  /** Whether rows are whole: Sofa selects all fields, of which lists omit one. */
-  readonly isWhole?: boolean;
+  /** The fields that `include` names, of those that objects otherwise lack: Sofa selects all. */
+  readonly included?: readonly string[];
 }
 
 export interface SofaRouter {
@@ -51,17 +51,20 @@ interface Runnable {
 
 /** The routes that Sofa generates from the REST schema. Its handlers throw the errors of operations. */
 export function createSofaRouter({ schema, execute }: Executable, operations: readonly RestOperation[]): SofaRouter {
-  const includes = new Map(operations.map(({ name, rest }) => [name, rest.includes]));
-  // by Sofa's document, which is always the same for a route
-  const runnables = new Map<DocumentNode, { readonly whole: Runnable; readonly usual: Runnable }>();
-  const runnablesOf = (document: DocumentNode) => {
-    const whole = runnableOf(document);
-    const [field] = whole.operation.selectionSet.selections;
-    const included = field && 'name' in field ? includes.get(field.name.value) : undefined;
-    const usual = included === undefined ? whole : runnableOf(withoutField(document, included));
-    const made = { whole, usual };
+  const omits = new Map(operations.map(({ name, rest }) => [name, rest.omits]));
+  // by Sofa's document, which is always the same for a route, and what is omitted from it
+  const runnables = new Map<DocumentNode, Map<string, Runnable>>();
+  const runnableFor = (document: DocumentNode, included: readonly string[]): Runnable => {
+    const made = runnables.get(document) ?? new Map<string, Runnable>();
     runnables.set(document, made);
-    return made;
+    const [root] = getOperationAST(document)?.selectionSet.selections ?? [];
+    const all = root && 'name' in root ? omits.get(root.name.value) : undefined;
+    const omitted = (all ?? []).filter((name) => !included.includes(name));
+    const known = made.get(omitted.join());
+    if (known) return known;
+    const runnable = runnableOf(omitted.length === 0 ? document : withoutFields(document, omitted));
+    made.set(omitted.join(), runnable);
+    return runnable;
   };
   const router = useSofa({
     basePath: '/api/v1',
@@ -74,10 +77,9 @@ export function createSofaRouter({ schema, execute }: Executable, operations: re
     ),
     context: (call: object) => call,
     execute: ({ document, contextValue, variableValues }: ExecutionArgs): Promise<ExecutionResult> => {
-      const { context, nulls, isWhole } = contextValue as SofaCall;
-      const { whole, usual } = runnables.get(document) ?? runnablesOf(document);
+      const { context, nulls, included = [] } = contextValue as SofaCall;
       const variables = { ...variableValues, ...nulls };
-      return execute({ ...(isWhole ? whole : usual), contextValue: context, variableValues: variables });
+      return execute({ ...runnableFor(document, included), contextValue: context, variableValues: variables });
     },
     errorHandler: ([error]) => {
       throw error;
@@ -95,8 +97,8 @@ function runnableOf(document: DocumentNode): Runnable {
   return { document, operation };
 }
 
-function withoutField(document: DocumentNode, omitted: string): DocumentNode {
-  return visit(document, { Field: ({ name }) => (name.value === omitted ? null : undefined) });
+function withoutFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
+  return visit(document, { Field: ({ name }) => (omitted.includes(name.value) ? null : undefined) });
 }
 
 /**
@@ -112,7 +114,7 @@ export function sofaHandler({ routes }: SofaRouter, { kind, name, rest }: RestOp
   return async (args, context) => {
     // in a PATCH null clears a member, and what is left out keeps its value
     const nulls = rest.method === 'PATCH' && Object.entries(args).filter(([, value]) => value === null);
-    const call = { context, isWhole: asksForAll(args), ...(nulls && { nulls: Object.fromEntries(nulls) }) };
+    const call = { context, included: includedIn(args), ...(nulls && { nulls: Object.fromEntries(nulls) }) };
     const response = await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
     const body = await response.text();
     // the answer to a write is bounded by its body, and must not fail after the write

@@ -1,17 +1,11 @@
-import { publishedUpserts } from './upserts';
+import { published } from './model';
 
 /**
  * Members that are the callers' keys of objects, by which bulk calls match them. They are stored and compared in Unicode NFC, so that
  * an é of one code point and an é of two are the same key; case and white space are significant.
  */
 export function isCompared(member: string): boolean {
-  return comparedMembers().includes(member);
-}
-
-let compared: readonly string[] | undefined;
-
-function comparedMembers(): readonly string[] {
-  return (compared ??= [...new Set(publishedUpserts().map(({ key }) => key))]);
+  return published.keys.includes(member);
 }
 
 /**
@@ -28,7 +22,7 @@ export function comparable(text: string): string {
 
 /** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const given = comparedMembers().filter((name) => name in args);
+  const given = published.keys.filter((name) => name in args);
   const respelt = given.map((name) => [name, respell(args[name])] as const);
   return respelt.length === 0 ? args : { ...args, ...Object.fromEntries(respelt) };
 }

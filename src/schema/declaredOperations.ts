@@ -1,10 +1,9 @@
-import type { DocumentNode, GraphQLArgument } from 'graphql';
+import type { FieldDefinitionNode, GraphQLArgument } from 'graphql';
 import { type Role, type RoleName, ROLES } from '../auth/roles';
 import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
-import { eventScopes } from './eventTypes';
-import { findIncludes } from './restDocument';
-import { directiveOf, rootFieldNodes, type RootType } from './sdl';
+import { includedFields, omittedFrom } from './restDocument';
+import { directiveOf, type RootType, type Sdl } from './sdl';
 
 /** What a field requires from its caller: a scope of a key, any of several, or a role of a user; if none, any key. */
 export interface Access {
@@ -27,8 +26,17 @@ export interface RestRoute {
   readonly method: Method;
   readonly path: string;
   readonly status: number;
-  /** The field that the items of this list have only with `include`. */
-  readonly includes?: string | undefined;
+  /** Fields that its objects lack, unless `include` names them. */
+  readonly omits: readonly string[];
+  /** What `include` adds. */
+  readonly includes: readonly Included[];
+}
+
+/** A field that objects have only if `include` names it. */
+export interface Included extends Access {
+  readonly name: string;
+  /** Whether only lists omit it, since it is large. */
+  readonly isLarge: boolean;
 }
 
 /** The announced end of an operation, as @sunset declares it. */
@@ -39,18 +47,26 @@ export interface Sunset {
   readonly on: Date;
 }
 
-export function findOperations(document: DocumentNode): Operation[] {
-  const includes = findIncludes(document);
-  return rootFieldNodes(document).map(({ kind, field }) => {
+export function findOperations(sdl: Sdl, eventScopes: readonly ScopeName[]): Operation[] {
+  const includesOf = (method: string, route: FieldDefinitionNode) => {
+    const fields = includedFields(sdl, route);
+    const included = fields.map((field): Included => ({
+      name: field.name.value,
+      isLarge: omittedFrom(field) === 'LISTS',
+      ...accessOf(field, eventScopes),
+    }));
+    return { omits: included.map(({ name }) => name), includes: method === 'GET' ? included : [] };
+  };
+  return sdl.roots.map(({ kind, field }) => {
     const name = field.name.value;
     const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
     return {
       name,
       kind,
-      ...accessOf(field),
+      ...accessOf(field, eventScopes),
       takesIfMatch: takesIfMatch(field),
       sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
-      rest: rest && { ...rest, method: rest.method as Method, includes: includes.get(name) },
+      rest: rest && { ...rest, method: rest.method as Method, ...includesOf(rest.method, field) },
     };
   });
 }
@@ -75,10 +91,10 @@ export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
   return (directiveOf(field, 'totals') ?? directiveOf(field, 'aggregates')) !== undefined;
 }
 
-/** What a field requires from its caller, from its @access. */
-export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
+/** What a field requires from its caller, from its @access. `eventScopes` are those that hear of any event. */
+export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: readonly ScopeName[]): Access {
   const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
-  const anyOf = events === true ? eventScopes() : named;
+  const anyOf = events === true ? eventScopes : named;
   return {
     scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
     ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),

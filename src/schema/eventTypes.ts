@@ -1,7 +1,7 @@
-import type { DocumentNode } from 'graphql';
 import { SCOPES, type Scope, type ScopeName } from '../auth/scopes';
-import { directiveOf, enumValuesOf, keptOf, loadDocument, rootFieldNodes } from './sdl';
-import { ownerOf, referenceTo, storedTypes } from './storedTypes';
+import { ERASED_AT } from './personal';
+import { directiveOf, type Sdl } from './sdl';
+import { ownerOf, referenceTo, type Types } from './storedTypes';
 
 /* What can happen to which objects, derived from the stored types of the SDL (docs/decisions/events.md). */
 
@@ -13,6 +13,8 @@ export interface PublicCollection {
   /** Names of the members that callers can see. */
   readonly members: ReadonlySet<string>;
   readonly hasStatus: boolean;
+  /** Whether its objects can be erased. */
+  readonly hasErasure: boolean;
   /** For rows that are part of another object: what they are called, the member with that one's id, and the event of a new one. */
   readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
 }
@@ -32,8 +34,8 @@ function nameOf(type: string): string {
 }
 
 /** Every collection with public objects, by its name. */
-export function publicCollections(document: DocumentNode): ReadonlyMap<string, PublicCollection> {
-  const stored = [...storedTypes(document).values()];
+export function publicCollections(types: Types): ReadonlyMap<string, PublicCollection> {
+  const stored = [...types.values()];
   return new Map(
     stored.map((one) => {
       const { type, collection, members } = one;
@@ -43,17 +45,18 @@ export function publicCollections(document: DocumentNode): ReadonlyMap<string, P
       const name = nameOf(type);
       const part = owner && { name, member: referenceTo(owner.type), added: `${object}.${name}_added` };
       const hasStatus = !owner && names.includes('status');
-      return [collection, { collection, object, members: new Set(names), hasStatus, part }];
+      const hasErasure = names.includes(ERASED_AT);
+      return [collection, { collection, object, members: new Set(names), hasStatus, hasErasure, part }];
     }),
   );
 }
 
 /** Every type of event. */
-export function eventTypesOf(document: DocumentNode): readonly EventType[] {
-  const all = [...publicCollections(document).values()];
+export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
+  const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {
     const own = all.find((one) => one.object === object && !one.part);
-    const scope = own && readScope(document, own.collection);
+    const scope = own && readScope(sdl, own.collection);
     return scope === undefined ? undefined : SCOPES[scope];
   };
   return [
@@ -63,30 +66,19 @@ export function eventTypesOf(document: DocumentNode): readonly EventType[] {
 }
 
 /** The scope of the root field that lists a collection. */
-function readScope(document: DocumentNode, collection: string): ScopeName | undefined {
-  const list = rootFieldNodes(document).find(({ field }) => field.name.value === collection);
-  return directiveOf(list?.field, 'access')?.scope as ScopeName | undefined;
+function readScope(sdl: Sdl, collection: string): ScopeName | undefined {
+  return directiveOf(sdl.rootField(collection), 'access')?.scope as ScopeName | undefined;
 }
 
-function typesOf({ object, hasStatus, part }: PublicCollection): string[] {
+function typesOf({ object, hasStatus, hasErasure, part }: PublicCollection): string[] {
   if (part) return [part.added];
-  return ['created', 'updated', ...(hasStatus ? ['status_changed'] : []), 'deleted'].map((what) => `${object}.${what}`);
+  const some = [...(hasStatus ? ['status_changed'] : []), ...(hasErasure ? ['erased'] : [])];
+  return ['created', 'updated', ...some, 'deleted'].map((what) => `${object}.${what}`);
 }
-
-const namesIn = keptOf((document) => eventTypesOf(document).map(({ name }) => name));
-
-/** The names of all types of events: what an argument with @event_types takes. */
-export function eventTypeNames(): readonly string[] {
-  return namesIn(loadDocument());
-}
-
-const scopesIn = keptOf((document) => {
-  const read = new Set(eventTypesOf(document).map(({ scope }) => scope));
-  const all = enumValuesOf(document, 'Scope').map(({ name }) => name.value as ScopeName);
-  return all.filter((name) => read.has(SCOPES[name]));
-});
 
 /** The scopes of which a key needs one to hear of any event (@access(events: true)), in the order of the enum. */
-export function eventScopes(): readonly ScopeName[] {
-  return scopesIn(loadDocument());
+export function scopesOf(sdl: Sdl, types: readonly EventType[]): readonly ScopeName[] {
+  const read = new Set(types.map(({ scope }) => scope));
+  const all = sdl.enumValuesOf('Scope').map(({ name }) => name.value as ScopeName);
+  return all.filter((name) => read.has(SCOPES[name]));
 }

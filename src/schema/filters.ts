@@ -1,5 +1,5 @@
 import type { InputValueDefinitionNode } from 'graphql';
-import { directiveOf, type FilterBy, loadDocument, namedType, rootFieldNodes } from './sdl';
+import { directiveOf, type FilterBy, namedType, type Sdl } from './sdl';
 
 /* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
 
@@ -9,6 +9,8 @@ export interface Filter {
   /** The member of a row to compare. */
   readonly member: string;
   readonly by: FilterBy;
+  /** The members with email addresses, if it compares those. */
+  readonly members: readonly string[];
   /** The type of its values: ids are stored in lower case, and times as the database has them. */
   readonly type: string;
 }
@@ -19,34 +21,34 @@ export const SPANS = {
   BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },
 } as const satisfies Partial<Record<FilterBy, { readonly operator: string; readonly of: readonly string[] }>>;
 
+/** The row's id, which the database calls `_id`. */
+export const ID = 'id';
+
 /** The member for full-text search, in every searchable collection but in no type. */
-const SEARCH_MEMBER = 'search';
+export const SEARCH_MEMBER = 'search';
 
-let published: ReadonlyMap<string, readonly Filter[]> | undefined;
-
-/** The filters of a list in the published schema. */
-export function filtersOf(list: string): readonly Filter[] {
-  published ??= new Map(
-    rootFieldNodes(loadDocument()).map(({ field: { name, arguments: args = [] } }) => [
+/** The filters of each root field, by its name. */
+export function findFilters({ roots }: Sdl): ReadonlyMap<string, readonly Filter[]> {
+  return new Map(
+    roots.map(({ field: { name, arguments: args = [] } }) => [
       name.value,
       args.flatMap((argument) => filterOf(argument) ?? []),
     ]),
   );
-  return published.get(list) ?? [];
 }
 
 export function filterOf(argument: InputValueDefinitionNode): Filter | undefined {
   const filter = directiveOf(argument, 'filter');
   if (!filter) return undefined;
   const name = argument.name.value;
-  const { by, member = name } = filter;
+  const { by, member = name, members = [] } = filter;
   const type = namedType(argument.type);
-  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by, type };
+  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, members, by, type };
 }
 
 /** The filter of a list by its parent's id: that of the list's own argument, if it has one, so that both have the same cursors. */
 export function parentFilter(filters: readonly Filter[], member: string): Filter {
   const own = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
   // no argument can have this name
-  return own ?? { argument: `.${member}`, member, by: 'EQUALS', type: 'ID' };
+  return own ?? { argument: `.${member}`, member, members: [], by: 'EQUALS', type: 'ID' };
 }

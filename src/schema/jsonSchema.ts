@@ -16,7 +16,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import { eventTypeNames } from './eventTypes';
+import { published } from './model';
 import { type Constraint, directiveOf } from './sdl';
 
 /*
@@ -125,7 +125,9 @@ export function describedWith({
 /** The @constraint of an argument or field, with the values that others have. */
 export function constraintOf({ astNode }: Described): Constraint {
   const constraint = directiveOf(astNode, 'constraint') ?? {};
-  return directiveOf(astNode, 'event_types') ? { ...constraint, one_of: eventTypeNames() } : constraint;
+  return directiveOf(astNode, 'event_types')
+    ? { ...constraint, one_of: published.eventTypes.map(({ name }) => name) }
+    : constraint;
 }
 
 export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, never>[] {

@@ -1,5 +1,5 @@
-import type { DocumentNode, FieldDefinitionNode } from 'graphql';
-import { directiveOf, fieldsOf } from './sdl';
+import type { FieldDefinitionNode } from 'graphql';
+import { directiveOf, type Sdl } from './sdl';
 import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './storedTypes';
 
 /* Which stored objects are a customer's, and what of them is personal (docs/decisions/organisation-life.md). */
@@ -34,13 +34,16 @@ function referringMembers(stored: StoredType): string[] {
   return [...members].filter((member) => typeOf(stored, member) === 'ID');
 }
 
+/** The member that says when an object's personal data was erased. */
+export const ERASED_AT = 'erased_at';
+
 /** What replaces a text that must not be empty. */
 export const ERASED = 'erased';
 
 /** The personal members of a stored type, with what replaces them. */
-export function erasedMembers(document: DocumentNode, { type, members }: StoredType): Record<string, unknown> {
+export function erasedMembers(sdl: Sdl, { type, members }: StoredType): Record<string, unknown> {
   const personal = new Set(
-    fieldsOf(document, type).flatMap((field) => (directiveOf(field, 'personal')?.erased ? [field.name.value] : [])),
+    sdl.fieldsOf(type).flatMap((field) => (directiveOf(field, 'personal')?.erased ? [field.name.value] : [])),
   );
   return Object.fromEntries(
     members.filter(({ name }) => personal.has(name)).map((member) => [member.name, erasedAs(member)]),
@@ -58,16 +61,12 @@ export function canBeErased({ type, isList, isRequired }: StoredMember): boolean
 }
 
 /** Whether people may write anything into a member, or into one inside it. */
-export function takesFreeText(
-  document: DocumentNode,
-  field: FieldDefinitionNode,
-  { type, members }: StoredMember,
-): boolean {
+export function takesFreeText(sdl: Sdl, field: FieldDefinitionNode, { type, members }: StoredMember): boolean {
   if (members.length > 0) {
-    const fields = fieldsOf(document, type);
+    const fields = sdl.fieldsOf(type);
     return members.some((member) => {
       const inner = fields.find(({ name }) => name.value === member.name);
-      return inner !== undefined && takesFreeText(document, inner, member);
+      return inner !== undefined && takesFreeText(sdl, inner, member);
     });
   }
   const { pattern = '', one_of: values } = directiveOf(field, 'constraint') ?? {};

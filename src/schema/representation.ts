@@ -10,7 +10,7 @@ export function represent(outer: GraphQLOutputType, value: unknown): unknown {
   const { _id, ...members } = value as Readonly<Record<string, unknown>>;
   const row: Readonly<Record<string, unknown>> = { ...(_id !== undefined && { id: _id }), ...members };
   const fields = Object.values(type.getFields()).filter(
-    ({ astNode }) => !astNode || omittedFrom(astNode) !== 'EVERYWHERE',
+    ({ astNode }) => !astNode || [undefined, 'LISTS'].includes(omittedFrom(astNode)),
   );
   return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }

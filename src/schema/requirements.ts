@@ -1,6 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { objectFields } from './jsonSchema';
 import { type Access, accessOf } from './declaredOperations';
+import type { SchemaModel } from './model';
 import { directiveOf } from './sdl';
 
 /* Who may use a field, in words: for the descriptions of both APIs. */
@@ -13,12 +14,14 @@ export function requirement({ scope, anyOf, role }: Access): string {
 }
 
 /** The schema, with the requirement added to the description of every guarded field, for introspection. */
-export function describeRequirements(schema: GraphQLSchema): GraphQLSchema {
+export function describeRequirements(schema: GraphQLSchema, { eventScopes }: SchemaModel): GraphQLSchema {
   for (const { field } of objectFields(schema)) {
     if (!directiveOf(field.astNode, 'access')) continue;
     // explorers list operations with their first paragraph only
     const [first = '', ...paragraphs] = (field.description ?? '').split('\n\n');
-    field.description = [`${first} ${requirement(accessOf(field.astNode))}`.trim(), ...paragraphs].join('\n\n');
+    field.description = [`${first} ${requirement(accessOf(field.astNode, eventScopes))}`.trim(), ...paragraphs].join(
+      '\n\n',
+    );
   }
   return schema;
 }

@@ -1,14 +1,21 @@
 import type { DefinitionNode, DocumentNode, FieldDefinitionNode } from 'graphql';
-import { allFieldNodes, directiveOf, isObjectNode, isRootType, rootFieldNodes, rowName, SUBSCRIPTION } from './sdl';
+import {
+  directiveOf,
+  isObjectNode,
+  isRootType,
+  namedType,
+  type OmittedFrom,
+  rowName,
+  type Sdl,
+  SUBSCRIPTION,
+} from './sdl';
 
 /**
  * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. Sofa selects every field of
  * this schema, so fields that are not here cannot leak.
  */
-export function deriveRestDocument(document: DocumentNode): DocumentNode {
-  const hasWrites = rootFieldNodes(document).some(
-    ({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'),
-  );
+export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
+  const hasWrites = roots.some(({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'));
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
     if (!isObjectNode(node)) return [node];
     const { value: name } = node.name;
@@ -22,29 +29,18 @@ export function deriveRestDocument(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
-/** The value of `include` for each REST list, by list name: the field that its items lack. */
-export function findIncludes(document: DocumentNode): ReadonlyMap<string, string> {
-  const omitted = itemsOf(document);
-  return new Map(
-    rootFieldNodes(document).flatMap(({ field }) => {
-      const included = directiveOf(field, 'rest') && omitted.get(rowName(field) ?? '');
-      return included === undefined ? [] : [[field.name.value, included] as const];
-    }),
-  );
+/** The fields that `include` adds to the objects of a route, which otherwise lack them. */
+export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefinitionNode[] {
+  const rows = rowName(route);
+  return sdl.fieldsOf(rows ?? namedType(route.type)).filter((field) => {
+    const from = omittedFrom(field);
+    return from === 'UNLESS_INCLUDED' || (from === 'LISTS' && rows !== undefined);
+  });
 }
 
 /** Where REST omits a field. */
-export function omittedFrom(field: FieldDefinitionNode): 'LISTS' | 'EVERYWHERE' | undefined {
+export function omittedFrom(field: FieldDefinitionNode): OmittedFrom | undefined {
   return directiveOf(field, 'graphql_only')?.on;
-}
-
-/** The field that lists omit, by type. @throws Error if a type has several, since `include` has one value */
-function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
-  const omitted = allFieldNodes(document).filter(({ field }) => omittedFrom(field) === 'LISTS');
-  const byType = new Map(omitted.map(({ type, field }) => [type, field.name.value]));
-  if (byType.size < omitted.length)
-    throw new Error('invalid schema: a type has more than one field with @graphql_only(on: LISTS)');
-  return byType;
 }
 
 /** The name that the OpenAPI document gives to rows of lists that omit a field of their type. */

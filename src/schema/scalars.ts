@@ -15,12 +15,12 @@ const DateTime = new GraphQLScalarType<string, string>({
 });
 
 /**
- * RFC 3339 → ISO 8601 UTC with milliseconds, in the years 0001 to 9999. Smaller fractions round up to the next millisecond:
+ * RFC 3339, or a day, which is its midnight UTC → ISO 8601 UTC with milliseconds, in the years 0001 to 9999. Smaller fractions round up to the next millisecond:
  * stored times have none, so the same rows are at or after both times.
  */
 function toIso(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('must be a date-time string (RFC 3339)');
-  const date = GraphQLDateTimeISO.parseValue(value);
+  const date = GraphQLDateTimeISO.parseValue(DAY.test(value) ? `${value}T00:00:00Z` : value);
   if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time string (RFC 3339)');
   // a UTC offset can lead to a year without four digits, which databases and other scalars do not support
   if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be in the years 0001 to 9999');
@@ -38,12 +38,11 @@ export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: un
   }
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A fraction of a second that is not a whole number of milliseconds. */
 const FINER = /\.\d{3}\d*[1-9]/;
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 const DateOnly = new GraphQLScalarType<string, string>({
   name: 'Date',

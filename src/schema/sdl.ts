@@ -5,11 +5,14 @@ import {
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
+  type EnumTypeDefinitionNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
   GraphQLError,
+  type InputObjectTypeDefinitionNode,
   type InputValueDefinitionNode,
   Kind,
+  type NameNode,
   type ObjectTypeDefinitionNode,
   type ObjectTypeExtensionNode,
   parse,
@@ -60,76 +63,99 @@ export function isRootType(type: string): type is RootType {
   return type === 'Query' || type === 'Mutation';
 }
 
-interface FieldOfType {
+export interface FieldOfType {
   readonly type: string;
   readonly field: FieldDefinitionNode;
 }
 
-/** Keeps what is made of a document, since each list, filter and type asks for it while the program starts. */
-export function keptOf<T>(make: (document: DocumentNode) => T): (document: DocumentNode) => T {
-  const kept = new WeakMap<DocumentNode, { readonly made: T }>();
-  return (document) => {
-    const known = kept.get(document);
-    if (known) return known.made;
-    const made = make(document);
-    kept.set(document, { made });
-    return made;
-  };
+export interface RootField {
+  readonly kind: RootType;
+  readonly field: FieldDefinitionNode;
 }
 
-function grouped<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const one of all) {
-    const group = groups.get(nameOf(one));
-    if (group) group.push(one);
-    else groups.set(nameOf(one), [one]);
+/** The types of a document by name, each with its extensions. */
+export class Sdl {
+  /** The fields of all object types. */
+  readonly fields: readonly FieldOfType[];
+  /** The fields of Query and Mutation. */
+  readonly roots: readonly RootField[];
+  readonly #fields: ReadonlyMap<string, readonly FieldDefinitionNode[]>;
+  readonly #inputs: ReadonlyMap<string, readonly InputValueDefinitionNode[]>;
+  readonly #enums: ReadonlyMap<string, readonly EnumValueDefinitionNode[]>;
+
+  constructor(readonly document: DocumentNode) {
+    const nodes = document.definitions;
+    const objects = nodes.filter(isObjectNode);
+    this.fields = objects.flatMap(({ name, fields = [] }) => fields.map((field) => ({ type: name.value, field })));
+    this.roots = this.fields.flatMap(({ type, field }) => (isRootType(type) ? [{ kind: type, field }] : []));
+    this.#fields = byName(objects, ({ fields }) => fields);
+    this.#inputs = byName(
+      nodes.filter(
+        ({ kind }) => kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || kind === Kind.INPUT_OBJECT_TYPE_EXTENSION,
+      ) as readonly InputObjectTypeDefinitionNode[],
+      ({ fields }) => fields,
+    );
+    this.#enums = byName(
+      nodes.filter(
+        ({ kind }) => kind === Kind.ENUM_TYPE_DEFINITION || kind === Kind.ENUM_TYPE_EXTENSION,
+      ) as readonly EnumTypeDefinitionNode[],
+      ({ values }) => values,
+    );
   }
-  return groups;
+
+  fieldsOf(type: string | undefined): readonly FieldDefinitionNode[] {
+    return this.#fields.get(type ?? '') ?? [];
+  }
+
+  rootField(name: string): FieldDefinitionNode | undefined {
+    return this.roots.find(({ field }) => field.name.value === name)?.field;
+  }
+
+  /** The type of the rows that a page or totals hold; undefined if the type has none. */
+  rowTypeOf(type: string | undefined): string | undefined {
+    const rows = this.fieldsOf(type).find(({ name }) => name.value === ROWS);
+    return rows && namedType(rows.type);
+  }
+
+  /** The fields of those rows. */
+  rowFieldsOf(type: string | undefined): readonly FieldDefinitionNode[] | undefined {
+    const rows = this.rowTypeOf(type);
+    return rows === undefined ? undefined : this.fieldsOf(rows);
+  }
+
+  /** The members of an input type. */
+  inputFieldsOf(type: string): readonly InputValueDefinitionNode[] {
+    return this.#inputs.get(type) ?? [];
+  }
+
+  /** Whether a type is an input type, of which JSON makes an object. */
+  isInputObject(type: string): boolean {
+    return this.#inputs.has(type);
+  }
+
+  enumValuesOf(type: string): readonly EnumValueDefinitionNode[] {
+    return this.#enums.get(type) ?? [];
+  }
+
+  /** The default of an operation's argument. */
+  defaultOf(operation: string, argument: string): number {
+    const node = this.rootField(operation)?.arguments?.find(({ name }) => name.value === argument);
+    const constraint = directiveOf(node, 'constraint');
+    if (constraint?.default === undefined) throw new Error(`${operation}(${argument}:) has no default`);
+    return constraint.default;
+  }
 }
 
-export const allFieldNodes = keptOf((document): readonly FieldOfType[] =>
-  document.definitions
-    .filter(isObjectNode)
-    .flatMap((node) => (node.fields ?? []).map((field) => ({ type: node.name.value, field }))),
-);
-
-const fieldsByType = keptOf((document) => grouped(allFieldNodes(document), ({ type }) => type));
-
-export function rootFieldNodes(document: DocumentNode): { kind: RootType; field: FieldDefinitionNode }[] {
-  return allFieldNodes(document).flatMap(({ type, field }) => (isRootType(type) ? [{ kind: type, field }] : []));
-}
-
-/** The fields of an object type, including those of its extensions. */
-export function fieldsOf(document: DocumentNode, type: string | undefined): readonly FieldDefinitionNode[] {
-  return (fieldsByType(document).get(type ?? '') ?? []).map(({ field }) => field);
-}
-
-const inputNodes = keptOf((document) =>
-  document.definitions.filter(
-    (node) => node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION,
-  ),
-);
-const inputsByType = keptOf((document) => grouped(inputNodes(document), ({ name }) => name.value));
-
-/** The members of an input type, including those of its extensions. */
-export function inputFieldsOf(document: DocumentNode, type: string): InputValueDefinitionNode[] {
-  return (inputsByType(document).get(type) ?? []).flatMap(({ fields = [] }) => fields);
-}
-
-/** Whether a type is an input type, of which JSON makes an object. */
-export function isInputObject(document: DocumentNode, type: string): boolean {
-  return inputsByType(document).has(type);
-}
-
-const enumNodes = keptOf((document) =>
-  document.definitions.filter(
-    (node) => node.kind === Kind.ENUM_TYPE_DEFINITION || node.kind === Kind.ENUM_TYPE_EXTENSION,
-  ),
-);
-
-/** The values of an enum, including those of its extensions. */
-export function enumValuesOf(document: DocumentNode, type: string): EnumValueDefinitionNode[] {
-  return enumNodes(document).flatMap(({ name, values = [] }) => (name.value === type ? values : []));
+function byName<Node extends { readonly name: NameNode }, T>(
+  nodes: readonly Node[],
+  partsOf: (node: Node) => readonly T[] | undefined,
+): ReadonlyMap<string, readonly T[]> {
+  const all = new Map<string, readonly T[]>();
+  for (const node of nodes) {
+    const { value: name } = node.name;
+    all.set(name, [...(all.get(name) ?? []), ...(partsOf(node) ?? [])]);
+  }
+  return all;
 }
 
 export function namedType(type: TypeNode): string {
@@ -156,17 +182,6 @@ export function rowName(field: FieldDefinitionNode): string | undefined {
   return pageOf(field)?.slice(0, -PAGE.length);
 }
 
-/** The default of a published operation's argument, which only the SDL says. */
-export function defaultOf(operation: string, argument: string): number {
-  const { field } = rootFieldNodes(loadDocument()).find(({ field: { name } }) => name.value === operation) ?? {};
-  const constraint = directiveOf(
-    field?.arguments?.find(({ name }) => name.value === argument),
-    'constraint',
-  );
-  if (constraint?.default === undefined) throw new Error(`${operation}(${argument}:) has no default`);
-  return constraint.default;
-}
-
 /** The directives of the SDL, with their arguments (schema/base.graphql says what they mean). */
 interface Directives {
   readonly rest: { readonly method: string; readonly path: string; readonly status: number };
@@ -177,9 +192,9 @@ interface Directives {
     readonly role?: string;
   };
   readonly event_types: object;
-  readonly graphql_only: { readonly on: 'LISTS' | 'EVERYWHERE' };
+  readonly graphql_only: { readonly on: OmittedFrom };
   readonly constraint: Constraint;
-  readonly filter: { readonly member?: string; readonly by: FilterBy };
+  readonly filter: { readonly member?: string; readonly by: FilterBy; readonly members?: readonly string[] };
   readonly per_element: object;
   readonly stored: { readonly collection: string; readonly unique?: string };
   readonly searchable: object;
@@ -215,8 +230,11 @@ export interface Constraint {
   readonly default?: number;
 }
 
+/** Where REST omits a field: the values of GraphqlOnly. */
+export type OmittedFrom = 'LISTS' | 'EVERYWHERE' | 'UNLESS_INCLUDED';
+
 /** How filters compare: the values of FilterBy. */
-export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS'] as const;
+export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL'] as const;
 export type FilterBy = (typeof FILTER_KINDS)[number];
 
 /** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */

@@ -1,7 +1,7 @@
-import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { type FieldDefinitionNode, Kind } from 'graphql';
 import { ETAG } from './entityTags';
 import { omittedFrom } from './restDocument';
-import { directiveOf, fieldsOf, isListType, isObjectNode, keptOf, namedType, rowName } from './sdl';
+import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -55,11 +55,9 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 };
 
 /** The stored types of a schema, by name. */
-export const storedTypes = keptOf(findStoredTypes);
-
-function findStoredTypes(document: DocumentNode): Types {
+export function findStoredTypes(sdl: Sdl): Types {
   const stored = new Map(
-    document.definitions.filter(isObjectNode).flatMap((node) => {
+    sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
       return directive ? [[node.name.value, directive] as const] : [];
     }),
@@ -72,7 +70,8 @@ function findStoredTypes(document: DocumentNode): Types {
 
   function membersOf(type: string, around: readonly string[] = []): StoredMember[] {
     const path = [...around, type];
-    return fieldsOf(document, type)
+    return sdl
+      .fieldsOf(type)
       .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
       .map((field) => {
         const named = namedType(field.type);
@@ -92,7 +91,7 @@ function findStoredTypes(document: DocumentNode): Types {
   }
 
   function relationsOf(owner: string): Relation[] {
-    return fieldsOf(document, owner).flatMap((field) => {
+    return sdl.fieldsOf(owner).flatMap((field) => {
       const type = relatedType(field);
       if (type === undefined) return [];
       const isList = rowName(field) === type;
@@ -102,7 +101,7 @@ function findStoredTypes(document: DocumentNode): Types {
 
   return new Map(
     [...stored].map(([type, { collection, unique }]) => {
-      const omittedInLists = fieldsOf(document, type).filter((field) => omittedFrom(field) === 'LISTS');
+      const omittedInLists = sdl.fieldsOf(type).filter((field) => omittedFrom(field) === 'LISTS');
       const [members, relations] = [membersOf(type), relationsOf(type)];
       return [
         type,
@@ -116,18 +115,9 @@ function endless(place: string, type: string, [stored = '']: readonly string[]):
   return `${place} leads back to ${type}, but is stored in each ${stored}, without end: remove it, or let it refer to a type with @stored`;
 }
 
-/** The fields of the rows that a page or totals hold; undefined if the type has none. */
-export function rowFieldsOf(
-  document: DocumentNode,
-  type: string | undefined,
-): readonly FieldDefinitionNode[] | undefined {
-  const data = fieldsOf(document, type).find(({ name }) => name.value === 'data');
-  return data && fieldsOf(document, namedType(data.type));
-}
-
 /** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
-export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
-  const sums = new Set(rowFieldsOf(document, namedType(field.type))?.map(({ name }) => name.value));
+export function totalledAmounts(sdl: Sdl, field: FieldDefinitionNode, { members }: StoredType): string[] {
+  const sums = new Set(sdl.rowFieldsOf(namedType(field.type))?.map(({ name }) => name.value));
   return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
 }
 

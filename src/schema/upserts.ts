@@ -1,6 +1,5 @@
-import type { DocumentNode } from 'graphql';
-import { directiveOf, fieldsOf, inputFieldsOf, keptOf, loadDocument, namedType, rootFieldNodes } from './sdl';
-import { type StoredType, storedTypes } from './storedTypes';
+import { directiveOf, namedType, type Sdl } from './sdl';
+import type { StoredType, Types } from './storedTypes';
 
 /* Bulk upserts, from the SDL: writes of a list of elements that are validated individually (@per_element). */
 
@@ -16,6 +15,8 @@ export interface BulkUpsert {
   readonly key: string;
   /** Members of an element that a new object needs: those that may be left out, but not be null. */
   readonly needed: readonly string[];
+  /** Name of the root field that changes one object (PATCH), if there is one. */
+  readonly change: string | undefined;
   /** Type of the answer. */
   readonly report: string;
   /** Type of what it says of one element; empty if it says nothing. */
@@ -28,29 +29,26 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** The member of a report with what became of each element. */
 export const RESULTS = 'results';
 
-export const upsertsOf = keptOf(findUpserts);
-
-function findUpserts(document: DocumentNode): BulkUpsert[] {
-  const types = new Map([...storedTypes(document).values()].map((stored) => [stored.collection, stored]));
-  return rootFieldNodes(document).flatMap(({ kind, field }) => {
+export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
+  const types = new Map([...stored.values()].map((one) => [one.collection, one]));
+  return sdl.roots.flatMap(({ kind, field }) => {
     const list = (field.arguments ?? []).find((argument) => directiveOf(argument, 'per_element'));
-    const stored = kind === 'Mutation' && list ? types.get(list.name.value) : undefined;
-    if (!list || stored?.unique === undefined) return [];
+    const type = kind === 'Mutation' && list ? types.get(list.name.value) : undefined;
+    if (!list || type?.unique === undefined) return [];
     const [element, report] = [namedType(list.type), namedType(field.type)];
-    const members = inputFieldsOf(document, element);
+    const members = sdl.inputFieldsOf(element);
     const needed = members.filter((member) => directiveOf(member, 'constraint')?.not_null === true);
-    const results = fieldsOf(document, report).find(({ name }) => name.value === RESULTS);
+    const change = sdl.roots.find(
+      (one) => directiveOf(one.field, 'rest')?.method === 'PATCH' && namedType(one.field.type) === type.type,
+    );
+    const results = sdl.fieldsOf(report).find(({ name }) => name.value === RESULTS);
     return [
       {
-        ...{ operation: field.name.value, stored, list: list.name.value, element, key: stored.unique, report },
+        ...{ operation: field.name.value, stored: type, list: list.name.value, element, key: type.unique, report },
+        change: change?.field.name.value,
         needed: needed.map(({ name }) => name.value),
         result: results ? namedType(results.type) : '',
       },
     ];
   });
-}
-
-/** The bulk upserts of the published schema. */
-export function publishedUpserts(): readonly BulkUpsert[] {
-  return upsertsOf(loadDocument());
 }

@@ -1,7 +1,7 @@
 import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
 import { ALL_SCOPES } from '../auth/scopes';
 import { html, type Html } from '../pages/html';
-import { scopeDescriptions } from '../schema/scopes';
+import { published } from '../schema/model';
 import { copyable, dialog, faultPlace, field, secretDialog } from './parts';
 
 /* The dialogs in which keys are created, changed, rotated and revoked. */
@@ -71,7 +71,7 @@ function mcpField(): Html {
 }
 
 function makeDialog(): Html {
-  const allows = scopeDescriptions();
+  const allows = published.scopeDescriptions;
   const body = html`${nameField('make')}
     <fieldset class="scopes" aria-describedby="make-scopes-fault">
       <legend>Scopes</legend>

@@ -1,8 +1,7 @@
 import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
 import { html, type Html } from '../pages/html';
 import { BY_OPERATION, columns, totals } from './parts';
-import { loadDocument } from '../schema/sdl';
-import { findOperations } from '../schema/declaredOperations';
+import { published } from '../schema/model';
 
 /* Sections of the settings page about the whole organisation: its requests, who has signed in, and the audit log. */
 
@@ -105,6 +104,7 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   'organisation.erasing': 'Erasure begun',
   'organisation.erased': 'Organisation erased',
   'customer.erased': 'Customer erased',
+  'customer.readmitted': 'Customer readmitted',
   'key.created': 'Key created',
   'key.updated': 'Key changed',
   'key.rotated': 'Key rotated',
@@ -263,9 +263,7 @@ const COLUMNS = [
 
 /** The names that both filters by operation suggest. */
 export function operationNames(): Html {
-  const names = findOperations(loadDocument())
-    .filter(({ role }) => role === undefined)
-    .map(({ name }) => name);
+  const names = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
   return html`<datalist id="operations">
     ${names.toSorted().map((name) => html`<option value="${name}"></option>`)}
   </datalist>`;

@@ -1,13 +1,16 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { GraphQLResolveInfo } from 'graphql';
+import { isDuplicateKey } from '../database/faults';
+import { READ_WITHIN } from '../database/native';
+import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import type { RequestContext } from '../operations/context';
-import { AppError, notFound, validationFailed } from '../errors';
+import { normaliseKeys } from '../schema/callerKeys';
 import { matcherOf, tagOf } from '../schema/entityTags';
 import { referenceTo } from '../schema/storedTypes';
-import { brokenTexts } from './brokenTexts';
+import { requireNumbers } from './brokenNumbers';
+import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { toRecord } from './records';
-import type { Resource } from './resource';
-import { changedAt } from './rows';
+import type { Resource, Row } from './resource';
+import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
 
 /** Arguments of a PATCH: the id, the version to change, and the members to set. */
 export interface ChangeArguments {
@@ -16,43 +19,89 @@ export interface ChangeArguments {
   readonly [member: string]: unknown;
 }
 
-/**
- * Sets the given members of one object, in one transaction; the others keep their values. A change of nothing stores nothing.
- * @throws AppError not_found; precondition_failed if it is not in the version of `if_match`; validation_failed.
- */
-export async function changeObject(
-  resource: Resource,
-  { id, if_match: ifMatch, ...members }: ChangeArguments,
-  { data, write }: Pick<RequestContext, 'data' | 'write'>,
-  { schema }: Pick<GraphQLResolveInfo, 'schema'>,
-): Promise<object> {
-  const { stored, records } = resource;
-  if (!records) throw new Error(`${stored.type} is part of another record`);
-  const matches = matcherOf(ifMatch);
-  const broken = brokenTexts(members);
-  if (broken.length > 0) throw validationFailed(broken);
-  return write(
-    async (session, now) => {
-      const row = await data.collection(resource).findOne({ _id: id.toLowerCase() }, { session });
-      if (!row) throw notFound(referenceTo(stored.type).replace(/_id$/, ''));
-      // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
-      if (!matches(tagOf(schema, stored.type, row)))
-        throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
-      const before = asJson(toRecord(row));
-      const changed = { ...before, ...asJson(members) };
-      if (isDeepStrictEqual(before, changed)) return row;
-      const { updated_at: last } = row as { updated_at?: Date };
-      const record = { ...changed, ...(last && { updated_at: changedAt(last, now).toISOString() }) };
-      const faults = records.rules(record);
-      const [stands] = faults.length > 0 ? [] : await records.store(data, [record], session);
-      if (stands?.outcome !== 'updated') throw validationFailed(stands?.errors ?? faults);
-      return { ...record, _id: row._id };
-    },
-    { writes: records.writes },
-  );
+type Members = Readonly<Record<string, unknown>>;
+
+/** How members are changed. */
+export interface ChangeSpec<T> {
+  /** The members of the row after the change: those that are given, and the others as they were. */
+  readonly merge: (before: T, given: Members, organisation: RequestContext['principal']['organisation']) => object;
+  /** Rules across members of what is given. */
+  readonly rules?: (given: Members) => readonly Fault[];
 }
 
-/** With times as strings, and without what is undefined. */
+/**
+ * Changes the given members of one object, in one transaction; the others keep their values. A change of nothing stores nothing.
+ * @throws AppError not_found; precondition_failed if it is not in the version of `if_match`; validation_failed; conflict if another
+ * object has its unique member.
+ */
+export async function changeObject<T extends Row>(
+  resource: Resource<T>,
+  { id, if_match: ifMatch, ...sent }: ChangeArguments,
+  { data, write, principal }: Pick<RequestContext, 'data' | 'write' | 'principal'>,
+  { schema }: Pick<GraphQLResolveInfo, 'schema'>,
+  { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
+): Promise<object> {
+  const { type, unique } = resource.stored;
+  const name = referenceTo(type).replace(/_id$/, '');
+  const matches = matcherOf(ifMatch);
+  const broken = [...brokenTexts(sent), ...(rules?.(sent) ?? [])];
+  if (broken.length > 0) throw validationFailed(broken);
+  replaceNegativeZero(sent);
+  const given = normaliseKeys(sent);
+  const model = data.collection(resource);
+  try {
+    return await write(
+      async (session, now) => {
+        const filter = { _id: id.toLowerCase() } as object;
+        const before = await model.findOne<T>(filter, { session, maxTimeMS: READ_WITHIN });
+        if (!before) throw notFound(name);
+        // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
+        if (!matches(tagOf(schema, type, before)))
+          throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
+        const erased = erasedFault(before, '');
+        if (erased) throw validationFailed([erased]);
+        const changed = { ...before, ...merge(before, given, principal.organisation) };
+        if (isSameRow(before, changed)) return before;
+        const { updated_at: last } = before as { updated_at?: Date };
+        const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
+        requireNumbers(resource, row);
+        const faults = resource.records?.rules(asJson(toRecord(row))) ?? [];
+        if (faults.length > 0) throw validationFailed(faults);
+        await writeRows(model, [{ row, before }], { ordered: true, session });
+        return row;
+      },
+      { writes: [resource] },
+    );
+  } catch (error) {
+    if (!isDuplicateKey(error) || unique === undefined) throw error;
+    const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
+    const owner = await model.findOne<Row>({ [unique]: given[unique] } as object, how);
+    throw taken(name, unique, owner?._id);
+  }
+}
+
+/** 409 for a value that only one object may have. */
+export function taken(name: string, member: string, owner: string | undefined): AppError {
+  const words = name.replaceAll('_', ' ');
+  const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;
+  return new AppError('conflict', `${member}: ${detail}`, {
+    errors: [{ pointer: `/${member}`, code: 'conflict', detail }],
+  });
+}
+
+/** Sets members as they are given. */
+function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
+  const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'date' ? [name] : [])));
+  return (before, given) => {
+    const set = Object.entries(given).map(([name, value]) => {
+      return [name, times.has(name) && typeof value === 'string' ? new Date(value) : value] as const;
+    });
+    const row = { ...before, ...Object.fromEntries(set) };
+    return 'search' in row ? { ...row, search: resource.words(row) } : row;
+  };
+}
+
+/** With times as strings. */
 function asJson<T extends object>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -6,9 +6,10 @@ import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { comparable, isCompared } from '../schema/callerKeys';
-import { type Filter, filtersOf, SPANS } from '../schema/filters';
+import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
-import { searchConditions } from './search';
+import { published } from '../schema/model';
+import { emailConditions, searchConditions } from './search';
 
 /* Lists and reads of all resources. */
 
@@ -49,7 +50,7 @@ function pageRequest<T extends { _id: string }>(
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection,
-  filters = filtersOf(collection.name),
+  filters = published.filtersOf(collection.name),
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
   const given = request.filters;
@@ -136,16 +137,21 @@ export function toConditions(given: FiltersInForce, filters: readonly Filter[]):
   const conditions: Record<string, unknown>[] = [];
   // both ends of a period in one condition, since with two a server may scan the index from one end only
   const spans = new Map<string, object>();
-  for (const { argument, member, by, type } of filters) {
+  for (const { argument, member, members, by, type } of filters) {
     const value = given[argument];
     if (value === undefined) continue;
     if (by === 'WORDS') {
       const words = searchConditions(String(value), argument);
       if (words.length === 0) return undefined;
       conditions.push(...words);
+    } else if (by === 'EMAIL') {
+      const found = emailConditions(String(value), members);
+      if (found.length === 0) return undefined;
+      conditions.push(...found);
     } else if (by === 'EQUALS') {
       const values = isList(value) ? value : [value];
-      conditions.push({ [member]: values.length === 1 ? values[0] : trusted({ $in: values }) });
+      const name = member === ID ? '_id' : member;
+      conditions.push({ [name]: values.length === 1 ? values[0] : trusted({ $in: values }) });
     } else {
       // days are stored as texts
       const end = type === 'DateTime' ? new Date(String(value)) : value;

@@ -1,11 +1,11 @@
-import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
+import type { FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import { type Projection, WITHOUT_SEARCH } from '../database/collection';
 import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
 import { ETAG, tagOf } from '../schema/entityTags';
 import type { Resolver, Resolvers } from '../operations/run';
 import { selects } from '../operations/selection';
-import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../schema/sdl';
+import { directiveOf, namedType, rowName, type Sdl } from '../schema/sdl';
 import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { listPage, listPageText, readOne } from './collection';
@@ -18,19 +18,24 @@ import { totals, type TotalsArguments } from './totals';
  * Fields that do more have their own resolver, in their resource.
  */
 
-export function deriveResolvers(document: DocumentNode, resources: readonly Resource[]): Resolvers {
+export function deriveResolvers(sdl: Sdl, resources: readonly Resource[]): Resolvers {
   const byType = new Map(resources.map((resource) => [resource.stored.type, resource]));
   const resolvers: Resolvers = {};
   const add = (type: string, field: FieldDefinitionNode, resolve: Resolver | undefined): void => {
     if (resolve) resolvers[type] = { ...resolvers[type], [field.name.value]: resolve };
   };
-  for (const { kind, field } of rootFieldNodes(document)) {
-    if (kind === 'Query') add(kind, field, ofRoot(document, field, byType));
+  for (const { kind, field } of sdl.roots) {
+    if (kind === 'Query') add(kind, field, ofRoot(sdl, field, byType));
+    const rows = directiveOf(field, 'totals') && sdl.rowTypeOf(namedType(field.type));
+    for (const inner of sdl.fieldsOf(rows)) {
+      const other = byType.get(namedType(inner.type));
+      if (rows !== undefined && other) add(rows, inner, refersTo(other, `${inner.name.value}_id`));
+    }
   }
   for (const owner of resources) {
     const { type, relations } = owner.stored;
     for (const relation of relations) add(type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
-    const tag = fieldsOf(document, type).find(({ name }) => name.value === ETAG);
+    const tag = sdl.fieldsOf(type).find(({ name }) => name.value === ETAG);
     if (tag) add(type, tag, (row, _, __, { schema }) => tagOf(schema, type, row as Row));
   }
   return resolvers;
@@ -38,18 +43,14 @@ export function deriveResolvers(document: DocumentNode, resources: readonly Reso
 
 type Args = ListArguments & Readonly<Record<string, unknown>>;
 
-function ofRoot(
-  document: DocumentNode,
-  field: FieldDefinitionNode,
-  byType: ReadonlyMap<string, Resource>,
-): Resolver | undefined {
+function ofRoot(sdl: Sdl, field: FieldDefinitionNode, byType: ReadonlyMap<string, Resource>): Resolver | undefined {
   const { name, arguments: args = [] } = field;
   const total = directiveOf(field, 'totals');
   if (total) {
     const collection = byType.get(total.of);
     if (!collection) return undefined;
     const { stored } = collection;
-    const amounts = totalledAmounts(document, field, stored);
+    const amounts = totalledAmounts(sdl, field, stored);
     const spec = { collection, at: total.at, isDay: typeOf(stored, total.at) === 'Date', amounts };
     return (_, given, { data }) => totals(data, spec, given as TotalsArguments);
   }
@@ -76,6 +77,11 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
     return async (row, args, { data }, info) =>
       requireRows(other, await listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info)));
   }
+  return refersTo(other, member);
+}
+
+/** The object whose id is a member of a row. */
+function refersTo(other: Resource, member: string): Resolver {
   const projectionOf = projections(other);
   return (row, _, { data }, info) => {
     const id = (row as Readonly<Record<string, unknown>>)[member];

@@ -4,7 +4,8 @@ import { ROWS_OF_PIECE } from '../database/courtesy';
 import { READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
-import { filtersOf, parentFilter } from '../schema/filters';
+import { parentFilter } from '../schema/filters';
+import { published } from '../schema/model';
 import { listPage, listRequest } from './collection';
 
 /*
@@ -31,7 +32,7 @@ export async function listOfParent<T extends { _id: string }>(
   args: ListArguments,
   projection: Projection,
 ): Promise<Page<T>> {
-  const filter = parentFilter(filtersOf(collection.name), parent.field);
+  const filter = parentFilter(published.filtersOf(collection.name), parent.field);
   const ofParent = { ...args, [filter.argument]: parentId };
   if (args.cursor !== null && args.cursor !== undefined)
     return listPage(data, collection, ofParent, projection, [filter]);

@@ -3,7 +3,9 @@ import type { Collection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import type { Fault } from '../errors';
 import type { FindBroken, Numbered } from './brokenNumbers';
-import { isSameRow, type RowChange, writeRows } from './rows';
+import { ERASED_AT } from '../schema/personal';
+import type { StoredType } from '../schema/storedTypes';
+import { erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** What the SDL cannot say of a resource's records. */
 export interface RecordRules {
@@ -54,8 +56,7 @@ export function documentKind<T extends { readonly _id: string }>(
   resource: Collection<T> & Numbered & { words(row: object): string[] },
   { rules = () => [], decimals }: RecordRules,
 ): RecordKind {
-  const { collection: file, type, unique: uniqueBy = '_id', members } = resource.stored;
-  const times = members.filter(({ kind }) => kind === 'date').map(({ name }) => name);
+  const { collection: file, type, unique: uniqueBy = '_id' } = resource.stored;
   return {
     file,
     type,
@@ -64,7 +65,7 @@ export function documentKind<T extends { readonly _id: string }>(
     writes: [resource],
     store: (data, records, session) => {
       const documents = records.map((record) => {
-        const document = fromRecord(record, times);
+        const document = fromRecord(record, resource.stored);
         return { ...document, search: resource.words(document) } as unknown as T;
       });
       return storeDocuments(data, resource, documents, { uniqueBy, session });
@@ -78,13 +79,13 @@ export function documentKind<T extends { readonly _id: string }>(
 /** Converts a record to a document: `id` becomes `_id`, times become dates. */
 export function fromRecord(
   record: Readonly<Record<string, unknown>>,
-  times: readonly string[],
+  { members }: StoredType,
 ): Record<string, unknown> {
-  const { id, ...members } = record;
-  const document: Record<string, unknown> = { _id: id, ...members };
-  for (const time of times) {
-    const value = members[time];
-    document[time] = typeof value === 'string' ? new Date(value) : null;
+  const { id, ...given } = record;
+  const document: Record<string, unknown> = { _id: id, ...given };
+  for (const { name, kind } of members) {
+    const value = given[name];
+    if (kind === 'date' && typeof value === 'string') document[name] = new Date(value);
   }
   return document;
 }
@@ -124,6 +125,8 @@ export async function storeDocuments<T extends { _id: string }>(
   const outcomes = documents.map((document): StoredRecord => {
     const before = existing.get(document._id);
     const conflict = claim?.(document, before);
+    const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
+    if (erased) return { outcome: 'failed', errors: [erased] };
     if (conflict) return { outcome: 'failed', errors: [conflict] };
     if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
     changed.push({ row: document, before });
@@ -142,7 +145,9 @@ async function claims<T extends { _id: string }>(
   session: ClientSession,
 ): Promise<(document: T, before: T | undefined) => Fault | undefined> {
   const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
-  const taken = { [uniqueBy]: { $in: documents.map(valueOf) } };
+  // a member that rows may lack is unique among those that have it
+  const hasValue = (document: T): boolean => (valueOf(document) ?? null) !== null;
+  const taken = { [uniqueBy]: { $in: documents.filter(hasValue).map(valueOf) } };
   const how = { projection: { [uniqueBy]: 1 }, session };
   const rows = await data
     .collection(collection)
@@ -150,6 +155,7 @@ async function claims<T extends { _id: string }>(
     .toArray();
   const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
   return (document, before) => {
+    if (!hasValue(document)) return undefined;
     const value = valueOf(document);
     const owner = owners.get(value);
     if (owner !== undefined && owner !== document._id) {

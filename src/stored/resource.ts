@@ -1,7 +1,7 @@
 import { type Collection, definedByType, type Index, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import type { Resolvers } from '../operations/run';
-import { loadDocument } from '../schema/sdl';
-import { type StoredMember, storedTypes } from '../schema/storedTypes';
+import { published } from '../schema/model';
+import type { StoredMember } from '../schema/storedTypes';
 import { brokenNumberIn, type Numbered } from './brokenNumbers';
 import { documentKind, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
@@ -35,7 +35,7 @@ export interface ResourceSpec extends RecordRules {
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
 export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resource<T> {
-  const stored = storedTypes(loadDocument()).get(spec.type);
+  const stored = published.stored.get(spec.type);
   if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
   const texts = searchablePaths(stored.members);
   const words = (row: object): string[] => {

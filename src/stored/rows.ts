@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Pace } from '../database/courtesy';
+import type { Fault } from '../errors';
+import { ERASED_AT } from '../schema/personal';
 
 /** Whether two rows are equal, ignoring the order of their search words. Bulk calls compare each row, so nothing is copied. */
 export function isSameRow(one: object, other: object): boolean {
@@ -22,6 +24,12 @@ function isSameMember(name: string, one: unknown, other: unknown): boolean {
 /** The updated_at of a row that is changed now: it must not go back if the clock was set back. */
 export function changedAt(last: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime()));
+}
+
+/** The error of a write that would bring back what was erased; undefined for any other row. */
+export function erasedFault(row: object | null | undefined, pointer: string): Fault | undefined {
+  if (!row || !(ERASED_AT in row) || row[ERASED_AT] === null) return undefined;
+  return { pointer, code: 'erased', detail: 'was erased; only the operator can readmit it' };
 }
 
 /** A row to store: a new one, or what an existing one becomes. */

@@ -71,3 +71,22 @@ export function searchConditions(text: string, argument: string): Record<string,
     search: trusted({ $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } }),
   }));
 }
+
+/**
+ * Conditions that one of the members is an email address, whatever its case; none if no address is like that. They use the index of search
+ * words, those of the local part first, which few addresses share.
+ */
+export function emailConditions(address: string, members: readonly string[]): Record<string, unknown>[] {
+  const [, local = '', domain = ''] = /^(.*?)(@[^@]*)?$/su.exec(address) ?? [];
+  const words = searchWords(local, domain);
+  if (words.length === 0) return [];
+  // as the database does it, which knows ASCII only
+  const wanted = { $literal: address.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) };
+  const isOne = members.map((path) => {
+    const [list = '', member] = path.split('.');
+    if (member === undefined) return { $eq: [{ $toLower: `$${path}` }, wanted] };
+    const each = { $map: { input: { $ifNull: [`$${list}`, []] }, in: { $toLower: `$$this.${member}` } } };
+    return { $in: [wanted, each] };
+  });
+  return [...words.map((word) => ({ search: word })), { $expr: trusted({ $or: isOne }) }];
+}

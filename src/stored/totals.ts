@@ -20,6 +20,9 @@ type Group = (typeof TOTALS_GROUPS)[number];
 
 export interface TotalsArguments extends Span {
   readonly group_by?: readonly Group[] | null;
+  readonly status?: readonly string[] | null;
+  readonly sort?: string | null;
+  readonly limit?: number | null;
 }
 
 export interface TotalsSpec {
@@ -52,11 +55,28 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
     currency: '$currency',
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
-  return aggregate(data, spec.collection, [
-    within(spec.at, args, spec.isDay),
-    { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
-    { $sort: Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const])) },
-  ]);
+  const { $match: period } = within(spec.at, args, spec.isDay);
+  const byKeys = Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const]));
+  return aggregate(
+    data,
+    spec.collection,
+    [
+      { $match: { ...period, ...ofStatus(args.status) } },
+      { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
+      { $sort: { ...sortOf(args.sort), ...byKeys } },
+    ],
+    args.limit ?? MOST_ROWS,
+  );
+}
+
+function sortOf(sort: string | null | undefined): Record<string, 1 | -1> {
+  if (!sort) return {};
+  return sort.startsWith('-') ? { [sort.slice(1)]: -1 } : { [sort]: 1 };
+}
+
+/** The condition that rows have one of these statuses; `otherwise` if none are given. */
+export function ofStatus(given: readonly string[] | null | undefined, otherwise: object = {}): object {
+  return given ? { status: trusted({ $in: given }) } : otherwise;
 }
 
 function monthOf({ at, isDay }: TotalsSpec): object {
@@ -98,16 +118,17 @@ export async function aggregate(
   data: OrganisationData,
   collection: Resource,
   [period, ...stages]: readonly [PipelineStage.Match, ...PipelineStage[]],
+  most = MOST_ROWS,
 ): Promise<Rows<Row>> {
   return data.aggregations(async () => {
     const rowsOf = data.collection(collection);
-    const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: MOST_ROWS + 1 }], {
+    const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: most + 1 }], {
       maxTimeMS: READ_WITHIN,
       batchSize: MOST_ROWS + 2,
     });
     const rows: Row[] = [];
     for await (const { _id, ...sums } of found) {
-      if (rows.length === MOST_ROWS) return { data: rows, has_more: true };
+      if (rows.length === most) return { data: rows, has_more: true };
       const exactly = withinRange(sums);
       if (typeof exactly === 'string') {
         const broken = { ...period.$match, $or: hasBrokenNumber(collection.stored.members) };

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
-import type { Collection } from '../database/collection';
 import { READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
 import type { Merge } from '../schema/resolvers';
-import { type BulkUpsert, type Outcome, publishedUpserts } from '../schema/upserts';
-import { changedAt, isSameRow, writeRows } from './rows';
+import { published } from '../schema/model';
+import type { BulkUpsert, Outcome } from '../schema/upserts';
+import { type ChangeArguments, changeObject } from './change';
+import type { Resource } from './resource';
+import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
 import { faultLister, hasFaultAt, isObject, judge, type Judged, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -24,13 +26,15 @@ interface Stored {
 }
 
 export interface UpsertSpec<Document extends Stored, Input extends object> {
-  readonly collection: Collection<Document>;
-  /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
+  readonly collection: Resource<Document>;
+  /** The object after the write, from `existing` if there is one, which sets its times. */
   readonly merge: (
     existing: Document | undefined,
     input: Input,
     organisation: RequestContext['principal']['organisation'],
   ) => Omit<Document, keyof Stored>;
+  /** Rules across members of what is given, with pointers from there. */
+  readonly rules?: (given: Input) => readonly Fault[];
 }
 
 /** What it does, and what the SDL says of its calls. */
@@ -54,20 +58,32 @@ const ROWS_OF_READ = 500;
 const ATTEMPTS = 5;
 
 /**
- * The resolvers of the bulk call that takes a list named as the collection, and of the key in its results.
+ * The resolvers of the bulk call that takes a list named as the collection, of the key in its results, and of the change (PATCH) of one
+ * object, which is the same as in a bulk call but that it may change the key.
  * @throws Error if the SDL has no such call: the server must not start
  */
 export function upsertResolvers<Document extends Stored, Input extends object>(
   spec: UpsertSpec<Document, Input>,
 ): Resolvers {
   const { name } = spec.collection;
-  const call = publishedUpserts().find(({ list }) => list === name);
+  const call = published.upserts.find(({ list }) => list === name);
   if (!call)
     throw new Error(`schema/ has no mutation that takes ${name} with @per_element and matches a unique member`);
   const bulk = { ...call, ...spec };
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(bulk, args, context);
+  const changeOne: Resolver = (_, args, context, info) =>
+    changeObject(spec.collection, args as ChangeArguments, context, info, {
+      rules: (given) => spec.rules?.(given as Input) ?? [],
+      merge: (before, given, organisation) => {
+        const key = given[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
+        return spec.merge(before, { ...given, [call.key]: key } as unknown as Input, organisation);
+      },
+    });
   return {
-    Mutation: { [call.operation]: Object.assign(resolve, { merge: spec.merge as Merge }) },
+    Mutation: {
+      [call.operation]: Object.assign(resolve, { merge: spec.merge as Merge }),
+      ...(call.change !== undefined && { [call.change]: changeOne }),
+    },
     [call.result]: { [call.key]: (result) => (result as UpsertResult).key },
   };
 }
@@ -149,7 +165,7 @@ async function plan<Document extends Stored, Input extends object>(
     const pause = pace();
     if (pause) await pause;
     const stands = existing.get(one.key);
-    const of = withFaults(one, faultsBeside(stands, one, spec));
+    const of = withRules(withFaults(one, faultsBeside(stands, one, spec)), spec);
     steps.push(
       of.count > 0
         ? { of, outcome: 'failed' }
@@ -159,6 +175,16 @@ async function plan<Document extends Stored, Input extends object>(
   return steps;
 }
 
+/** With the faults by the rules across members, which are for elements whose members are valid. */
+function withRules<Input extends object>(one: Judged, { rules }: Pick<UpsertSpec<never, Input>, 'rules'>): Judged {
+  if (one.count > 0 || !rules) return one;
+  const faults = rules(one.element as Input);
+  return withFaults(
+    one,
+    faults.map((fault) => ({ ...fault, pointer: one.at + (fault.pointer ?? '') })),
+  );
+}
+
 /** Faults of an element in relation to the existing object with its key, if any. */
 function faultsBeside(
   existing: Stored | undefined,
@@ -166,6 +192,8 @@ function faultsBeside(
   { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
 ): Fault[] {
   if (!isObject(element)) return [];
+  const erased = erasedFault(existing, at);
+  if (erased) return [erased];
   const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
   const found = missing.map((name): Fault => {
     return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };

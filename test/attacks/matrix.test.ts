@@ -81,7 +81,7 @@ interface Cell {
 test("the victim's own key can read all of its secrets, so the matrix would detect a leak", async () => {
   const { victim } = scene;
   let seen = '';
-  for (const { operation, face } of CALLS) {
+  for (const { operation, face } of CALLS.filter((one) => one.operation.kind === 'Query')) {
     seen += (await face.call(victim.caller, operation, argumentsOf(operation, victim.ids))).text;
   }
   for (const { list } of RESOURCES) {

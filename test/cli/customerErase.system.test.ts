@@ -110,7 +110,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   expect(after.customers![0]).toEqual({
     ...{ id: customer.id, external_ref: known.external_ref, name: 'erased', created_at: known.created_at },
     ...{ email: null, phone: null, vat_number: null, billing_address: null, delivery_address: null, contacts: [] },
-    updated_at: expect.any(String) as unknown,
+    ...{ erased_at: expect.any(String) as unknown, updated_at: expect.any(String) as unknown },
   });
   expect(after.customers![0]!.updated_at).not.toBe(before.customers![0]!.updated_at);
   expect(after.requests!.filter((row) => row.customer_id !== customer.id)).toEqual(
@@ -133,6 +133,32 @@ test('an export made after the erasure can be imported', async () => {
   const folder = join(await newFolder(), 'export');
   await cli.json('export', '--org', organisation.id, folder);
   expect(await cli.json('import', '--org', organisation.id, folder)).toMatchObject({ errors: [] });
+});
+
+test('an erased customer is written by nobody until it is readmitted, which is audited', async () => {
+  const { key } = await makeKey(gateway, organisation);
+  const caller = client(gateway, key);
+  const upsert = async (): Promise<unknown> => {
+    const { body } = await caller.post('/customers/bulk', {
+      customers: [{ external_ref: known.external_ref, name: 'Back' }],
+    });
+    return body.results[0].errors.map(({ code, pointer }: Record<string, unknown>) => [code, pointer]);
+  };
+  expect(await upsert()).toEqual([['erased', '/customers/0']]);
+  const path = `/customers/${customer.id}`;
+  const patched = await caller.send('PATCH', path, {
+    body: '{"name": "Back"}',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(patched).toMatchObject({ status: 422, body: { errors: [{ pointer: '', code: 'erased' }] } });
+  const ref = String(known.external_ref);
+  const args = ['customer', 'readmit', ref, '--org', organisation.id] as const;
+  expect(await cli.json(...args)).toEqual({ id: customer.id, external_ref: ref });
+  expect(await cli.failed(1, ...args)).toContain('was not erased');
+  expect(await upsert()).toEqual([]);
+  expect((await caller.get(path)).body).toMatchObject({ name: 'Back', erased_at: null });
+  const events = await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', 'customer.readmitted');
+  expect(events).toHaveLength(1);
 });
 
 test('a customer that does not exist is an error', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
+import { SchemaModel } from '../../src/schema/model';
 import { buildOpenApi } from '../../tools/openapi';
 import { checkWith, createAjv } from '../../src/schema/validation';
 import { read, ROOT } from '../docs/markdown';
@@ -64,5 +65,7 @@ test('a stored type without an example is rejected, with the file to write', () 
     }
     extend type Mutation { make_thing: Thing @rest(method: POST, path: "/things") @access(scope: QUOTES_WRITE) }`;
   const why = 'has no example: write an object, as `export` does, to schema/examples/things.json';
-  expect(() => buildOpenApi(parse(sdl))).toThrow(`invalid schema: Query.thing ${why}; Mutation.make_thing ${why}`);
+  expect(() => buildOpenApi(new SchemaModel(parse(sdl)))).toThrow(
+    `invalid schema: Query.thing ${why}; Mutation.make_thing ${why}`,
+  );
 });

@@ -17,6 +17,7 @@ const TABLE = [
   ['GET /products', 'products', 'products:read'],
   ['GET /products/:id', 'product', 'products:read'],
   ['POST /products/bulk', 'upsert_products', 'products:write'],
+  ['PATCH /products/:id', 'update_product', 'products:write'],
   ['GET /quotes', 'quotes', 'quotes:read'],
   ['GET /quotes/:id', 'quote', 'quotes:read'],
   ['GET /orders', 'orders', 'orders:read'],
@@ -24,10 +25,13 @@ const TABLE = [
   ['GET /customers', 'customers', 'customers:read'],
   ['GET /customers/:id', 'customer', 'customers:read'],
   ['POST /customers/bulk', 'upsert_customers', 'customers:write'],
+  ['PATCH /customers/:id', 'update_customer', 'customers:write'],
   ['GET /requests', 'requests', 'requests:read'],
   ['GET /requests/:id', 'request', 'requests:read'],
   ['GET /requests/:id/messages', 'request_messages', 'requests:read'],
   ['POST /requests', 'open_request', 'requests:write'],
+  ['PATCH /requests/:id', 'update_request', 'requests:write'],
+  ['POST /requests/:id/messages', 'add_request_message', 'requests:write'],
   ['GET /me', 'me', undefined],
   ['GET /events', 'events', HEARD.join(' or ')],
 ];
@@ -43,8 +47,8 @@ const OTHERS = NEW.flatMap(({ list, one }) => [
 
 const ALLOW = [...new Set(TABLE.map(([route]) => route!.split(' ')[1]!)), '/openapi.json'].map((path) => {
   const id = IDS[path.split('/')[1]!.replace(/s$/, '') as keyof typeof IDS];
-  const isWritten = TABLE.some(([route]) => route === `POST ${path}`);
-  const allow = [!path.endsWith('/bulk') && 'GET, HEAD', isWritten && 'POST'].filter(Boolean).join(', ');
+  const writes = ['POST', 'PATCH'].filter((method) => TABLE.some(([route]) => route === `${method} ${path}`));
+  const allow = [!path.endsWith('/bulk') && 'GET, HEAD', ...writes].filter(Boolean).join(', ');
   return [path.replace(':id', id), allow] as const;
 });
 

@@ -15,7 +15,7 @@ import { webhookDeliveries } from '../../src/webhooks/deliveries';
 /* Collections and indexes are files on the database server: created only when needed, and few. */
 
 /** Raised only together with docs/decisions/files.md, which says which query needs each. */
-const MOST_FILES = 58;
+const MOST_FILES = 59;
 /** Of each resource that the page does not have yet. */
 const MOST_OF_OTHERS = 10;
 const PAGE = readFileSync(join(ROOT, 'docs', 'decisions', 'files.md'), 'utf8');

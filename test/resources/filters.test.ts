@@ -14,16 +14,22 @@ import {
   variedNorthwind,
 } from '../support/resources';
 
+const MAILED = {
+  ...{ id: 'c0ffee00-0000-4000-8000-000000000000', name: 'Ann', role: 'Mailed', email: 'ann@mill.example' },
+  ...{ phone: null, primary: false },
+};
+
 /** Fewer quotes and orders, to save time; still several pages and every status. */
 const records = thinned(variedNorthwind());
 
 const gateway = served();
 const caller = late(() => callerOf(gateway, makeStored(gateway, records)));
 
-function thinned({ quotes, orders, ...others }: Records): Records {
+function thinned({ quotes, orders, requests, ...others }: Records): Records {
   const mailed = others.customers.map((row, at) => ({
     ...row,
     email: at % 10 === 0 ? `buyer${String(at % 20)}@example.com` : null,
+    ...(at % 9 === 0 && { contacts: [...(row.contacts as Json[]), MAILED] }),
   }));
   // some were created long before they were changed or placed, so that rows by one time are not rows by another
   const early = (row: ImportRecord, at: number) =>
@@ -32,6 +38,7 @@ function thinned({ quotes, orders, ...others }: Records): Records {
     ...others,
     products: others.products.map((row, at) => (at === 5 ? { ...row, sku: 'CAF\u00c9' } : row)),
     customers: mailed,
+    requests: requests.map((row, at) => (at % 2 === 0 ? { ...row, external_ref: `T-${String(at)}` } : row)),
     quotes: quotes.filter((row, at) => row.status !== 'accepted' || at % 20 === 0).map(early),
     orders: orders.filter((_row, at) => at % 10 === 0 || at < 60).map(early),
   };
@@ -55,7 +62,14 @@ const FILTERS: Partial<Record<string, readonly Filter[]>> = {
     equal('category', 'Bev'),
     written(updatedSince('products', updated), { updated_since: updated.replace('.000Z', '-00:00') }),
   ],
-  customers: [equal('external_ref', 'alfki'), equal('email', 'BUYER10@example.com')],
+  customers: [
+    equal('external_ref', 'alfki'),
+    written(equal('email', 'buyer10@example.com'), { email: 'BUYER10@Example.com' }),
+    equal('email', '10@example.com'),
+    equal('email', '@'),
+    { args: { email: 'ANN@mill.example' }, keeps: (row) => row.contacts.some(({ role }: Json) => role === 'Mailed') },
+  ],
+  requests: [oneOf('id', '8b0587c3-0000-4000-8000-000000000000')],
   quotes: [
     equal('number', String(records.quotes[1]!.number).toLowerCase()),
     oneOf('status', 'sent', 'sent', 'draft'),

@@ -2,7 +2,8 @@ import { callerOf, makeNorthwind } from '../support/factories';
 import { late, served } from '../support/gateway';
 
 const gateway = served();
-const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 120)));
+const organisation = late(() => makeNorthwind(gateway, 120));
+const caller = late(() => callerOf(gateway, organisation));
 
 describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => {
   test('have the same bytes per row as reading each separately', async () => {
@@ -42,14 +43,14 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
   test.each([
     [
       { include: 'lines', limit: 51 },
-      { parameter: 'limit', code: 'range', detail: 'must be <= 50 with include' },
+      { parameter: 'limit', code: 'range', detail: 'must be <= 50 with include=lines' },
     ],
     [
       { include: 'lines', limit: 51, sort: 'nothing' },
       { parameter: 'sort', code: 'not_allowed' },
       { parameter: 'limit', code: 'range' },
     ],
-    [{ include: 'customer' }, { parameter: 'include', code: 'not_allowed' }],
+    [{ include: 'quote' }, { parameter: 'include', code: 'not_allowed' }],
     [{ include: '' }, { parameter: 'include', code: 'not_allowed' }],
   ])('get 400 with %j', async (args, ...errors) => {
     const { status, body } = await caller.get(`/${list}`, args);
@@ -61,4 +62,35 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
 test('other lists reject include', async () => {
   const { body } = await caller.get('/products', { include: 'lines' });
   expect(body.errors).toEqual([expect.objectContaining({ parameter: 'include', code: 'unknown' })]);
+});
+
+describe.each(['quotes', 'orders', 'requests'] as const)('%s with include=customer', (list) => {
+  test('have the customer as its own read, in lists and alone', async () => {
+    const { body: plain } = await caller.get(`/${list}`, { limit: 60 });
+    const { status, body } = await caller.get(`/${list}`, { limit: 60, include: 'customer' });
+    expect(status).toBe(200);
+    const [first] = body.data;
+    const { body: customer } = await caller.get(`/customers/${String(first.customer_id)}`);
+    expect(body.data).toEqual(
+      plain.data.map((row: object, at: number) => ({ ...row, customer: body.data[at].customer as object })),
+    );
+    expect([first.customer, plain.data[0].customer]).toEqual([customer, undefined]);
+    const alone = await caller.get(`/${list}/${String(first.id)}`, { include: 'customer' });
+    expect([alone.body.customer, alone.headers.has('etag')]).toEqual([customer, false]);
+    expect((await caller.get(`/${list}/${String(first.id)}`)).body.customer).toBeUndefined();
+  });
+
+  test('need customers:read too', async () => {
+    const stranger = await callerOf(gateway, organisation, { scopes: [`${list}:read`] });
+    expect(await stranger.get(`/${list}`, { include: 'customer' })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope', required_scope: 'customers:read' },
+    });
+  });
+});
+
+test('several are included together', async () => {
+  const { body } = await caller.get('/orders', { include: ['lines', 'customer'], limit: 2 });
+  for (const { lines, customer } of body.data)
+    expect([lines.length > 0, typeof customer.name]).toEqual([true, 'string']);
 });

@@ -26,6 +26,7 @@ describe.each(FACES)('open_request in $name', (face) => {
       subject: 'Do you deliver to Leeds?',
       status: 'open',
       customer_id: null,
+      external_ref: null,
       contact: null,
       message_count: 1,
       last_message_at: thread.created_at,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/schema/declaredOperations';
-import { loadDocument } from '../../src/schema/sdl';
-import { storedTypes } from '../../src/schema/storedTypes';
+import { published } from '../../src/schema/model';
 import { ask, callOver } from './attackCalls';
 import { cursorsOf, type Probe } from './attackProbes';
 import type { Kind } from './attackRule';
@@ -29,7 +28,9 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
         const given = Object.entries(named).filter(([member]) => names(members).includes(member));
         const own = { id: randomUUID(), ...(unique && { [unique]: randomUUID() }) };
         await store(scene.gateway, home.organisation, {
-          [list]: [{ ...home.records[list][0]!, ...Object.fromEntries(given), ...own }],
+          [list]: [
+            { ...home.records[list][0]!, ...Object.fromEntries(given), ...own, ...anew(home.records[list][0]!) },
+          ],
         });
         parents.set(`${type} ${home.organisation.id} ${identity}`, own.id);
       }
@@ -47,7 +48,14 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
   );
 }
 
-const TYPES = [...storedTypes(loadDocument()).values()];
+/** The same messages as others, if it is a thread. */
+function anew({ messages }: Json): Json {
+  return (
+    messages && { external_ref: null, messages: messages.map((message: Json) => ({ ...message, id: randomUUID() })) }
+  );
+}
+
+const TYPES = [...published.stored.values()];
 
 /** An import rejects malformed ids. */
 const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];

@@ -32,7 +32,7 @@ export function isText({ schema }: Position): boolean {
 
 /** Whether it is a read-only member, which may be sent back with its row (test/resources/elements.test.ts). */
 export function isIgnored({ steps }: Position): boolean {
-  return steps[1] === 0 && ['id', 'created_at', 'updated_at'].includes(String(steps.at(-1)));
+  return steps[1] === 0 && ['id', 'erased_at', 'created_at', 'updated_at'].includes(String(steps.at(-1)));
 }
 
 function positionsOf(operation: Operation): Position[] {

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
 import type { Operation } from '../../src/schema/declaredOperations';
 import { constraintOf } from '../../src/schema/jsonSchema';
+import { directiveOf } from '../../src/schema/sdl';
 import { type Called, OVER_GRAPHQL, OVER_MCP, OVER_REST, type Way } from './attackCalls';
 import type { Kind } from './attackRule';
 import { IDENTITIES, type Holding, type Identity, idsOf, type Scene } from './attackScene';
 import type { Client, Json } from './client';
 import { argumentsOf, type Face, graphqlSchema, operations } from './operations';
-import type { ListName } from './resources';
+import { type ListName, RESOURCES } from './resources';
 
 /** A position where a caller can refer to an object, and a way to pass the value. */
 export interface Probe {
@@ -77,6 +78,12 @@ function argumentProbe(operation: Operation, argument: string, target: Target, w
 async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArgument): Promise<Target | undefined> {
   const { name } = argument;
   const isWrite = operation.kind === 'Mutation';
+  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+  if (name === 'id' && isListType(type)) {
+    const { one } = RESOURCES.find(({ list }) => list === operation.name)!;
+    const ids = idsOf(scene, (holding) => holding.ids[one as keyof Holding['ids']]);
+    return { kind: 'filter', value: (identity) => [ids[identity]] };
+  }
   if (name === 'id' || name.endsWith('_id')) {
     // the objects of the events are products
     const ofOther = (name === 'object_id' ? 'product' : name.replace(/_id$/, '')) as keyof Holding['ids'];
@@ -87,8 +94,7 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   }
   if (name === 'cursor' || name === 'after')
     return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
-  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
-  if (isWrite) return isListType(type) ? elementTarget(scene, name as ListName) : undefined;
+  if (isWrite) return directiveOf(argument.astNode, 'per_element') ? elementTarget(scene, name as ListName) : undefined;
   const takesSeveral = String(type) === '[String!]';
   if ((String(type) !== 'String' && !takesSeveral) || constraintOf(argument).one_of) return undefined;
   const text = (identity: Identity): string => textOf(scene, operation.name as ListName, name, identity);

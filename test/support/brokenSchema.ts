@@ -4,14 +4,16 @@ import { collections } from '../../src/resources';
 import { mergeResolvers, type Resolvers } from '../../src/operations/run';
 import { refuseErrors } from '../../src/schema/checks';
 import type { CheckedResource } from '../../src/schema/checks/errors';
-import { loadDocument } from '../../src/schema/sdl';
+import { published, SchemaModel } from '../../src/schema/model';
 import { lint } from '../../tools/schemaLint';
 
 /* The published schema with parts replaced or added, and what the start and the linter say of it. */
 
 // without descriptions, whose words could match instead of fields
 export const SDL = print(
-  visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
+  visit(published.document, {
+    enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined),
+  }),
 );
 const ALL = publishedResolvers();
 
@@ -27,7 +29,7 @@ export interface Served {
 /** The errors that the server refuses to start with; `none` if it starts. */
 export function errorsOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
   try {
-    refuseErrors(document, mergeResolvers(ALL, own), resources);
+    refuseErrors(new SchemaModel(document), mergeResolvers(ALL, own), resources);
     return 'none';
   } catch (error) {
     return (error as Error).message;
@@ -36,7 +38,7 @@ export function errorsOf(document: DocumentNode, { resources = collections, own 
 
 /** What the linter says of a schema that starts. */
 export function lintOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
-  return lint(document, mergeResolvers(ALL, own), resources).join('\n');
+  return lint(new SchemaModel(document), mergeResolvers(ALL, own), resources).join('\n');
 }
 
 /** The SDL with one part replaced, which must exist, or with one added. */

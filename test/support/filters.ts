@@ -1,6 +1,7 @@
 import { print } from 'graphql';
 import type { ImportRecord } from '../../src/stored/records';
-import { directiveOf, loadDocument, namedType, rootFieldNodes } from '../../src/schema/sdl';
+import { published } from '../../src/schema/model';
+import { directiveOf, namedType } from '../../src/schema/sdl';
 import type { Arguments } from './faces';
 import { type Filter, toRow } from './resources';
 
@@ -21,6 +22,7 @@ const MEANINGS: Readonly<Record<string, (value: Value, bound: Value) => boolean>
   EQUALS: (value, bound) => value === bound,
   SINCE: (value, bound) => value >= bound,
   BEFORE: (value, bound) => value < bound,
+  EMAIL: (value, bound) => value.toLowerCase() === bound.toLowerCase(),
 };
 
 type Value = string;
@@ -54,7 +56,7 @@ export interface Argument {
 
 /** The arguments of a list that compare a member, but for the search. */
 export function argumentsOf(list: string): Argument[] {
-  const { field } = rootFieldNodes(loadDocument()).find(({ field: { name } }) => name.value === list)!;
+  const field = published.rootField(list)!;
   return field.arguments!.flatMap((argument) => {
     const { member = argument.name.value, by = 'WORDS' } = directiveOf(argument, 'filter') ?? {};
     const { name, type } = argument;
@@ -75,7 +77,7 @@ export function filterBy({ name, member, by, isList }: Argument, value: Value): 
 /** Filters by one argument with different values from the rows. */
 export function filtersBy(rows: Rows, argument: Argument): Filter[] {
   const values =
-    argument.by === 'EQUALS'
+    argument.by === 'EQUALS' || argument.by === 'EMAIL'
       ? new Set(rows.map((row) => (row[argument.member] ?? null) as Value | null))
       : [0.5, 0.2, 0.8].map((share) => valueIn(rows, argument.member, share));
   return [...values].flatMap((value) => (value === null ? [] : [filterBy(argument, value)]));

@@ -47,6 +47,10 @@ const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
   order_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
   product_sales: () => ({ limit: 100 }),
   open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
+  update_product: (ids) => ({ id: ids.product, lead_time_days: 7 }),
+  update_customer: (ids) => ({ id: ids.customer }),
+  update_request: (ids) => ({ id: ids.request, status: 'open' }),
+  add_request_message: (ids) => ({ id: ids.request, text: 'And to York?' }),
 };
 
 /** Arguments of a user operation, valid if `id` is. */
@@ -76,6 +80,8 @@ export function userArguments({ name }: Operation, id: string): Arguments {
 const VOLATILE: Record<string, readonly string[]> = {
   me: ['rate_limit', 'organisation_rate_limit'],
   open_request: ['id', 'created_at', 'updated_at', 'last_message_at'],
+  add_request_message: ['id', 'created_at'],
+  update_request: ['updated_at'],
 };
 
 /** An API through which operations are called. */
@@ -147,6 +153,8 @@ export function argumentsOf(operation: Operation, ids: Ids, changes: Arguments =
 
 /** The id argument of other operations that read or write one object. */
 export function byId(operation: Operation, ids: Ids): Arguments {
+  const { id: own } = ARGUMENTS[operation.name]?.(ids) ?? {};
+  if (own !== undefined) return { id: own };
   const { name } = takesId(operation) ? readerOf(getNamedType(fieldOf(operation, graphqlSchema).type)) : operation;
   const id = new Map(Object.entries(ids)).get(name) as string | undefined;
   return id === undefined ? {} : { id };
@@ -154,15 +162,19 @@ export function byId(operation: Operation, ids: Ids): Arguments {
 
 /** The operation that reads one object of a type. */
 function readerOf(type: GraphQLNamedType): Operation {
-  const reader = operations.find(
-    (one) => one.kind === 'Query' && takesId(one) && fieldOf(one, graphqlSchema).type === type,
-  );
+  const [reader] = readersOf(type);
   if (!reader) throw new Error(`no operation reads one ${type.name}`);
   return reader;
 }
 
+function readersOf(type: GraphQLNamedType): Operation[] {
+  return operations.filter((one) => one.kind === 'Query' && takesId(one) && fieldOf(one, graphqlSchema).type === type);
+}
+
 export function takesId(operation: Operation): boolean {
-  return fieldOf(operation, graphqlSchema).args.some(({ name }) => name === 'id');
+  return fieldOf(operation, graphqlSchema).args.some(
+    ({ name, type }) => name === 'id' && !isListType(getNullableType(type)),
+  );
 }
 
 /** A value without the members that differ between calls. */
@@ -203,10 +215,10 @@ export interface Relation {
   readonly document: string;
 }
 
-/** Every field with @access that is not a root field. */
+/** Every field with @access of an object that can be read by its id. */
 export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTypeMap())
   .filter(isObjectType)
-  .filter(({ name }) => !['Query', 'Mutation', 'Subscription'].includes(name))
+  .filter((type) => readersOf(type).length > 0)
   .flatMap((type) =>
     Object.values(type.getFields()).flatMap((field) => {
       const access = directiveOf(field.astNode, 'access');

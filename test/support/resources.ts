@@ -1,7 +1,8 @@
 import type { ImportRecord } from '../../src/stored/records';
 import type { FieldDefinitionNode } from 'graphql';
-import { directiveOf, loadDocument, namedType, rootFieldNodes } from '../../src/schema/sdl';
-import { type StoredMember, storedTypes, type StoredType } from '../../src/schema/storedTypes';
+import { published } from '../../src/schema/model';
+import { directiveOf, namedType } from '../../src/schema/sdl';
+import type { StoredMember, StoredType } from '../../src/schema/storedTypes';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';
@@ -49,7 +50,7 @@ const OF_CONTRACT: readonly Resource[] = [
     list: 'customers',
     one: 'customer',
     order: 'name',
-    members: `id external_ref name email phone vat_number billing_address delivery_address contacts ${TIMES}`,
+    members: `id external_ref name email phone vat_number billing_address delivery_address contacts erased_at ${TIMES}`,
     nested: {
       billing_address: ADDRESS,
       delivery_address: ADDRESS,
@@ -74,7 +75,7 @@ const OF_CONTRACT: readonly Resource[] = [
   {
     list: 'requests',
     one: 'request',
-    members: `id subject status customer_id contact message_count last_message_at ${TIMES}`,
+    members: `id subject status customer_id external_ref contact message_count last_message_at ${TIMES}`,
     nested: { contact: 'name email phone' },
   },
 ];
@@ -82,11 +83,11 @@ const OF_CONTRACT: readonly Resource[] = [
 /** Every resource: those of the contract, and any others from the SDL. */
 export const RESOURCES: readonly Resource[] = [
   ...OF_CONTRACT,
-  ...[...storedTypes(loadDocument()).values()].flatMap((stored) => ofSdl(stored)),
+  ...[...published.stored.values()].flatMap((stored) => ofSdl(stored)),
 ];
 
 function ofSdl({ collection, members, type }: StoredType): Resource[] {
-  const fields = rootFieldNodes(loadDocument()).map(({ field }) => field);
+  const fields = published.roots.map(({ field }) => field);
   const list = fields.find(({ name }) => name.value === collection);
   const one = fields.find((field) => namedType(field.type) === type && field.arguments?.[0]?.name.value === 'id');
   if (!list || !one || OF_CONTRACT.some((resource) => resource.list === collection)) return [];
@@ -112,8 +113,10 @@ function sortsBy(list: FieldDefinitionNode, member: string): boolean {
 }
 
 /** The sort values of a list. */
-export function sortsOf({ order }: Resource): string[] {
-  return ['created_at', 'updated_at', ...(order ? [order] : [])].flatMap((member) => [member, `-${member}`]);
+export function sortsOf({ list, order }: Resource): string[] {
+  return ['created_at', 'updated_at', ...(order ? [order] : []), ...(list === 'orders' ? ['placed_at'] : [])].flatMap(
+    (member) => [member, `-${member}`],
+  );
 }
 
 /** The members listed in a text of {@link RESOURCES}, sorted. */
@@ -130,13 +133,14 @@ export function selection({ members, nested }: Resource): string {
 
 /** A record as returned by the API, with a thread's messages counted instead of listed. */
 export function toRow(record: ImportRecord): Json {
+  if ('contacts' in record) return { erased_at: null, ...record };
   if (!('messages' in record)) return record;
   const { messages, ...row } = record as Json;
   const last = messages
     .map((message: Json) => message.created_at)
     .sort()
     .at(-1);
-  return { ...row, message_count: messages.length, last_message_at: last };
+  return { external_ref: null, ...row, message_count: messages.length, last_message_at: last };
 }
 
 /** A row as listed by REST. */

@@ -102,7 +102,8 @@ export function upserting(kind: Upsert, face: Face, caller: () => Client) {
 export function written(row: Json): Json {
   const { id: _id, created_at: _createdAt, updated_at: _updatedAt, ...members } = row;
   if (!('contacts' in members)) return members;
-  return { ...members, contacts: members.contacts.map(({ id: _contactId, ...contact }: Json) => contact) };
+  const { erased_at: _erasedAt, ...given } = members;
+  return { ...given, contacts: members.contacts.map(({ id: _contactId, ...contact }: Json) => contact) };
 }
 
 /** The upsert of a list. */

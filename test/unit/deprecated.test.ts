@@ -1,4 +1,5 @@
 import { parse } from 'graphql';
+import { SchemaModel } from '../../src/schema/model';
 import { bodySchema, buildOpenApi } from '../../tools/openapi';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { read } from '../docs/markdown';
@@ -26,7 +27,7 @@ const SDL = `${BASE}
       @rest(method: POST, path: "/things") @access
   }`;
 
-const document = buildOpenApi(parse(SDL));
+const document = buildOpenApi(new SchemaModel(parse(SDL)));
 const { paths, components } = document;
 const { get, post } = paths['/things']!;
 

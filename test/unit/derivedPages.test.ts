@@ -6,7 +6,8 @@ import { firstPage } from '../../src/database/pagination';
 import { filtersInForce } from '../../src/stored/collection';
 import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';
-import { type Filter, filtersOf } from '../../src/schema/filters';
+import type { Filter } from '../../src/schema/filters';
+import { published, SchemaModel } from '../../src/schema/model';
 import { read } from '../docs/markdown';
 
 /* What lists derive from the members of their rows: conditions and ids, without a database. */
@@ -46,7 +47,7 @@ describe('a list of a parent', () => {
   }
 
   test('has its rows on every page, even if the root list has no argument for the parent, or there is none', async () => {
-    expect(filtersOf('products').filter(({ member }) => member === 'customer_id')).toEqual([]);
+    expect(published.filtersOf('products').filter(({ member }) => member === 'customer_id')).toEqual([]);
     for (const name of ['products', 'unlisted'])
       expect(await conditionsOfNext(name, { '.customer_id': PARENT })).toMatchObject({ customer_id: PARENT });
   });
@@ -56,13 +57,13 @@ describe('a filter', () => {
   const inForce = (filter: Filter, value: unknown) => filtersInForce({ [filter.argument]: value }, [filter]);
 
   test('compares ids in lower case, whatever the name of the member', () => {
-    const filter: Filter = { argument: 'buyer', member: 'buyer', by: 'EQUALS', type: 'ID' };
+    const filter: Filter = { argument: 'buyer', member: 'buyer', members: [], by: 'EQUALS', type: 'ID' };
     expect(inForce(filter, PARENT.toUpperCase())).toEqual({ buyer: PARENT });
     expect(inForce(filter, [PARENT.toUpperCase()])).toEqual({ buyer: [PARENT] });
   });
 
   test('compares text as it is given, even if its name is like that of an id', () => {
-    const filter: Filter = { argument: 'tax_id', member: 'tax_id', by: 'EQUALS', type: 'String' };
+    const filter: Filter = { argument: 'tax_id', member: 'tax_id', members: [], by: 'EQUALS', type: 'String' };
     expect(inForce(filter, 'AB12')).toEqual({ tax_id: 'AB12' });
   });
 });
@@ -73,7 +74,7 @@ test('an object of a stored type has its id even if no page lists it', () => {
     extend type Query { thing(id: ID!): Thing @access(scope: QUOTES_READ) }
     extend type Mutation { make: Boolean @access(scope: QUOTES_WRITE) }`;
   const resolvers = { Query: { thing: () => null }, Mutation: { make: () => true } };
-  const { graphql } = buildSchemas(parse(sdl), resolvers, [{ name: 'things', indexes: [] }]);
+  const { graphql } = buildSchemas(new SchemaModel(parse(sdl)), resolvers, [{ name: 'things', indexes: [] }]);
   const { id } = (graphql.getType('Thing') as GraphQLObjectType).getFields();
   expect(id!.resolve!({ _id: 'a' }, {}, {}, {} as never)).toBe('a');
 });

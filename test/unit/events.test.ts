@@ -131,6 +131,7 @@ describe('an event', () => {
     expect(values.sort()).toEqual([
       'fullDocument.request_id',
       'fullDocument.status',
+      'updateDescription.updatedFields.erased_at',
       'updateDescription.updatedFields.status',
     ]);
   });

@@ -11,6 +11,7 @@ import { createTurns } from '../../src/admission/turns';
 import { createRestFace } from '../../src/rest';
 import { buildOpenApi } from '../../tools/openapi';
 import { createRunner } from '../../src/operations/runner';
+import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import type { Resolver } from '../../src/operations/run';
 import { METHODS } from '../../src/schema/declaredOperations';
@@ -41,7 +42,7 @@ const PATH = `/api/v1/things/${ID}`;
 const say =
   (what: string): Resolver =>
   (_, { id, name }) => ({ id: id as string, name: `${what} ${String(name)}` });
-const schemas = buildSchemas(parse(SDL), {
+const schemas = buildSchemas(new SchemaModel(parse(SDL)), {
   Query: { thing: say('read') },
   Mutation: {
     change_thing: say('changed'),
@@ -122,13 +123,13 @@ test('only an operation with @sunset has the headers, and is deprecated in the d
   const { headers } = await send('DELETE');
   expect(headers).toMatchObject({ deprecation: '@1795219200', sunset: 'Fri, 21 May 2027 00:00:00 GMT' });
   expect((await send('GET')).headers).not.toHaveProperty('sunset');
-  const described = buildOpenApi(parse(SDL)).paths['/things/{id}']!;
+  const described = buildOpenApi(new SchemaModel(parse(SDL))).paths['/things/{id}']!;
   expect(described.delete).toMatchObject({ deprecated: true, responses: { 200: { headers: { Sunset: {} } } } });
   expect(described.patch).not.toHaveProperty('deprecated');
 });
 
 test('the document has a body for methods with one, and an Idempotency-Key for every write', () => {
-  const described = buildOpenApi(parse(SDL)).paths['/things/{id}']!;
+  const described = buildOpenApi(new SchemaModel(parse(SDL))).paths['/things/{id}']!;
   for (const [method, { root, hasBody }] of Object.entries(METHODS)) {
     const operation = described[method.toLowerCase()];
     if (!operation) continue;

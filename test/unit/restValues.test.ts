@@ -3,6 +3,7 @@ import type { RequestContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
 import { argumentReader, restOperations } from '../../src/rest/routes';
 import { createSofaRouter, sofaHandler } from '../../src/rest/sofa';
+import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
 import { buildOpenApi } from '../../tools/openapi';
@@ -21,11 +22,11 @@ const SDL = `${BASE}
   }
   extend type Mutation { make: Found @access }`;
 
-const schemas = buildSchemas(parse(SDL), {
+const schemas = buildSchemas(new SchemaModel(parse(SDL)), {
   Query: { found: (_: unknown, args: unknown) => ({ name: JSON.stringify(args) }) },
   Mutation: { make: () => null },
 });
-const document = buildOpenApi(parse(SDL));
+const document = buildOpenApi(new SchemaModel(parse(SDL)));
 const runner = createRunner(schemas);
 const operations = restOperations(schemas.operations);
 const [operation] = operations;

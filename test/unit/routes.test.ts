@@ -7,7 +7,7 @@ function operation(method: 'GET' | 'POST', path: string): Operation {
     kind: 'Query',
     scope: undefined,
     role: undefined,
-    rest: { method, path, status: 200 },
+    rest: { method, path, status: 200, omits: [], includes: [] },
   };
 }
 

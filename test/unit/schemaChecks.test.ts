@@ -4,7 +4,7 @@ import { collections, resolvers } from '../../src/resources';
 import { OWN_COLLECTIONS, refuseErrors } from '../../src/schema/checks';
 import type { CheckedResource } from '../../src/schema/checks/errors';
 import type { Merge } from '../../src/schema/resolvers';
-import { loadDocument } from '../../src/schema/sdl';
+import { published } from '../../src/schema/model';
 import type { Resolvers } from '../../src/operations/run';
 import { broken, type Case, errorsOf, SDL } from '../support/brokenSchema';
 
@@ -49,7 +49,7 @@ test('the published schema starts', () => {
 
 test('errors are one a line, each with the file and line of the SDL', () => {
   expect(() => {
-    refuseErrors(loadDocument(), {}, collections);
+    refuseErrors(published, {}, collections);
   }).toThrow(/^invalid schema:\n(schema\/\w+\.graphql:\d+: \w+\.\w+ has no resolver: [^\n]+\n?)+$/);
 });
 

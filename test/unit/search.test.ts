@@ -1,5 +1,5 @@
 import { findPage } from '../../src/database/pagination';
-import { filtersOf } from '../../src/schema/filters';
+import { published } from '../../src/schema/model';
 import { toConditions } from '../../src/stored/collection';
 import { searchConditions, searchWords } from '../../src/stored/search';
 import { normalisedIn } from '../support/normalised';
@@ -84,7 +84,7 @@ describe('a search', () => {
   });
 
   test.each(['-', ' ', '…'])('for "%s", without a word, finds nothing without querying the database', async (q) => {
-    const conditions = toConditions({ q }, filtersOf('products'));
+    const conditions = toConditions({ q }, published.filtersOf('products'));
     const request = { organisationId: 'o', operation: 'products', args: {}, filters: { q }, conditions };
     // an undefined model throws as soon as it is used
     const page = await findPage(undefined as never, request);

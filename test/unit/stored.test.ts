@@ -1,5 +1,6 @@
 import { parse } from 'graphql';
-import { referenceTo, storedTypes } from '../../src/schema/storedTypes';
+import { SchemaModel } from '../../src/schema/model';
+import { referenceTo } from '../../src/schema/storedTypes';
 
 test.each([
   ['Customer', 'customer_id'],
@@ -10,7 +11,7 @@ test.each([
 });
 
 test('a stored type has its own fields, at every depth, without relations to other stored types', () => {
-  const types = storedTypes(
+  const { stored: types } = new SchemaModel(
     parse(`
       type Box @stored(collection: "boxes", unique: "code") {
         id: ID!

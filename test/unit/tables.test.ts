@@ -5,14 +5,11 @@ import { FAULT_CODES } from '../../tools/openapi/faultCodes';
 import { publishedSchemas } from '../../src/published';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
-import { allFieldNodes, directiveOf, enumValuesOf, loadDocument } from '../../src/schema/sdl';
-import { storedTypes } from '../../src/schema/storedTypes';
-import { upsertsOf } from '../../src/schema/upserts';
+import { published } from '../../src/schema/model';
+import { directiveOf } from '../../src/schema/sdl';
 import { EVENT_TYPES } from '../../src/events/types';
 
 /* Tables of the code beside the published schema: what is in one and not in the other fails here, unless the linter of the schema says it. */
-
-const document = loadDocument();
 
 test('the types of events and the scopes to hear of them are those of the stored types', () => {
   const { graphql, operations } = publishedSchemas();
@@ -29,12 +26,12 @@ test('the types of events and the scopes to hear of them are those of the stored
 
 test('a scope that nothing needs is reserved, and says so', () => {
   const used = new Set(
-    allFieldNodes(document).flatMap(({ field }) => {
+    published.fields.flatMap(({ field }) => {
       const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
       return [scope, ...anyOf];
     }),
   );
-  const reserved = enumValuesOf(document, 'Scope').filter(({ description }) => description?.value.includes('Reserved'));
+  const reserved = published.enumValuesOf('Scope').filter(({ description }) => description?.value.includes('Reserved'));
   expect(Object.keys(SCOPES).filter((scope) => !used.has(scope))).toEqual(reserved.map(({ name }) => name.value));
 });
 
@@ -44,7 +41,7 @@ test('every collection is in a record of import and export', () => {
 });
 
 test('every bulk call is merged by a resource', () => {
-  for (const { operation } of upsertsOf(document)) expect(resolvers.Mutation![operation]!.merge).toBeDefined();
+  for (const { operation } of published.upserts) expect(resolvers.Mutation![operation]!.merge).toBeDefined();
 });
 
 test('the written examples are of operations and parameters that exist', () => {
@@ -71,7 +68,7 @@ test('the codes of errors in elements that the schema names are codes of faults'
 });
 
 test('customers are the first that are erased, before all that refers to them and its parts', () => {
-  const found = typesOfCustomer(storedTypes(document)).map(({ stored, by, parts }) => [
+  const found = typesOfCustomer(published.stored).map(({ stored, by, parts }) => [
     stored.type,
     by,
     parts.map(({ type }) => type),

@@ -10,7 +10,7 @@ const NEVER_KEYED: readonly number[] = [401, 405];
 const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
 
 /** Name of the optional variant of a header in components. */
-const perhaps = (name: string): string => `${name}.perhaps`;
+export const perhaps = (name: string): string => `${name}.perhaps`;
 
 /** References to headers by name. */
 export function headerRefs(names: readonly string[]): Record<string, object> {
@@ -112,9 +112,14 @@ export function sharedHeaders(): Record<string, Header> {
     const when = 'Absent if the request failed before its key was read.';
     return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
-  const { 'Retry-After': wait } = headers;
-  const waits = wait && { [perhaps('Retry-After')]: { ...wait, required: false } };
-  return { ...headers, ...Object.fromEntries(variants), ...waits };
+  const { 'Retry-After': wait, ETag: tag } = headers;
+  const others = {
+    ...(wait && { [perhaps('Retry-After')]: { ...wait, required: false } }),
+    ...(tag && {
+      [perhaps('ETag')]: { ...tag, description: `${tag.description} Absent with \`include\`.`, required: false },
+    }),
+  };
+  return { ...headers, ...Object.fromEntries(variants), ...others };
 }
 
 function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {

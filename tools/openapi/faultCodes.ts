@@ -12,6 +12,7 @@ export const FAULT_CODES: Readonly<Record<string, string>> = {
   several: 'an `Idempotency-Key` was sent with several writes',
   duplicate: 'the same key or id occurs earlier in the call or file',
   conflict: 'the value belongs to another object',
+  erased: 'the object was erased, and only the operator can readmit it',
   not_found: 'the referenced object does not exist',
   cursor: 'the cursor is not valid for this list with these filters and this sort',
   depth: 'the body is nested more deeply than any valid body',

@@ -11,7 +11,7 @@ import {
 import { MOST_WITH, type RestOperation } from '../../src/rest/routes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { itemName, omittedFrom } from '../../src/schema/restDocument';
-import { allFieldNodes, isObjectNode, PAGE } from '../../src/schema/sdl';
+import { isObjectNode, PAGE, Sdl } from '../../src/schema/sdl';
 import type { Parameter } from './types';
 
 /*
@@ -22,7 +22,7 @@ import type { Parameter } from './types';
 /** The SDL with the types of such rows, without the field. */
 export function withItemTypes(document: DocumentNode): DocumentNode {
   const omitting = new Set(
-    allFieldNodes(document).flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [type] : [])),
+    new Sdl(document).fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [type] : [])),
   );
   const itemOf = ({ value }: NameNode): NameNode => ({ kind: Kind.NAME, value: itemName(value) });
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
@@ -40,21 +40,25 @@ export function withItemTypes(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
-/** The parameter, if the list has it. */
+/** The parameter, if the route has it. */
 export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
-  if (includes === undefined) return [];
+  if (includes.length === 0) return [];
+  const described = includes.map(({ name, isLarge, scope }) => {
+    const needs = scope === undefined ? '' : `, which needs the scope \`${scope}\` too`;
+    return `\`${name}\`${needs}${isLarge ? `, with \`limit\` at most ${String(MOST_WITH)}` : ''}`;
+  });
   return [
     {
       name: 'include',
       in: 'query',
       required: false,
-      description: `\`${includes}\`: includes the ${includes} of each item. \`limit\` must then be at most ${String(MOST_WITH)}.`,
-      schema: { type: 'string', enum: [includes] },
+      description: `What to add to each object (repeat the parameter for several): ${described.join('; ')}.`,
+      schema: { type: 'array', items: { type: 'string', enum: includes.map(({ name }) => name) }, minItems: 1 },
     },
   ];
 }
 
-/** Adds the fields of `include` to rows, as optional ones. */
+/** Makes the fields of `include` optional: those of rows, which are added to their type, and those that all objects lack. */
 export function describeIncluded(
   schema: GraphQLSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -63,10 +67,23 @@ export function describeIncluded(
   return Object.fromEntries(
     Object.entries(schemas).map(([name, item]) => {
       const whole = schemas[wholes.get(name) ?? ''];
-      // the added fields are not required
-      return [name, whole ? { ...item, properties: { ...includedOf(whole), ...propertiesOf(item) } } : item];
+      const type = schema.getType(name);
+      const lacking = Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) =>
+        field.astNode && omittedFrom(field.astNode) === 'UNLESS_INCLUDED' ? [field.name] : [],
+      );
+      if (!whole && lacking.length === 0) return [name, item];
+      const own = propertiesOf(item);
+      const added = whole ? Object.keys(propertiesOf(whole)).filter((one) => !(one in own)) : [];
+      const all = { ...(whole && propertiesOf(whole)), ...own };
+      const optional = [...added, ...lacking].map((one) => [one, onlyIncluded(one, all[one])] as const);
+      const required = (item.required as readonly string[]).filter((one) => !lacking.includes(one));
+      return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
     }),
   );
+}
+
+function onlyIncluded(name: string, property: JsonSchema | undefined): JsonSchema {
+  return { ...property, description: `${String(property?.description)} Only with \`include=${name}\`.` };
 }
 
 /** The types whose lists omit a field, by the type of the rows. */
@@ -76,16 +93,6 @@ function wholesOf(schema: GraphQLSchema): ReadonlyMap<string, string> {
     Object.values(type.getFields()).some(({ astNode }) => astNode && omittedFrom(astNode) === 'LISTS'),
   );
   return new Map(omitting.map(({ name }) => [itemName(name), name]));
-}
-
-function includedOf(whole: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  const properties = Object.entries(propertiesOf(whole));
-  return Object.fromEntries(
-    properties.map(([name, property]) => [
-      name,
-      { ...property, description: `${String(property.description)} Only with \`include=${name}\`.` },
-    ]),
-  );
 }
 
 function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> {

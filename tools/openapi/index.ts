@@ -1,5 +1,5 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { type DocumentNode, type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
+import { type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -12,24 +12,25 @@ import {
 } from '../../src/schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../src/http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../src/schema/entityTags';
-import {
-  findOperations,
-  isInBody,
-  isInPath,
-  METHODS,
-  type Operation,
-  perElement,
-} from '../../src/schema/declaredOperations';
+import { isInBody, isInPath, METHODS, type Operation, perElement } from '../../src/schema/declaredOperations';
+import type { SchemaModel } from '../../src/schema/model';
 import { requirement } from '../../src/schema/requirements';
 import { deriveRestDocument } from '../../src/schema/restDocument';
 import { scalars } from '../../src/schema/scalars';
 import { directiveOf } from '../../src/schema/sdl';
 import { version } from '../../src/package';
 import { describeIncluded, includeParameter, withItemTypes } from './include';
-import { answersPage, hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../../src/rest/routes';
+import {
+  answersPage,
+  hasEntityTag,
+  hasLocation,
+  readsOneObject,
+  type RestOperation,
+  restOperations,
+} from '../../src/rest/routes';
 import { type Linked, linksOf, operationIdOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
-import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
@@ -38,10 +39,10 @@ export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation } from './types';
 
 /** Builds the OpenAPI 3.1 document of the REST API from the SDL. */
-export function buildOpenApi(document: DocumentNode): OpenApiDocument {
-  const operations = findOperations(document);
+export function buildOpenApi(sdl: SchemaModel): OpenApiDocument {
+  const { operations } = sdl;
   const schema = makeExecutableSchema({
-    typeDefs: withItemTypes(deriveRestDocument(document)),
+    typeDefs: withItemTypes(deriveRestDocument(sdl)),
     resolvers: scalars,
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
@@ -56,7 +57,7 @@ export function buildOpenApi(document: DocumentNode): OpenApiDocument {
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linksOf(one, linked)) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linked) };
   }
   const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
@@ -110,7 +111,7 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
-function describe(one: Linked, links: object): OpenApiOperation {
+function describe(one: Linked, all: readonly Linked[]): OpenApiOperation {
   const { operation, field } = one;
   const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
@@ -147,7 +148,7 @@ function describe(one: Linked, links: object): OpenApiOperation {
       },
     }),
     responses: {
-      [rest.status]: success(one, links),
+      [rest.status]: success(one, all),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
         hasId: field.args.some(inPath),
@@ -190,20 +191,29 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
   };
 }
 
-function success(one: Linked, links: object): object {
+function success(one: Linked, all: readonly Linked[]): object {
+  const links = linksOf(one, all);
   const { operation, field } = one;
   const { rest } = operation;
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
     ...(answersPage(field) ? ['Link'] : []),
-    ...(rest.status === 201 ? ['Location'] : []),
+    ...(hasLocation(
+      operation,
+      all.map((other) => other.operation),
+    )
+      ? ['Location']
+      : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
-    ...(hasEntityTag(operation) ? ['ETag'] : []),
+    ...(hasEntityTag(operation) ? [rest.includes.length > 0 ? perhaps('ETag') : 'ETag'] : []),
   ];
   return {
     description: field.description ?? type,
-    headers: { ...headerRefs(headers), ...(operation.sunset && SUNSET_HEADERS) },
+    headers: {
+      ...headerRefs(headers),
+      ...(operation.sunset && SUNSET_HEADERS),
+    },
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(one) },
     },

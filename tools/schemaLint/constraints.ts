@@ -1,12 +1,5 @@
-import { type ConstValueNode, type DocumentNode, Kind, print, type TypeNode, valueFromASTUntyped } from 'graphql';
-import {
-  type Constraint,
-  directiveOf,
-  inputFieldsOf,
-  isInputObject,
-  isListType,
-  namedType,
-} from '../../src/schema/sdl';
+import { type ConstValueNode, Kind, print, type TypeNode, valueFromASTUntyped } from 'graphql';
+import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../../src/schema/sdl';
 import { isTextFormat } from '../../src/schema/validation';
 import type { Found, Rules } from './model';
 import type { FieldPlace, InputPlace } from './places';
@@ -87,10 +80,10 @@ function defaultOf({ node }: Bounded): ConstValueNode | undefined {
 }
 
 /** The input types in a type, with itself. */
-function typesIn(document: DocumentNode, type: string, found: string[] = []): string[] {
-  if (!isInputObject(document, type) || found.includes(type)) return found;
+function typesIn(sdl: Sdl, type: string, found: string[] = []): string[] {
+  if (!sdl.isInputObject(type) || found.includes(type)) return found;
   found.push(type);
-  for (const field of inputFieldsOf(document, type)) typesIn(document, namedType(field.type), found);
+  for (const field of sdl.inputFieldsOf(type)) typesIn(sdl, namedType(field.type), found);
   return found;
 }
 
@@ -148,10 +141,10 @@ export const CONSTRAINTS: Rules = {
     ];
   }),
   'element-argument': {
-    input: ({ node: { type, ...node }, of }, { document }) => {
+    input: ({ node: { type, ...node }, of }, { sdl }) => {
       if (!of || !directiveOf(node, 'per_element')) return [];
       if (of.kind !== 'mutation') return ['has @per_element, which is for arguments of Mutation: remove it'];
-      const [isList, isOfInputs] = [isListType(type), isInputObject(document, namedType(type))];
+      const [isList, isOfInputs] = [isListType(type), sdl.isInputObject(namedType(type))];
       const isRight = type.kind === Kind.NON_NULL_TYPE && isList && isOfInputs;
       const wanted = `[${isOfInputs ? namedType(type) : 'Input'}!]!`;
       return [!isRight && `has @per_element but is ${print(type)}: its elements are objects, as ${wanted}`];
@@ -159,12 +152,12 @@ export const CONSTRAINTS: Rules = {
   },
   // the bounds of elements are not those of the request
   'element-type': {
-    input: (place, { document, inputs }) => {
+    input: (place, { sdl, inputs }) => {
       if (!place.of || directiveOf(place.node, 'per_element')) return [];
       const bulk = inputs.filter(({ node }) => directiveOf(node, 'per_element'));
-      return typesIn(document, namedType(place.node.type)).map((type) => {
-        const isBounded = inputFieldsOf(document, type).some((field) => directiveOf(field, 'constraint'));
-        const other = bulk.find(({ node }) => typesIn(document, namedType(node.type)).includes(type));
+      return typesIn(sdl, namedType(place.node.type)).map((type) => {
+        const isBounded = sdl.inputFieldsOf(type).some((field) => directiveOf(field, 'constraint'));
+        const other = bulk.find(({ node }) => typesIn(sdl, namedType(node.type)).includes(type));
         return (
           isBounded &&
           other &&

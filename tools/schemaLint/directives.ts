@@ -6,7 +6,7 @@ import { SCOPES } from '../../src/auth/scopes';
 import { FIELDS, IDEMPOTENCY_KEY } from '../../src/mcp/tools';
 import { errorsAt } from '../../src/schema/checks/errors';
 import { omittedFrom } from '../../src/schema/restDocument';
-import { directiveOf, enumValuesOf, fieldsOf, isListType, namedType, ROWS, rowName } from '../../src/schema/sdl';
+import { directiveOf, isListType, namedType, rowName, ROWS } from '../../src/schema/sdl';
 import { OUTCOMES } from '../../src/schema/upserts';
 import { TOTALS_GROUPS } from '../../src/stored/totals';
 import type { Rules } from './model';
@@ -67,7 +67,7 @@ export const DIRECTIVES: Rules = {
       }),
   },
   'directive-unknown': {
-    schema: ({ document }) =>
+    schema: ({ sdl: { document } }) =>
       document.definitions.flatMap((node) => {
         if (node.kind !== Kind.DIRECTIVE_DEFINITION || EFFECTS.has(node.name.value)) return [];
         const isStandard = specifiedDirectives.some(({ name }) => name === node.name.value);
@@ -119,11 +119,11 @@ export const DIRECTIVES: Rules = {
         : [],
   },
   'tool-fields': {
-    root: ({ node, kind }, { document }) => {
+    root: ({ node, kind }, { sdl }) => {
       const [fields, rest] = [directiveOf(node, 'mcp')?.fields, directiveOf(node, 'rest')];
       if (!fields) return [];
-      const rows = fieldsOf(document, namedType(node.type)).find(({ name }) => name.value === ROWS);
-      const members = fieldsOf(document, rows && namedType(rows.type));
+      const rows = sdl.fieldsOf(namedType(node.type)).find(({ name }) => name.value === ROWS);
+      const members = sdl.fieldsOf(rows && namedType(rows.type));
       return [
         !rows && `has @mcp(fields:) but returns no list: its type has no ${ROWS}`,
         fields.length === 0 && 'has @mcp(fields: []), so rows would have an id at most: name members, or remove it',
@@ -160,9 +160,9 @@ export const DIRECTIVES: Rules = {
     ],
   },
   table: {
-    schema: ({ document }) =>
+    schema: ({ sdl }) =>
       Object.entries(TABLES).flatMap(([name, [file, values]]) => {
-        const declared = enumValuesOf(document, name);
+        const declared = sdl.enumValuesOf(name);
         const names = declared.map((value) => value.name.value);
         return [
           ...declared.flatMap((node) =>
@@ -183,8 +183,8 @@ export const DIRECTIVES: Rules = {
       }),
   },
   'scope-description': {
-    schema: ({ document }) =>
-      enumValuesOf(document, 'Scope').flatMap((node) => {
+    schema: ({ sdl }) =>
+      sdl.enumValuesOf('Scope').flatMap((node) => {
         const scope = (SCOPES as Readonly<Record<string, string>>)[node.name.value];
         return errorsAt(
           node,

@@ -1,5 +1,5 @@
-import type { DocumentNode } from 'graphql';
 import { type CheckedResource, linesOf } from '../../src/schema/checks/errors';
+import type { SchemaModel } from '../../src/schema/model';
 import type { ResolverTable } from '../../src/schema/resolvers';
 import { CONSTRAINTS } from './constraints';
 import { DIRECTIVES } from './directives';
@@ -17,10 +17,6 @@ import { WRITES } from './writes';
 export const RULES: Rules = { ...DIRECTIVES, ...ROUTES, ...CONSTRAINTS, ...LISTS, ...STORED, ...WRITES };
 
 /** What is wrong with a schema that starts, a line each. */
-export function lint(
-  document: DocumentNode,
-  resolvers: ResolverTable,
-  resources: readonly CheckedResource[],
-): string[] {
-  return linesOf(document, (one) => apply(RULES, modelOf(one, resolvers, resources)));
+export function lint(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): string[] {
+  return linesOf(sdl, (one) => apply(RULES, modelOf(one, resolvers, resources)));
 }

@@ -2,8 +2,8 @@ import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } 
 import { DEFAULT_LIMIT } from '../../src/database/pagination';
 import { GROUPS } from '../../src/schema/checks/lists';
 import { filterOf, SPANS } from '../../src/schema/filters';
-import { directiveOf, fieldsOf, isListType, namedType, pageOf, ROWS, rowName } from '../../src/schema/sdl';
-import { rowFieldsOf, totalledAmounts, typeOf } from '../../src/schema/storedTypes';
+import { directiveOf, isListType, namedType, pageOf, rowName, ROWS } from '../../src/schema/sdl';
+import { totalledAmounts, typeOf } from '../../src/schema/storedTypes';
 import type { Rules } from './model';
 
 /* Arguments of lists, and totals. */
@@ -19,13 +19,13 @@ const GROUPED = ['status', 'month', 'customer_id'];
 
 export const LISTS: Rules = {
   'list-limit': {
-    field: ({ node }, { types }) => {
+    field: ({ node }, { sdl }) => {
       const limit = argumentOf(node, 'limit');
       const otherwise = directiveOf(limit, 'constraint')?.default;
       const size = String(DEFAULT_LIMIT);
       if (!limit)
         return [
-          types.has(rowName(node) ?? '') &&
+          sdl.stored.has(rowName(node) ?? '') &&
             `is a list without limit: add limit: Int @constraint(min: 1, max: 100, default: ${size})`,
         ];
       return [
@@ -37,15 +37,15 @@ export const LISTS: Rules = {
     },
   },
   'list-cursor': {
-    field: ({ node }, { types }) => [
-      types.has(rowName(node) ?? '') &&
+    field: ({ node }, { sdl }) => [
+      sdl.stored.has(rowName(node) ?? '') &&
         !argumentOf(node, 'cursor') &&
         'is a list without cursor: add cursor: String @constraint(max_length: 2048)',
     ],
   },
   'list-sort': {
-    input: ({ node, of }, { types }) => {
-      const rows = of && types.get(rowName(of.node) ?? '');
+    input: ({ node, of }, { sdl }) => {
+      const rows = of && sdl.stored.get(rowName(of.node) ?? '');
       if (!rows || node.name.value !== 'sort') return [];
       const { one_of: sorts = [] } = directiveOf(node, 'constraint') ?? {};
       const names = new Set(sorts.map((one) => one.replace(/^-/, '')));
@@ -104,9 +104,9 @@ export const LISTS: Rules = {
     },
   },
   'totals-of': {
-    root: ({ node }, { types }) => {
+    root: ({ node }, { sdl }) => {
       const { of = '', at = '' } = directiveOf(node, 'totals') ?? {};
-      const stored = types.get(of);
+      const stored = sdl.stored.get(of);
       if (of === '') return [];
       if (!stored) return [`has @totals(of: "${of}"), but no type ${of} is @stored`];
       const isTime = TIMES.includes(typeOf(stored, at) ?? '');
@@ -119,25 +119,29 @@ export const LISTS: Rules = {
     },
   },
   'totals-arguments': {
-    root: ({ node }, { types }) => {
+    root: ({ node }, { sdl }) => {
       const totals = directiveOf(node, 'totals');
-      const at = typeOf(types.get(totals?.of ?? ''), totals?.at ?? '') ?? 'DateTime';
-      const taken: Readonly<Record<string, string>> = { group_by: '[TotalsGroup!]', from: at, to: at };
+      const stored = sdl.stored.get(totals?.of ?? '');
+      const at = typeOf(stored, totals?.at ?? '') ?? 'DateTime';
+      const status = `[${typeOf(stored, 'status') ?? 'String'}!]`;
+      const taken: Readonly<Record<string, string>> = {
+        ...{ group_by: '[TotalsGroup!]', from: at, to: at, status, sort: 'String', limit: 'Int' },
+      };
       return (totals ? (node.arguments ?? []) : []).map(({ name: { value: name }, type }) => {
         const wanted = taken[name];
-        if (wanted === undefined) return `takes ${name}: totals take only group_by, from and to`;
+        if (wanted === undefined) return `takes ${name}: totals take only ${Object.keys(taken).join(', ')}`;
         return print(type) !== wanted && `takes ${name} as ${print(type)}: totals take it as ${wanted}`;
       });
     },
   },
   'totals-rows': {
-    root: ({ node }, { document, types, resolvers }) => {
-      const stored = types.get(directiveOf(node, 'totals')?.of ?? '');
+    root: ({ node }, { sdl, resolvers }) => {
+      const stored = sdl.stored.get(directiveOf(node, 'totals')?.of ?? '');
       if (!stored) return [];
       const answer = namedType(node.type);
-      const data = fieldsOf(document, answer).find(({ name }) => name.value === ROWS);
+      const data = sdl.fieldsOf(answer).find(({ name }) => name.value === ROWS);
       const row = data ? namedType(data.type) : '';
-      const amounts = totalledAmounts(document, node, stored);
+      const amounts = totalledAmounts(sdl, node, stored);
       const filled = new Map<string, string | undefined>([
         ...GROUPS.map((name) => [name, typeOf(stored, name)] as const),
         ['month', 'String'],
@@ -146,7 +150,7 @@ export const LISTS: Rules = {
       ]);
       return [
         amounts.length === 0 && `sums nothing: its rows need Minor members that ${stored.type} has`,
-        ...(rowFieldsOf(document, answer) ?? []).map(({ name: { value: name }, type }) => {
+        ...(sdl.rowFieldsOf(answer) ?? []).map(({ name: { value: name }, type }) => {
           const [given, wanted] = [print(type), filled.get(name)];
           if (!filled.has(name) && !resolvers[row]?.[name])
             return `has rows with ${name}, but ${stored.type} has no such Minor member to sum: remove it`;

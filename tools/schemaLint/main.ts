@@ -8,11 +8,11 @@ async function errors(): Promise<string> {
   try {
     const { publishedResolvers, publishedSchemas } = await import('../../src/published.js');
     const { collections } = await import('../../src/resources/index.js');
-    const { loadDocument } = await import('../../src/schema/sdl.js');
+    const { published } = await import('../../src/schema/model.js');
     publishedSchemas();
     // its examples are part of a resource
-    buildOpenApi(loadDocument());
-    return lint(loadDocument(), publishedResolvers(), collections).join('\n');
+    buildOpenApi(published);
+    return lint(published, publishedResolvers(), collections).join('\n');
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,21 +1,22 @@
-import { type ASTNode, buildASTSchema, type DocumentNode, type GraphQLSchema } from 'graphql';
+import { type ASTNode, buildASTSchema, type GraphQLSchema } from 'graphql';
 import { type Checked, type CheckedResource, errorsAt, nodeOf, type SchemaError } from '../../src/schema/checks/errors';
+import type { SchemaModel } from '../../src/schema/model';
 import type { ResolverTable } from '../../src/schema/resolvers';
 import { directiveOf, type RootType } from '../../src/schema/sdl';
-import { type Relation, storedTypes, type StoredType } from '../../src/schema/storedTypes';
-import { type BulkUpsert, upsertsOf } from '../../src/schema/upserts';
+import type { Relation, StoredType } from '../../src/schema/storedTypes';
+import type { BulkUpsert } from '../../src/schema/upserts';
 import { type FieldPlace, type InputPlace, type Place, placesOf } from './places';
 
 /* What rules of the linter look at, and how they are run. */
 
 export interface Model extends Checked {
   readonly schema: GraphQLSchema;
+  readonly places: readonly Place[];
   readonly fields: readonly FieldPlace[];
   /** Fields of Query and Mutation. */
   readonly roots: readonly FieldPlace[];
   readonly routes: readonly Route[];
   readonly inputs: readonly InputPlace[];
-  readonly upserts: readonly BulkUpsert[];
   /** With those of the same name. */
   readonly defined: readonly CheckedResource[];
 }
@@ -50,18 +51,17 @@ export interface Rule {
 
 export type Rules = Readonly<Record<string, Rule>>;
 
-export function modelOf(document: DocumentNode, resolvers: ResolverTable, defined: readonly CheckedResource[]): Model {
-  const { fields, inputs } = placesOf(document);
+export function modelOf(sdl: SchemaModel, resolvers: ResolverTable, defined: readonly CheckedResource[]): Model {
+  const { all: places, fields, inputs } = placesOf(sdl.document);
   const roots = fields.filter(({ kind }) => kind === 'query' || kind === 'mutation');
   const routes = roots.flatMap((field): Route[] => {
     const rest = directiveOf(field.node, 'rest');
     return rest ? [{ ...field, root: field.owner as RootType, ...rest }] : [];
   });
   return {
-    ...{ document, resolvers, types: storedTypes(document), fields, roots, routes, inputs, defined },
-    schema: buildASTSchema(document, { assumeValidSDL: true }),
+    ...{ sdl, resolvers, places, fields, roots, routes, inputs, defined },
+    schema: buildASTSchema(sdl.document, { assumeValidSDL: true }),
     resources: new Map(defined.map((one) => [one.name, one])),
-    upserts: upsertsOf(document),
   };
 }
 
@@ -77,22 +77,22 @@ function found(rule: Rule, model: Model): SchemaError[] {
     places: readonly P[],
     visit?: (one: P, all: Model) => Found,
   ) => (visit ? places.flatMap((place) => at(place.node, place.name, visit(place, model))) : []);
-  const { types, upserts, document } = model;
-  const stored = [...types.values()];
+  const { sdl } = model;
+  const stored = [...sdl.stored.values()];
   return [
-    ...visited(placesOf(document).all, rule.place),
+    ...visited(model.places, rule.place),
     ...visited(model.fields, rule.field),
     ...visited(model.roots, rule.root),
     ...visited(model.routes, rule.route),
     ...visited(model.inputs, rule.input),
-    ...stored.flatMap((one) => at(nodeOf(document, one.type), one.type, rule.stored?.(one, model) ?? [])),
+    ...stored.flatMap((one) => at(nodeOf(sdl, one.type), one.type, rule.stored?.(one, model) ?? [])),
     ...stored.flatMap((owner) =>
       owner.relations.flatMap((relation) => {
         const place = `${owner.type}.${relation.field.name.value}`;
         return at(relation.field, place, rule.relation?.(relation, owner, model) ?? []);
       }),
     ),
-    ...upserts.flatMap((one) => {
+    ...sdl.upserts.flatMap((one) => {
       const { name, node } = model.roots.find(({ node }) => node.name.value === one.operation) ?? {};
       return at(node, String(name), rule.upsert?.(one, model) ?? []);
     }),

@@ -9,7 +9,7 @@ import {
   isTypeExtensionNode,
   Kind,
 } from 'graphql';
-import { isObjectNode, keptOf, SUBSCRIPTION } from '../../src/schema/sdl';
+import { isObjectNode, SUBSCRIPTION } from '../../src/schema/sdl';
 
 /* The places of the SDL that can have directives, as sentences name them. */
 
@@ -43,9 +43,7 @@ export interface Places {
   readonly inputs: readonly InputPlace[];
 }
 
-export const placesOf = keptOf(findPlaces);
-
-function findPlaces({ definitions }: DocumentNode): Places {
+export function placesOf({ definitions }: DocumentNode): Places {
   const fields = definitions.flatMap(fieldsIn);
   const inputs = [...definitions.flatMap(inputsIn), ...fields.flatMap(argumentsOf)];
   return { all: [...definitions.flatMap(othersIn), ...fields, ...inputs], fields, inputs };

@@ -17,7 +17,7 @@ import { errorsAt, type SchemaError } from '../../src/schema/checks/errors';
 import { ETAG, IF_MATCH, takesIfMatch } from '../../src/schema/entityTags';
 import { isMethod, METHODS } from '../../src/schema/declaredOperations';
 import { omittedFrom } from '../../src/schema/restDocument';
-import { directiveOf, fieldsOf, isInputObject, isListType, namedType } from '../../src/schema/sdl';
+import { directiveOf, isListType, namedType } from '../../src/schema/sdl';
 import type { Model, Route, Rules } from './model';
 
 /* Routes of REST and what they take and return, and answers of tools, which have every field. */
@@ -32,10 +32,10 @@ function argumentOf({ node }: Pick<Route, 'node'>, name: string): InputValueDefi
 }
 
 /** Whether a query string can carry a type: scalars, enums and lists of these. */
-function isFlat({ document }: Model, type: TypeNode): boolean {
+function isFlat({ sdl }: Model, type: TypeNode): boolean {
   const inner = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
   const isNested = inner.kind === Kind.LIST_TYPE && isListType(inner.type);
-  return !isNested && !isInputObject(document, namedType(type));
+  return !isNested && !sdl.isInputObject(namedType(type));
 }
 
 function isReadBy(route: Route, other: Route): boolean {
@@ -83,19 +83,18 @@ export const ROUTES: Rules = {
     ],
   },
   'route-created': {
-    route: (route, { document, routes }) => {
+    route: (route, { sdl, routes }) => {
       const { status, method, path, node } = route;
       if (status !== 201) return [];
       if (method !== 'POST') return [`has @rest(status: 201) with ${method}, but only a POST creates: use 200`];
       const type = namedType(node.type);
-      const id = fieldsOf(document, type).find(({ name }) => name.value === 'id');
-      const isNamed = id !== undefined && omittedFrom(id) !== 'EVERYWHERE';
       const isRead = routes.some((one) => isReadBy(route, one) && patternOf(one.path) === `${patternOf(path)}/:`);
+      const id = sdl.fieldsOf(type).find(({ name }) => name.value === 'id');
+      const isNamed = id !== undefined && omittedFrom(id) !== 'EVERYWHERE';
       return [
-        !isNamed && `has @rest(status: 201), but ${type} has no id on REST for its Location: add id: ID!, or use 200`,
-        isNamed &&
-          !isRead &&
-          `has @rest(status: 201), but no GET of ${path}/:id returns the ${type} at its Location: add one, or use 200`,
+        isRead &&
+          !isNamed &&
+          `has @rest(status: 201), but ${type} has no id on REST for its Location: add id: ID!, or use 200`,
       ];
     },
   },
@@ -120,7 +119,7 @@ export const ROUTES: Rules = {
       ),
   },
   'if-match': {
-    route: (route, { document, routes }) => {
+    route: (route, { sdl, routes }) => {
       const { node, root, path } = route;
       if (!takesIfMatch(node)) return [];
       if (root === 'Query') return [`takes ${IF_MATCH}, which is for writes: remove it`];
@@ -128,7 +127,7 @@ export const ROUTES: Rules = {
       const isRead = routes.some((one) => isReadBy(route, one) && one.path === path);
       const given = argumentOf(route, IF_MATCH);
       const isText = given && namedType(given.type) === 'String' && !isListType(given.type);
-      const hasTag = fieldsOf(document, type).some(({ name }) => name.value === ETAG);
+      const hasTag = sdl.fieldsOf(type).some(({ name }) => name.value === ETAG);
       return [
         !isRead && `takes ${IF_MATCH}, but no GET of its path reads what it returns`,
         given && !isText && `takes ${IF_MATCH} as ${print(given.type)}, but a header is a text: write String`,
@@ -154,11 +153,11 @@ export const ROUTES: Rules = {
     ],
   },
   'access-null': {
-    field: ({ kind, node }, { types }) => [
+    field: ({ kind, node }, { sdl }) => [
       kind === 'member' &&
         node.type.kind === Kind.NON_NULL_TYPE &&
         directiveOf(node, 'access') &&
-        !types.has(namedType(node.type)) &&
+        !sdl.stored.has(namedType(node.type)) &&
         'has @access and is non-null, so that whoever may not read it loses what is around it: remove !',
     ],
   },
@@ -166,7 +165,7 @@ export const ROUTES: Rules = {
 };
 
 /** Finds answers that REST or tools could not give. */
-function answerErrors({ schema, roots, types }: Model): SchemaError[] {
+function answerErrors({ schema, roots, sdl }: Model): SchemaError[] {
   const [onRest, ofTools] = [new Set<GraphQLObjectType>(), new Set<GraphQLObjectType>()];
 
   /** Finds what an answer contains that cannot be given; each type is read once. */
@@ -183,11 +182,11 @@ function answerErrors({ schema, roots, types }: Model): SchemaError[] {
     const instead = isRest ? 'add @graphql_only' : `let ${root} return another type`;
     // relations have rules of their own, and what they lead to is read where it is listed
     const isRelation = ({ name }: GraphQLNamedType): boolean =>
-      types.has(type.name) && (types.has(name) || types.has(name.replace(/Page$/, '')));
+      sdl.stored.has(type.name) && (sdl.stored.has(name) || sdl.stored.has(name.replace(/Page$/, '')));
     const fields = Object.values(type.getFields()).filter(
       (field) =>
         !(isRest && isRelation(getNamedType(field.type))) &&
-        !(isRest && field.astNode && omittedFrom(field.astNode) === 'EVERYWHERE'),
+        !(field.astNode && omittedFrom(field.astNode) === 'EVERYWHERE'),
     );
     return [
       ...errorsAt(

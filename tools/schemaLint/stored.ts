@@ -17,15 +17,18 @@ function searchableIn(members: readonly StoredMember[]): StoredMember[] {
 }
 
 /** The types inside stored ones, and these. */
-function storedIn({ types }: Model): ReadonlySet<string> {
-  return new Set([...types.keys(), ...[...types.values()].flatMap(({ members }) => members.flatMap(typesIn))]);
+function storedIn({ sdl }: Model): ReadonlySet<string> {
+  return new Set([
+    ...sdl.stored.keys(),
+    ...[...sdl.stored.values()].flatMap(({ members }) => members.flatMap(typesIn)),
+  ]);
 }
 
 /** A rule about fields that are stored and nothing else. */
 function kept(says: (field: FieldDefinitionNode, owner: string, model: Model) => Found) {
   return {
     field: ({ node, owner }: { readonly node: FieldDefinitionNode; readonly owner: string }, model: Model): Found => {
-      const stored = model.types.get(owner);
+      const stored = model.sdl.stored.get(owner);
       const isStored = stored ? typeOf(stored, node.name.value) !== undefined : storedIn(model).has(owner);
       return isStored ? says(node, owner, model) : [];
     },
@@ -56,12 +59,12 @@ export const STORED: Rules = {
     },
   },
   'stored-list': {
-    stored: (stored, { types, roots }) => {
+    stored: (stored, { sdl, roots }) => {
       const { type, collection } = stored;
       const isListed = roots.some(({ node }) => node.name.value === collection && rowName(node) === type);
       return [
         !isListed &&
-          !ownerOf(stored, types.values()) &&
+          !ownerOf(stored, sdl.stored.values()) &&
           `is @stored, but no Query.${collection} lists it: add one that returns ${type}Page, since its scope decides who hears of changes`,
       ];
     },
@@ -72,7 +75,8 @@ export const STORED: Rules = {
       const indexes = resources.get(collection)?.indexes ?? [];
       const indexed = new Set(indexes.flatMap(({ on }) => Object.keys(on)));
       const held = indexes
-        .filter(({ options }) => options?.unique === true)
+        // one that holds for some rows is a rule of its resource
+        .filter(({ options }) => options?.unique === true && !options.partialFilterExpression)
         .map(({ on }) => Object.keys(on).join(', '));
       const may = unique === undefined ? 'has no unique member' : `can only have unique ${unique}`;
       return [
@@ -116,17 +120,17 @@ export const STORED: Rules = {
     ];
   }),
   etag: {
-    field: ({ node, owner }, { types }) => [
-      types.has(owner) &&
+    field: ({ node, owner }, { sdl }) => [
+      sdl.stored.has(owner) &&
         node.name.value === ETAG &&
         (print(node.type) !== 'String!' || omittedFrom(node) !== 'EVERYWHERE') &&
         `is the entity tag: write ${ETAG}: String! @graphql_only`,
     ],
   },
   'read-id': {
-    root: ({ kind, node }, { types }) => {
+    root: ({ kind, node }, { sdl }) => {
       const id = node.arguments?.find(({ name }) => name.value === 'id');
-      const isRead = kind === 'query' && types.has(namedType(node.type));
+      const isRead = kind === 'query' && sdl.stored.has(namedType(node.type));
       return [isRead && id && print(id.type) !== 'ID!' && `takes id as ${print(id.type)}: write id: ID!`];
     },
   },
@@ -168,14 +172,14 @@ export const STORED: Rules = {
     },
   },
   'relation-list': {
-    relation: ({ field, type, member, isList }, _stored, { types }) =>
+    relation: ({ field, type, member, isList }, _stored, { sdl }) =>
       isList
         ? [
             ...(field.arguments ?? []).map(
               ({ name: { value } }) =>
                 !['limit', 'cursor'].includes(value) && `takes ${value}: a nested list takes only limit and cursor`,
             ),
-            typeOf(types.get(type), member) !== 'ID' &&
+            typeOf(sdl.stored.get(type), member) !== 'ID' &&
               `is a list of ${type}, which has no member ${member} of type ID`,
           ]
         : [],
@@ -185,16 +189,19 @@ export const STORED: Rules = {
       omittedFrom(field) === undefined &&
         `${isList ? 'is a list' : 'refers to another object'}: add @graphql_only, since REST has no other objects`,
       omittedFrom(field) === 'LISTS' &&
-        'has @graphql_only(on: LISTS), but REST never has other objects: remove (on: LISTS)',
+        'has @graphql_only(on: LISTS), but REST has other objects only if `include` names them: write on: UNLESS_INCLUDED, or remove it',
+      isList &&
+        omittedFrom(field) === 'UNLESS_INCLUDED' &&
+        'is a list, which `include` cannot add: remove (on: UNLESS_INCLUDED)',
     ],
   },
   'relation-inside': {
     field: ({ node, owner }, model) => {
-      const { types } = model;
-      const other = [rowName(node) ?? '', namedType(node.type)].find((one) => types.has(one));
+      const { sdl } = model;
+      const other = [rowName(node) ?? '', namedType(node.type)].find((one) => sdl.stored.has(one));
       return [
         other !== undefined &&
-          !types.has(owner) &&
+          !sdl.stored.has(owner) &&
           storedIn(model).has(owner) &&
           `leads to the type ${other}, but only fields of types with @stored can: move it to the one around ${owner}`,
       ];

@@ -1,15 +1,7 @@
 import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
 import { errorsAt, type SchemaError } from '../../src/schema/checks/errors';
 import { IF_MATCH } from '../../src/schema/entityTags';
-import {
-  type Constraint,
-  directiveOf,
-  fieldsOf,
-  inputFieldsOf,
-  isInputObject,
-  isListType,
-  namedType,
-} from '../../src/schema/sdl';
+import { type Constraint, directiveOf, isListType, namedType } from '../../src/schema/sdl';
 import type { Model, Rules } from './model';
 
 /* Inputs beside what they are stored as, and bulk calls. */
@@ -47,10 +39,10 @@ function memberErrors(
   field: FieldDefinitionNode,
   isAmended = false,
 ): SchemaError[] {
-  const { document } = model;
+  const { sdl } = model;
   const [given, wanted] = [namedType(member.type), namedType(field.type)];
-  const [stored, isObject] = [`${type}.${field.name.value}`, fieldsOf(document, wanted).length > 0];
-  const isSameType = isObject ? isInputObject(document, given) : given === wanted;
+  const [stored, isObject] = [`${type}.${field.name.value}`, sdl.fieldsOf(wanted).length > 0];
+  const isSameType = isObject ? sdl.isInputObject(given) : given === wanted;
   if (!isSameType || isListType(member.type) !== isListType(field.type))
     return errorsAt(
       member,
@@ -69,19 +61,19 @@ function memberErrors(
 }
 
 function inputErrors(model: Model, input: string, type: string): SchemaError[] {
-  return inputFieldsOf(model.document, input).flatMap((member) => {
-    const field = fieldsOf(model.document, type).find(({ name }) => name.value === member.name.value);
+  return model.sdl.inputFieldsOf(input).flatMap((member) => {
+    const field = model.sdl.fieldsOf(type).find(({ name }) => name.value === member.name.value);
     return field ? memberErrors(model, `${input}.${member.name.value}`, member, type, field) : [];
   });
 }
 
 /** The arguments of a write that are members of the stored object that it returns, with the fields of these. */
-function membersOf({ types, document }: Model, { type, arguments: args = [] }: FieldDefinitionNode) {
-  const stored = types.get(namedType(type));
+function membersOf({ sdl }: Model, { type, arguments: args = [] }: FieldDefinitionNode) {
+  const stored = sdl.stored.get(namedType(type));
   return args.flatMap((argument) => {
     const { value: name } = argument.name;
     const isMember = name !== IF_MATCH && stored?.members.some((member) => member.name === name);
-    const field = isMember ? fieldsOf(document, stored?.type).find((one) => one.name.value === name) : undefined;
+    const field = isMember ? sdl.fieldsOf(stored?.type).find((one) => one.name.value === name) : undefined;
     return stored && field ? [{ argument, field, stored }] : [];
   });
 }
@@ -91,7 +83,7 @@ const isChange = (method = ''): boolean => method === 'PATCH' || method === 'PUT
 export const WRITES: Rules = {
   'input-type': {
     schema: (model) => [
-      ...model.upserts.flatMap(({ element, stored }) => inputErrors(model, element, stored.type)),
+      ...model.sdl.upserts.flatMap(({ element, stored }) => inputErrors(model, element, stored.type)),
       ...model.roots.flatMap(({ kind, node, name }) => {
         const { method, path = '' } = directiveOf(node, 'rest') ?? {};
         return membersOf(model, node)
@@ -110,20 +102,23 @@ export const WRITES: Rules = {
           const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};
           const isRequired = argument.type.kind === Kind.NON_NULL_TYPE || required;
           const name = argument.name.value;
+          // what null means there, its merge says, as in a bulk call
+          const isMerged = model.sdl.upserts.some(({ change }) => change === node.name.value);
           return [
             method === 'PATCH' &&
               isRequired &&
               `requires ${name}, but a PATCH takes only what changes: make it nullable, with @constraint(not_null: true) if null is no value`,
             !isRequired &&
               !notNull &&
+              !isMerged &&
               field.type.kind === Kind.NON_NULL_TYPE &&
               `takes null for ${name}, but ${stored.type}.${name} is never null: add @constraint(not_null: true)`,
           ];
         }),
   },
   'change-scope': {
-    route: ({ method, node }, { roots, upserts }) => {
-      const bulk = upserts.find(({ stored }) => stored.type === namedType(node.type));
+    route: ({ method, node }, { roots, sdl }) => {
+      const bulk = sdl.upserts.find(({ stored }) => stored.type === namedType(node.type));
       const other = roots.find((one) => one.node.name.value === bulk?.operation);
       if (!bulk || !other || !isChange(method)) return [];
       const [own, wanted] = [node, other.node].map((one) => String(directiveOf(one, 'access')?.scope));
@@ -134,9 +129,9 @@ export const WRITES: Rules = {
     },
   },
   'bulk-none': {
-    root: ({ owner, node }, { resolvers, upserts }) => [
+    root: ({ owner, node }, { resolvers, sdl }) => [
       resolvers[owner]?.[node.name.value]?.merge &&
-        !upserts.some(({ operation }) => operation === node.name.value) &&
+        !sdl.upserts.some(({ operation }) => operation === node.name.value) &&
         'upserts a list of elements, but has none: name an argument as the collection with @per_element, and the key as @stored(unique:)',
     ],
   },
@@ -151,8 +146,8 @@ export const WRITES: Rules = {
       ),
   },
   'bulk-key': {
-    upsert: ({ element, key, list }, { document }) => {
-      const member = inputFieldsOf(document, element).find(({ name }) => name.value === key);
+    upsert: ({ element, key, list }, { sdl }) => {
+      const member = sdl.inputFieldsOf(element).find(({ name }) => name.value === key);
       const by = `${element}.${key}, by which ${list} are matched,`;
       if (!member) return [`has no ${by} in its elements: add it with @constraint(required: true)`];
       const isRequired = directiveOf(member, 'constraint')?.required === true;

@@ -3,6 +3,7 @@ import type { Token } from '../../database/changeCursor';
 import { DATABASE_NAME } from '../../database/organisationData';
 import { UUID } from '../../units';
 import type { EventRow } from '../collection';
+import { ERASED_AT } from '../../schema/personal';
 import { GAP, PUBLIC, type PublicCollection } from '../types';
 
 /* What the log says of a change, and the event that it is. */
@@ -21,7 +22,7 @@ export interface Change {
   /** Paths of the members that an update set. */
   readonly set?: readonly string[];
   readonly updateDescription?: {
-    readonly updatedFields?: { readonly status?: unknown };
+    readonly updatedFields?: { readonly status?: unknown; readonly [ERASED_AT]?: unknown };
     readonly removedFields?: readonly string[];
     readonly truncatedArrays?: readonly { readonly field: string }[];
   };
@@ -54,7 +55,7 @@ export function stagesFor(control: string): object[] {
         ...{ operationType: 1, clusterTime: 1, wallTime: 1, ns: 1, to: 1, 'documentKey._id': 1 },
         ...{ 'fullDocument.status': 1, ...Object.fromEntries(refers) },
         set: { $map: { input: paths, in: '$$this.k' } },
-        'updateDescription.updatedFields.status': 1,
+        ...{ 'updateDescription.updatedFields.status': 1, [`updateDescription.updatedFields.${ERASED_AT}`]: 1 },
         ...{ 'updateDescription.removedFields': 1, 'updateDescription.truncatedArrays': 1 },
       },
     },
@@ -136,6 +137,7 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
     case 'update': {
       const changes = changedMembers(change, found);
       if (changes.length === 0) return undefined;
+      if (change.updateDescription?.updatedFields?.[ERASED_AT]) return event('erased', changes, known.now);
       if (!hasStatus || !changes.includes('status')) return event('updated', changes, known.now);
       return event('status_changed', changes, change.updateDescription?.updatedFields?.status);
     }

@@ -22,6 +22,8 @@ export interface Customer {
   readonly billing_address: Address | null;
   readonly delivery_address: Address | null;
   readonly contacts: readonly Contact[];
+  /** Rows that were not erased lack it. */
+  readonly erased_at?: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly search: readonly string[];
@@ -34,9 +36,9 @@ export const customers = defineResource<Customer>({
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
     { on: { name: 1, _id: 1 } },
-    { on: { email: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
+  retired: ['email_1_created_at_-1__id_-1'],
 });
 
 /** A postal address (contract, section 3). */

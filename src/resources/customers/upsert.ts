@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { choose, chooseAll, type Given, upsertResolvers } from '../../stored/upsert';
 import { type AddressInput, type Contact, type Customer, customers, toAddress } from './customers';
 
-/** A validated contact of a bulk call. */
-type ContactInput = Pick<Contact, 'name'> & Given<Omit<Contact, 'id' | 'name'>>;
+/** A validated contact of a caller. */
+type ContactInput = Pick<Contact, 'name'> & Given<Omit<Contact, 'name'>>;
 
 /** Members of a customer without rules of their own. */
 const CLEARED: Pick<Customer, 'email' | 'phone' | 'vat_number'> = { email: null, phone: null, vat_number: null };
@@ -21,6 +21,13 @@ interface CustomerUpsert extends Given<typeof CLEARED> {
 /** Creates and updates customers by external_ref. */
 export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   collection: customers,
+  rules: ({ contacts }) => {
+    const primary = (contacts ?? []).flatMap((contact, index) => (contact.primary === true ? [index] : []));
+    return primary.slice(1).map((index) => {
+      const pointer = `/contacts/${String(index)}/primary`;
+      return { pointer, code: 'duplicate', detail: 'must be true for one contact only' };
+    });
+  },
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
@@ -34,7 +41,8 @@ export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
           ? (existing?.contacts ?? [])
           : toContacts(input.contacts ?? [], existing?.contacts ?? []),
     };
-    return { ...members, search: customers.words(members) };
+    const erased = existing && 'erased_at' in existing ? { erased_at: existing.erased_at ?? null } : {};
+    return { ...members, ...erased, search: customers.words(members) };
   },
 });
 
@@ -47,8 +55,13 @@ function chooseAddress(
 
 type Person = Omit<Contact, 'id'>;
 
-/** How to match contacts: first by all members, then by name and email address. */
-const KNOWN_BY: readonly ((one: Person, other: Person) => boolean)[] = [
+interface Sent extends Person {
+  readonly id: string | null;
+}
+
+/** How to match contacts: first by id, then by all members, then by name and email address. */
+const KNOWN_BY: readonly ((one: Contact, other: Sent) => boolean)[] = [
+  (one, other) => one.id === other.id,
   (one, other) =>
     isSame(one, other) && one.role === other.role && one.phone === other.phone && one.primary === other.primary,
   isSame,
@@ -60,11 +73,11 @@ function isSame(one: Person, other: Person): boolean {
 
 /** The new contacts; those that match an existing contact keep its id. */
 function toContacts(given: readonly ContactInput[], existing: readonly Contact[]): Contact[] {
-  const people = given.map(({ name, role = null, email = null, phone = null, primary }): Person => {
-    return { name, role, email, phone, primary: primary ?? false };
+  const people = given.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {
+    return { id: id?.toLowerCase() ?? null, name, role, email, phone, primary: primary ?? false };
   });
   const free = new Set(existing);
-  const ids = new Map<Person, string>();
+  const ids = new Map<Sent, string>();
   for (const isKnown of KNOWN_BY) {
     for (const person of people.filter((candidate) => !ids.has(candidate))) {
       const known = [...free].find((contact) => isKnown(contact, person));
@@ -73,5 +86,5 @@ function toContacts(given: readonly ContactInput[], existing: readonly Contact[]
       free.delete(known);
     }
   }
-  return people.map((person) => ({ id: ids.get(person) ?? randomUUID(), ...person }));
+  return people.map((person) => ({ ...person, id: ids.get(person) ?? randomUUID() }));
 }

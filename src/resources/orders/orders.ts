@@ -7,6 +7,7 @@ export const orders = defineResource({
     { on: { number: 1 }, options: { unique: true } },
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
+    { on: { placed_at: -1, _id: -1 } },
     // covers order_totals, so that it reads no documents
     {
       on: {

@@ -1,13 +1,14 @@
 import { trusted } from 'mongoose';
 import type { RequestContext } from '../../operations/context';
 import type { OrganisationData } from '../../database/organisationData';
-import { defaultOf } from '../../schema/sdl';
-import { aggregate, decimal, exact, ifWithin, type Rows, type Span, within } from '../../stored/totals';
+import { published } from '../../schema/model';
+import { aggregate, decimal, exact, ifWithin, ofStatus, type Rows, type Span, within } from '../../stored/totals';
 import { orders } from './orders';
 
-const DEFAULT_LIMIT = defaultOf('product_sales', 'limit');
+const DEFAULT_LIMIT = published.defaultOf('product_sales', 'limit');
 
 interface ProductSalesArguments extends Span {
+  readonly status?: readonly string[] | null;
   /** Products per currency. */
   readonly limit?: number | null;
 }
@@ -27,10 +28,13 @@ function rounded(amount: object): object {
 }
 
 /** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
-async function productSales(data: OrganisationData, { limit, ...span }: ProductSalesArguments): Promise<Rows<object>> {
+async function productSales(
+  data: OrganisationData,
+  { limit, status, ...span }: ProductSalesArguments,
+): Promise<Rows<object>> {
   const found = await aggregate(data, orders, [
     within('placed_at', span),
-    { $match: { status: trusted({ $ne: 'cancelled' }) } },
+    { $match: ofStatus(status, { status: trusted({ $ne: 'cancelled' }) }) },
     // read only the members of a line that are used
     {
       $project: {

@@ -61,14 +61,15 @@ async function storeThreads(
 ): Promise<StoredRecord[]> {
   const faults = await foreignMessages(data, records, session);
   const sound = records.filter((record) => !faults.has(record.id));
-  const written = await storeDocuments(data, requests, sound.map(toThread), { session });
+  const written = await storeDocuments(data, requests, sound.map(toThread), { uniqueBy: 'external_ref', session });
   const outcomes = new Map(sound.map((record, index) => [record.id, written[index]]));
-  const all = sound.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
+  const kept = sound.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
+  const all = kept.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
   const stored = await storeDocuments(data, messages, all, { session });
   const changed = new Set(
     all.filter((_message, index) => stored[index]?.outcome !== 'unchanged').map((message) => message.request_id),
   );
-  for (const record of sound) {
+  for (const record of kept) {
     const outcome = outcomes.get(record.id)?.outcome;
     // new or unchanged threads have no other messages
     if (outcome === 'created' || (outcome === 'unchanged' && !changed.has(record.id))) continue;
@@ -76,8 +77,8 @@ async function storeThreads(
     await data.collection(messages).deleteMany({ request_id: record.id, _id: others }, { session });
   }
   return records.map(({ id }): StoredRecord => {
-    const outcome = outcomes.get(id)?.outcome ?? 'failed';
-    if (outcome === 'failed') return { outcome, errors: faults.get(id) ?? [] };
+    const { outcome = 'failed', errors = faults.get(id) ?? [] } = outcomes.get(id) ?? {};
+    if (outcome === 'failed') return { outcome, errors };
     return { outcome: outcome === 'unchanged' && changed.has(id) ? 'updated' : outcome, errors: [] };
   });
 }
@@ -131,7 +132,7 @@ function toThread(record: ImportRecord): RequestThread {
   const bodies = given as MessageRecord[];
   const last = Math.max(...bodies.map((message) => new Date(message.created_at).getTime()));
   return {
-    ...(fromRecord(members, ['created_at', 'updated_at']) as unknown as RequestThread),
+    ...(fromRecord(members, requests.stored) as unknown as RequestThread),
     message_count: bodies.length,
     last_message_at: new Date(last),
     search: searchWords(String(record.subject), ...bodies.map((message) => message.body)),
@@ -139,5 +140,5 @@ function toThread(record: ImportRecord): RequestThread {
 }
 
 function toMessage(record: MessageRecord, threadId: string): Message {
-  return { ...(fromRecord(record, ['created_at']) as unknown as Message), request_id: threadId };
+  return { ...(fromRecord(record, messages.stored) as unknown as Message), request_id: threadId };
 }

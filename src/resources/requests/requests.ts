@@ -6,6 +6,7 @@ export interface RequestThread {
   readonly subject: string;
   readonly status: 'open' | 'answered' | 'closed';
   readonly customer_id: string | null;
+  readonly external_ref: string | null;
   readonly contact: { readonly name: string; readonly email: string | null; readonly phone: string | null } | null;
   readonly message_count: number;
   readonly last_message_at: Date;
@@ -32,6 +33,8 @@ export const requests = defineResource<RequestThread>({
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
+    // those without one are not compared
+    { on: { external_ref: 1 }, options: { unique: true, partialFilterExpression: { external_ref: { $gt: '' } } } },
   ],
   isPartOfRecord: true,
 });

@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
+import { isDuplicateKey } from '../../database/faults';
 import { READ_WITHIN } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
-import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
-import { directiveOf, fieldsOf, loadDocument } from '../../schema/sdl';
-import { searchWords } from '../../stored/search';
+import { notFound, validationFailed } from '../../errors';
+import type { RequestContext } from '../../operations/context';
+import { comparable } from '../../schema/callerKeys';
+import { published } from '../../schema/model';
+import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
+import { type ChangeArguments, changeObject, taken } from '../../stored/change';
 import { readOne } from '../../stored/collection';
-import { customers } from '../customers/customers';
+import { changedAt, writeRows } from '../../stored/rows';
+import { MOST_WORDS, searchWords } from '../../stored/search';
+import { type Customer, customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
 /** What a new thread writes. */
@@ -19,7 +26,7 @@ const SUBJECT_LENGTH = lengthOf('subject');
 const OF_CONTACT = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
 
 function lengthOf(member: string): number {
-  const field = fieldsOf(loadDocument(), requests.stored.type).find(({ name }) => name.value === member);
+  const field = published.fieldsOf(requests.stored.type).find(({ name }) => name.value === member);
   return directiveOf(field, 'constraint')?.max_length ?? Infinity;
 }
 
@@ -40,8 +47,14 @@ export async function listMessages(
   return data.reads(() => findPage(data.collection(messages), list));
 }
 
+/** What a thread's search words gain by another text. */
+function moreWords(words: readonly string[], text: string): string[] {
+  return [...new Set([...words, ...searchWords(text)])].slice(0, MOST_WORDS);
+}
+
 export interface NewRequest {
   readonly text: string;
+  readonly external_ref?: string | null;
   readonly subject?: string | null;
   readonly customer_id?: string | null;
   readonly contact?: { readonly name: string; readonly email?: string | null; readonly phone?: string | null } | null;
@@ -49,53 +62,175 @@ export interface NewRequest {
 
 /**
  * Creates a thread with its first message, in one transaction.
- * @throws AppError validation_failed if the text is blank or the organisation has no such customer.
+ * @throws AppError validation_failed if the text is blank or the organisation has no such customer; conflict if another thread has the
+ * external_ref.
  */
 export async function openRequest(
   data: OrganisationData,
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
-  const broken = brokenTexts(input);
-  if (broken.length > 0) throw validationFailed(broken);
+  requireSound(input);
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
+  const externalRef = input.external_ref == null ? null : comparable(input.external_ref);
   const subject = subjectOf(input);
-  const customer = customerId === null ? null : await data.related(customers, customerId, customers.projection);
-  if (subject === '')
-    throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
-  if (customerId !== null && !customer) {
-    throw validationFailed([
-      { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
-    ]);
-  }
+  requireText(input);
+  const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
+  return onlyOwner(data, externalRef, () =>
+    write(async (session, now) => {
+      const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
+      const thread: RequestThread = {
+        _id: randomUUID(),
+        subject,
+        status: 'open',
+        customer_id: customerId,
+        external_ref: externalRef,
+        contact: contact ? withAll(contact) : null,
+        message_count: 1,
+        last_message_at: now,
+        created_at: now,
+        updated_at: now,
+        search,
+      };
+      const message: Message = {
+        _id: randomUUID(),
+        request_id: thread._id,
+        author: 'customer',
+        author_name: authorName,
+        body: input.text,
+        created_at: now,
+      };
+      await data.collection(requests).insertOne(thread, { session });
+      await data.collection(messages).insertOne(message, { session });
+      return thread;
+    }, STORED),
+  );
+}
+
+export interface NewMessage {
+  readonly id: string;
+  readonly text: string;
+  readonly author?: Message['author'] | null;
+  readonly author_name?: string | null;
+}
+
+/**
+ * Adds a message to a thread, and sets the thread's status by who wrote it, in one transaction.
+ * @throws AppError validation_failed if the text is blank; not_found
+ */
+export async function addMessage(data: OrganisationData, input: NewMessage, write: UnitOfWork): Promise<Message> {
+  requireSound(input);
+  requireText(input);
+  const author = input.author ?? 'customer';
   return write(async (session, now) => {
-    const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
-    const thread: RequestThread = {
-      _id: randomUUID(),
-      subject,
-      status: 'open',
-      customer_id: customerId,
-      contact: contact ? withAll(contact) : null,
-      message_count: 1,
-      last_message_at: now,
-      created_at: now,
-      updated_at: now,
-      search,
-    };
+    const before = await threadOf(data, input.id, session);
+    const at = changedAt(before.last_message_at, now);
     const message: Message = {
       _id: randomUUID(),
-      request_id: thread._id,
-      author: 'customer',
-      author_name: authorName,
+      request_id: before._id,
+      author,
+      author_name: input.author_name ?? (author === 'customer' ? await senderOf(data, before, session) : null),
       body: input.text,
-      created_at: now,
+      created_at: at,
     };
-    await data.collection(requests).insertOne(thread, { session });
+    const row: RequestThread = {
+      ...before,
+      status: statusAfter(author, before.status),
+      message_count: before.message_count + 1,
+      last_message_at: at,
+      updated_at: changedAt(before.updated_at, at),
+      search: moreWords(before.search, input.text),
+    };
     await data.collection(messages).insertOne(message, { session });
-    return thread;
+    await writeRows(data.collection(requests), [{ row, before }], { ordered: true, session });
+    return message;
   }, STORED);
+}
+
+/** A customer's message asks for an answer, also on a closed thread; an answer does not reopen one. */
+function statusAfter(author: Message['author'], before: RequestThread['status']): RequestThread['status'] {
+  if (author === 'customer') return 'open';
+  return before === 'closed' ? 'closed' : 'answered';
+}
+
+async function threadOf(data: OrganisationData, id: string, session: ClientSession): Promise<RequestThread> {
+  const options = { session, maxTimeMS: READ_WITHIN };
+  const found = await data.collection(requests).findOne({ _id: id.toLowerCase() }, options);
+  if (!found) throw notFound('request');
+  return found;
+}
+
+/** The name of the person who sent a request, or of its customer. */
+async function senderOf(
+  data: OrganisationData,
+  { contact, customer_id: customer }: RequestThread,
+  session: ClientSession,
+): Promise<string | null> {
+  if (contact) return contact.name;
+  return customer === null ? null : nameOf(data, customer, session);
+}
+
+/**
+ * Changes a thread.
+ * @throws AppError as {@link changeObject} does, and validation_failed if the organisation has no such customer
+ */
+export async function updateRequest(
+  args: ChangeArguments,
+  context: RequestContext,
+  info: Pick<GraphQLResolveInfo, 'schema'>,
+): Promise<object> {
+  const { data } = context;
+  const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
+  await customerOf(data, customerId ?? null);
+  const externalRef = args.external_ref == null ? null : comparable(args.external_ref as string);
+  return onlyOwner(data, externalRef, () =>
+    changeObject(requests, args, context, info, {
+      merge: (before, { subject, ...given }) => ({
+        ...given,
+        ...(customerId !== undefined && { customer_id: customerId }),
+        ...(typeof subject === 'string' && subject.trim() !== before.subject && retitled(before, subject.trim())),
+      }),
+    }),
+  );
+}
+
+/** It is also found by the words of its earlier subjects. */
+function retitled({ search }: RequestThread, subject: string): Pick<RequestThread, 'subject' | 'search'> {
+  return { subject, search: moreWords(search, subject) };
+}
+
+/** Runs a write, of which a reference that another thread has is a conflict. */
+async function onlyOwner<T>(data: OrganisationData, externalRef: string | null, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (externalRef === null || !isDuplicateKey(error)) throw error;
+    const filter = { external_ref: externalRef };
+    const owner = await data.collection(requests).findOne(filter, { projection: { _id: 1 }, maxTimeMS: READ_WITHIN });
+    throw taken('request', 'external_ref', owner?._id);
+  }
+}
+
+function requireSound(input: object): void {
+  const broken = brokenTexts(input);
+  if (broken.length > 0) throw validationFailed(broken);
+}
+
+function requireText({ text }: { readonly text: string }): void {
+  if (text.trim() === '')
+    throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
+}
+
+/** @throws AppError validation_failed if the organisation has no such customer */
+async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
+  if (id === null) return null;
+  const found = await data.related(customers, id, customers.projection);
+  if (found) return found;
+  throw validationFailed([
+    { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
+  ]);
 }
 
 /** Read in the transaction that copies it, which whoever erases the customer waits for. */

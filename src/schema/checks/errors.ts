@@ -1,21 +1,23 @@
 import { type ASTNode, type DocumentNode, getLocation, type GraphQLError, Kind } from 'graphql';
 import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
+import { published, SchemaModel } from '../model';
 import type { ResolverTable } from '../resolvers';
-import { loadDocument, readDocument } from '../sdl';
-import type { Types } from '../storedTypes';
+import { readDocument, type Sdl } from '../sdl';
 
 /** A resource of the server, to check the SDL against. */
 export interface CheckedResource {
   /** Name of its collection, and of the root field that lists it. */
   readonly name: string;
-  readonly indexes: readonly { readonly on: object; readonly options?: { readonly unique?: unknown } }[];
+  readonly indexes: readonly {
+    readonly on: object;
+    readonly options?: { readonly unique?: unknown; readonly partialFilterExpression?: unknown };
+  }[];
 }
 
 /** The SDL and what serves it. */
 export interface Checked {
-  readonly document: DocumentNode;
-  readonly types: Types;
+  readonly sdl: SchemaModel;
   readonly resolvers: ResolverTable;
   readonly resources: ReadonlyMap<string, CheckedResource>;
 }
@@ -27,8 +29,8 @@ export interface SchemaError {
 }
 
 /** Where an object type is defined. */
-export function nodeOf({ definitions }: DocumentNode, type: string): ASTNode | undefined {
-  return definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
+export function nodeOf({ document }: Sdl, type: string): ASTNode | undefined {
+  return document.definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
 }
 
 /** The errors of one place whose condition holds. */
@@ -48,11 +50,11 @@ export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]
   });
 }
 
-/** The errors that `find` finds in a document, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. */
-export function linesOf(document: DocumentNode, find: (document: DocumentNode) => readonly SchemaError[]): string[] {
-  if (find(document).length === 0) return [];
+/** The errors that `find` finds in a schema, one a line: `schema/quotes.graphql:12: Query.quotes has no resolver`. */
+export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
+  if (find(sdl).length === 0) return [];
   // locations take memory, and only errors need them
-  const located = document === loadDocument() ? readDocument() : document;
+  const located = sdl === published ? new SchemaModel(readDocument()) : sdl;
   const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
   // the same sentence again is about the same fault
   return [...new Map(lines.toReversed()).values()].toReversed();

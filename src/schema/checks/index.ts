@@ -11,24 +11,22 @@ import { validateSDL } from 'graphql/validation/validate';
 import { ROLES } from '../../auth/roles';
 import { SCOPES } from '../../auth/scopes';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import type { SchemaModel } from '../model';
 import type { ResolverTable } from '../resolvers';
 import { scalars } from '../scalars';
 import {
-  allFieldNodes,
   directiveOf,
-  enumValuesOf,
-  fieldsOf,
   FILTER_KINDS,
   isListType,
   isObjectNode,
   isRootType,
   namedType,
-  rootFieldNodes,
   type RootType,
   rowName,
+  type Sdl,
   SUBSCRIPTION,
 } from '../sdl';
-import { type StoredType, storedTypes, type Types } from '../storedTypes';
+import type { StoredType, Types } from '../storedTypes';
 import { type Checked, type CheckedResource, errorsAt, errorsOf, linesOf, nodeOf, type SchemaError } from './errors';
 import { listErrors } from './lists';
 import { upsertErrors } from './upserts';
@@ -39,21 +37,18 @@ import { upsertErrors } from './upserts';
  */
 
 /** Refuses a schema that would show or lose data. @throws Error with a line per fault, each with what to change where */
-export function refuseErrors(
-  document: DocumentNode,
-  resolvers: ResolverTable,
-  resources: readonly CheckedResource[],
-): void {
-  const lines = linesOf(document, (one) => schemaErrors(one, resolvers, resources));
+export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): void {
+  const lines = linesOf(sdl, (one) => schemaErrors(one, resolvers, resources));
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
 /** In stages: what a stage reads, the one before it found valid. */
 export function schemaErrors(
-  document: DocumentNode,
+  sdl: SchemaModel,
   resolvers: ResolverTable,
   defined: readonly CheckedResource[],
 ): SchemaError[] {
+  const { document } = sdl;
   const invalid = validateSDL(document);
   if (invalid.length > 0) return errorsOf(document, invalid);
   const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
@@ -61,17 +56,17 @@ export function schemaErrors(
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
   if (values.length > 0) return errorsOf(document, values);
   const resources = new Map(defined.map((resource) => [resource.name, resource]));
-  const checked: Checked = { document, types: storedTypes(document), resolvers, resources };
+  const checked: Checked = { sdl, resolvers, resources };
   return [
     ...scalarErrors(document),
-    ...tableErrors(document),
+    ...tableErrors(sdl),
     ...collectionErrors(checked),
-    ...allFieldNodes(document).flatMap(({ type, field }) => fieldErrors(checked, type, field)),
+    ...sdl.fields.flatMap(({ type, field }) => fieldErrors(checked, type, field)),
     ...amountErrors(document),
-    ...relationErrors(checked),
-    ...routeErrors(document),
-    ...scopeErrors(document),
-    ...personalErrors(checked),
+    ...relationErrors(sdl),
+    ...routeErrors(sdl),
+    ...scopeErrors(sdl),
+    ...personalErrors(sdl),
     ...listErrors(checked),
     ...upsertErrors(checked),
   ];
@@ -95,9 +90,10 @@ const KNOWN = [
   { name: 'FilterBy', file: 'src/schema/sdl.ts', values: FILTER_KINDS as readonly string[] },
 ];
 
-function tableErrors(document: DocumentNode): SchemaError[] {
+function tableErrors(sdl: Sdl): SchemaError[] {
   return KNOWN.flatMap(({ name, file, values }) =>
-    enumValuesOf(document, name)
+    sdl
+      .enumValuesOf(name)
       .filter((value) => !values.includes(value.name.value))
       .flatMap((node) => errorsAt(node, `enum ${name} has ${node.name.value}, which ${file} lacks: add it there`)),
   );
@@ -106,15 +102,15 @@ function tableErrors(document: DocumentNode): SchemaError[] {
 /** The gateway's own collections in an organisation's database; tests hold them equal to their definitions. */
 export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'events', 'webhook_deliveries'];
 
-function collectionErrors({ document, types, resources }: Checked): SchemaError[] {
+function collectionErrors({ sdl, resources }: Checked): SchemaError[] {
   const owners = new Map<string, string>();
-  return [...types.values()].flatMap(({ type, collection, unique }) => {
+  return [...sdl.stored.values()].flatMap(({ type, collection, unique }) => {
     const other = owners.get(collection);
     owners.set(collection, type);
     const indexes = resources.get(collection)?.indexes;
     const isHeld = indexes?.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
     return errorsAt(
-      nodeOf(document, type),
+      nodeOf(sdl, type),
       other !== undefined && `${type} has the same collection as ${other}: use another in @stored`,
       OWN_COLLECTIONS.includes(collection) &&
         `${type} has the collection ${collection}, which is the gateway's own: use another in @stored`,
@@ -127,17 +123,17 @@ function collectionErrors({ document, types, resources }: Checked): SchemaError[
   });
 }
 
-function fieldErrors(checked: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
+function fieldErrors({ sdl, resolvers, resources }: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
   const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
   const isRoot = isRootType(type) || type === SUBSCRIPTION;
   const role = access?.role;
   const given = Object.keys(access ?? {});
-  const stored = isRoot ? shownType(field, checked.types) : undefined;
+  const stored = isRoot ? shownType(field, sdl.stored) : undefined;
   // what a resource derives, it lacks for one reason
-  const isDerived = [stored, checked.types.get(type), relatedType(checked, field)].some(
-    (one) => one && !checked.resources.has(one.collection),
+  const isDerived = [stored, sdl.stored.get(type), relatedType(sdl, field)].some(
+    (one) => one && !resources.has(one.collection),
   );
-  const isResolved = checked.resolvers[type]?.[field.name.value] !== undefined || isDerived;
+  const isResolved = resolvers[type]?.[field.name.value] !== undefined || isDerived;
   // no list of all that is stored has an end
   if (stored && isListType(field.type))
     return errorsAt(field, `${place} is a list of ${stored.type}: write ${stored.type}Page`);
@@ -171,8 +167,8 @@ function shownType(field: FieldDefinitionNode, types: Types): StoredType | undef
 }
 
 /** The stored type that a field of another leads to. */
-function relatedType({ types }: Checked, field: FieldDefinitionNode): StoredType | undefined {
-  return types.get(rowName(field) ?? '') ?? types.get(namedType(field.type));
+function relatedType({ stored }: SchemaModel, field: FieldDefinitionNode): StoredType | undefined {
+  return stored.get(rowName(field) ?? '') ?? stored.get(namedType(field.type));
 }
 
 function readErrors(field: FieldDefinitionNode, place: string, { type, collection }: StoredType): unknown[] {
@@ -187,8 +183,8 @@ function readErrors(field: FieldDefinitionNode, place: string, { type, collectio
   ];
 }
 
-function relationErrors({ types }: Checked): SchemaError[] {
-  return [...types.values()].flatMap(({ type: owner, relations }) =>
+function relationErrors({ stored }: SchemaModel): SchemaError[] {
+  return [...stored.values()].flatMap(({ type: owner, relations }) =>
     relations.flatMap(({ field, type, isList }) => {
       const place = `${owner}.${field.name.value}`;
       const isAny = Object.keys(directiveOf(field, 'access') ?? {}).length === 0;
@@ -204,9 +200,9 @@ function relationErrors({ types }: Checked): SchemaError[] {
 }
 
 /** Finds routes that are one, of which only the first would be served. */
-function routeErrors(document: DocumentNode): SchemaError[] {
+function routeErrors({ roots }: Sdl): SchemaError[] {
   const places = new Map<string, string>();
-  return rootFieldNodes(document).flatMap(({ kind, field }) => {
+  return roots.flatMap(({ kind, field }) => {
     const rest = directiveOf(field, 'rest');
     if (!rest) return [];
     const [place, route] = [`${kind}.${field.name.value}`, `${rest.method} ${rest.path.replaceAll(/:\w+/g, ':')}`];
@@ -217,9 +213,8 @@ function routeErrors(document: DocumentNode): SchemaError[] {
 }
 
 /** Finds writes that keys may make which were given to read. */
-function scopeErrors(document: DocumentNode): SchemaError[] {
-  const fields = rootFieldNodes(document);
-  const of = (root: RootType) => fields.flatMap(({ kind, field }) => (kind === root ? [field] : []));
+function scopeErrors({ roots }: Sdl): SchemaError[] {
+  const of = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
   const readers = new Map(of('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));
   return of('Mutation').flatMap((field) => {
     const scope = directiveOf(field, 'access')?.scope;
@@ -233,10 +228,10 @@ function scopeErrors(document: DocumentNode): SchemaError[] {
 }
 
 /** Finds personal data that erasing a customer would leave. */
-function personalErrors({ document, types }: Checked): SchemaError[] {
-  const concerned = typesOfCustomer(types).flatMap(({ stored, parts }) => [stored, ...parts]);
+function personalErrors(sdl: SchemaModel): SchemaError[] {
+  const concerned = typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]);
   const own = new Set(concerned.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
-  const stray = allFieldNodes(document).flatMap(({ type, field }) => {
+  const stray = sdl.fields.flatMap(({ type, field }) => {
     const place = `${type}.${field.name.value}`;
     const isStray = directiveOf(field, 'personal') && !own.has(place);
     return errorsAt(
@@ -244,18 +239,18 @@ function personalErrors({ document, types }: Checked): SchemaError[] {
       isStray && `${place} is @personal, but is no member of a stored type that refers to a customer: remove it`,
     );
   });
-  return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(document, stored)), ...stray];
+  return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(sdl, stored)), ...stray];
 }
 
-function erasureErrors(document: DocumentNode, { type, unique, members }: StoredType): SchemaError[] {
-  return fieldsOf(document, type).flatMap((field) => {
+function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType): SchemaError[] {
+  return sdl.fieldsOf(type).flatMap((field) => {
     const member = members.find(({ name }) => name === field.name.value);
     if (!member || member.name === unique) return [];
     const [place, personal] = [`${type}.${member.name}`, directiveOf(field, 'personal')];
     return errorsAt(
       field,
       !personal &&
-        takesFreeText(document, field, member) &&
+        takesFreeText(sdl, field, member) &&
         `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
       personal?.erased === true &&
         !canBeErased(member) &&

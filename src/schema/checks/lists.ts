@@ -1,7 +1,7 @@
 import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
-import { type Filter, filterOf, SPANS } from '../filters';
-import { allFieldNodes, directiveOf, isListType, namedType, pageOf, rootFieldNodes, rowName } from '../sdl';
-import { rowFieldsOf, totalledAmounts } from '../storedTypes';
+import { type Filter, filterOf, ID, SEARCH_MEMBER, SPANS } from '../filters';
+import { directiveOf, isListType, namedType, pageOf, rowName } from '../sdl';
+import { totalledAmounts } from '../storedTypes';
 import { type Checked, type CheckedResource, errorsAt, type SchemaError } from './errors';
 
 /* Finds arguments of lists without effect, and reads without an index, which would scan the collection. */
@@ -15,8 +15,8 @@ type Index = CheckedResource['indexes'][number];
 
 export function listErrors(checked: Checked): SchemaError[] {
   return [
-    ...allFieldNodes(checked.document).flatMap(({ type, field }) => limitErrors(type, field)),
-    ...rootFieldNodes(checked.document).flatMap(({ kind, field }) => [
+    ...checked.sdl.fields.flatMap(({ type, field }) => limitErrors(type, field)),
+    ...checked.sdl.roots.flatMap(({ kind, field }) => [
       ...(kind === 'Query' ? argumentErrors(checked, field) : []),
       ...totalsErrors(checked, `${kind}.${field.name.value}`, field),
     ]),
@@ -37,15 +37,15 @@ function limitErrors(type: string, { name, arguments: args = [] }: FieldDefiniti
   );
 }
 
-function argumentErrors({ document, types, resources }: Checked, field: FieldDefinitionNode): SchemaError[] {
+function argumentErrors({ sdl, resources }: Checked, field: FieldDefinitionNode): SchemaError[] {
   // lists for users are read from the control database, with their own code
   if (pageOf(field) === undefined || directiveOf(field, 'access')?.role !== undefined) return [];
   const list = resources.get(field.name.value);
   // a missing resource has its own sentence
-  const isStored = types.get(rowName(field) ?? '')?.collection === field.name.value;
+  const isStored = sdl.stored.get(rowName(field) ?? '')?.collection === field.name.value;
   if (!list && isStored) return [];
   const members = new Map(
-    rowFieldsOf(document, pageOf(field))?.map(({ name, type }) => [name.value, namedType(type)] as const),
+    sdl.rowFieldsOf(pageOf(field))?.map(({ name, type }) => [name.value, namedType(type)] as const),
   );
   const inPath = directiveOf(field, 'rest')?.path.split('/') ?? [];
   return (field.arguments ?? []).flatMap((argument) => {
@@ -81,14 +81,16 @@ function filterErrors(
 ): unknown[] {
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
   const [given, wanted] = [namedType(argument.type), by === 'WORDS' ? 'String' : String(type)];
-  const ordered: readonly string[] | undefined = by === 'EQUALS' || by === 'WORDS' ? undefined : SPANS[by].of;
+  const ordered: readonly string[] | undefined = by === 'SINCE' || by === 'BEFORE' ? SPANS[by].of : undefined;
+  const read = by === 'EMAIL' ? SEARCH_MEMBER : member;
   const isOther = ordered?.includes(wanted) === false;
   return [
     isOther && `is @filter(by: ${by}), but ${member} is no ${ordered.join(' or ')}`,
     !isOther && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
     ordered && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wanted}`,
-    !indexes.some((index) => first(index) === member) &&
-      `filters by ${member}, but no index of its collection begins with it: add one in the definition of the collection`,
+    read !== ID &&
+      !indexes.some((index) => first(index) === read) &&
+      `filters by ${read}, but no index of its collection begins with it: add one in the definition of the collection`,
   ];
 }
 
@@ -108,16 +110,12 @@ function sortErrors(argument: InputValueDefinitionNode, indexes: readonly Index[
   );
 }
 
-function totalsErrors(
-  { document, types, resources }: Checked,
-  place: string,
-  field: FieldDefinitionNode,
-): SchemaError[] {
+function totalsErrors({ sdl, resources }: Checked, place: string, field: FieldDefinitionNode): SchemaError[] {
   const { of, at = '' } = directiveOf(field, 'totals') ?? {};
-  const stored = types.get(of ?? '');
+  const stored = sdl.stored.get(of ?? '');
   const resource = resources.get(stored?.collection ?? '');
   if (!stored || !resource) return [];
-  const read = [...GROUPS, ...totalledAmounts(document, field, stored)];
+  const read = [...GROUPS, ...totalledAmounts(sdl, field, stored)];
   const isIndexed = resource.indexes.some(
     (index) => first(index) === at && read.every((member) => Object.keys(index.on).includes(member)),
   );
@@ -128,10 +126,10 @@ function totalsErrors(
 }
 
 /** Finds fields that list the objects which refer to their own, without an index. */
-function parentErrors({ types, resources }: Checked): SchemaError[] {
-  return [...types.values()].flatMap(({ type: owner, relations }) =>
+function parentErrors({ sdl: { stored }, resources }: Checked): SchemaError[] {
+  return [...stored.values()].flatMap(({ type: owner, relations }) =>
     relations.flatMap(({ field, type, isList, member }) => {
-      const resource = resources.get(types.get(type)?.collection ?? '');
+      const resource = resources.get(stored.get(type)?.collection ?? '');
       const isIndexed = !isList || !resource || resource.indexes.some((index) => first(index) === member);
       return errorsAt(
         field,

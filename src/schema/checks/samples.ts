@@ -1,13 +1,5 @@
-import { type DocumentNode, type InputValueDefinitionNode, Kind } from 'graphql';
-import {
-  type Constraint,
-  directiveOf,
-  enumValuesOf,
-  inputFieldsOf,
-  isInputObject,
-  isListType,
-  namedType,
-} from '../sdl';
+import { type InputValueDefinitionNode, Kind } from 'graphql';
+import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../sdl';
 import type { StoredMember } from '../storedTypes';
 
 /* Values of the types of a schema, to try code with: two of each, which differ. */
@@ -31,9 +23,9 @@ const PAIRS: Readonly<Record<string, readonly [unknown, unknown]>> = {
   'known-currency': ['EUR', 'USD'],
 };
 
-function valueOf(document: DocumentNode, type: string, variant: Variant, constraint: Constraint = {}): unknown {
+function valueOf(sdl: Sdl, type: string, variant: Variant, constraint: Constraint = {}): unknown {
   const { one_of: allowed, min = 0, format = '' } = constraint;
-  const values = allowed ?? enumValuesOf(document, type).map(({ name }) => name.value);
+  const values = allowed ?? sdl.enumValuesOf(type).map(({ name }) => name.value);
   if (values.length > 0) return values[variant] ?? values[0];
   const pair = PAIRS[format] ?? PAIRS[type];
   return pair ? pair[variant] : min + 1 + variant;
@@ -47,19 +39,19 @@ export function isNeeded(member: InputValueDefinitionNode): boolean {
 
 /** An element of an input type, with the members that `has` says, by how deep they are; 0 in the element itself. */
 export function sampleElement(
-  document: DocumentNode,
+  sdl: Sdl,
   type: string,
   has: (member: InputValueDefinitionNode, depth: number) => boolean,
   depth = 0,
 ): Sample {
-  const members = inputFieldsOf(document, type).filter((member) => has(member, depth));
+  const members = sdl.inputFieldsOf(type).filter((member) => has(member, depth));
   return Object.fromEntries(
     members.flatMap((member) => {
       const inner = namedType(member.type);
-      const isObject = isInputObject(document, inner);
+      const isObject = sdl.isInputObject(inner);
       if (isObject && depth === DEEPEST) return [];
       const constraint = directiveOf(member, 'constraint');
-      const one = isObject ? sampleElement(document, inner, has, depth + 1) : valueOf(document, inner, 0, constraint);
+      const one = isObject ? sampleElement(sdl, inner, has, depth + 1) : valueOf(sdl, inner, 0, constraint);
       return [[member.name.value, isListType(member.type) ? [one] : one]];
     }),
   );
@@ -74,15 +66,15 @@ interface Changed {
 }
 
 /** The element with another value of each member in turn, also inside nested objects, but not of ids that are made. */
-export function changedElements(document: DocumentNode, type: string, element: Sample, depth = 0): Changed[] {
-  return inputFieldsOf(document, type).flatMap((member): Changed[] => {
+export function changedElements(sdl: Sdl, type: string, element: Sample, depth = 0): Changed[] {
+  return sdl.inputFieldsOf(type).flatMap((member): Changed[] => {
     const [name, inner] = [member.name.value, namedType(member.type)];
     const value = element[name];
     if (value === undefined || (depth > 0 && NESTED_OWN.includes(name))) return [];
     const one: unknown = Array.isArray(value) ? value[0] : value;
-    const other = valueOf(document, inner, 1, directiveOf(member, 'constraint'));
-    const changed = isInputObject(document, inner)
-      ? changedElements(document, inner, one as Sample, depth + 1)
+    const other = valueOf(sdl, inner, 1, directiveOf(member, 'constraint'));
+    const changed = sdl.isInputObject(inner)
+      ? changedElements(sdl, inner, one as Sample, depth + 1)
       : other === one
         ? []
         : [{ place: `${type}.${name}`, element: other }];
@@ -94,10 +86,10 @@ export function changedElements(document: DocumentNode, type: string, element: S
 }
 
 /** A row with every member of a stored type. */
-export function storedSample(document: DocumentNode, members: readonly StoredMember[], variant: Variant): Sample {
+export function storedSample(sdl: Sdl, members: readonly StoredMember[], variant: Variant): Sample {
   return Object.fromEntries(
     members.map(({ name, kind, type, isList, members: inner }) => {
-      const text = inner.length > 0 ? storedSample(document, inner, variant) : valueOf(document, type, variant);
+      const text = inner.length > 0 ? storedSample(sdl, inner, variant) : valueOf(sdl, type, variant);
       const one = kind === 'date' ? new Date(String(text)) : text;
       return [name, isList ? [one] : one];
     }),
