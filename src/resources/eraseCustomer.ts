@@ -65,11 +65,11 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
     for (const one of [{ resource }, ...parts]) count(one.resource, 0);
     count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
-    // those that read the customer before may still store a copy
+    // writes that read the customer before it was erased may still store a copy
     if (resource.stored.type === PERSON) await writesEnded(data, signal);
     const answers = by.map((member) => ({ [`answer.${member}`]: id }));
     await eraseAnswers(data, resource, answers, erased);
-    // after what they belong to, which each new part copies names from
+    // parts come after their owners, because a new part copies names from its owner
     for await (const rows of parts.length === 0 ? [] : batches(data, resource, ofCustomer)) {
       const ids = rows.map(({ _id }) => _id);
       for (const part of parts) {
@@ -92,7 +92,7 @@ async function eraseAnswers(
   const { type, members } = resource.stored;
   const isReturned = published.roots.some(({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type);
   if (!isReturned) return;
-  // other objects lack some of its members
+  // answers of other types lack at least one of these members
   const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => (name === 'id' ? '_id' : name));
   const isOne = required.map((name) => ({ [`answer.${name}`]: { $exists: true } }));
   const words = resource.words(erased);
@@ -151,7 +151,7 @@ async function changeRows(
   return changed.length;
 }
 
-/** The ids of rows, by id, a batch at a time. */
+/** The matching rows, with only their _id, in batches of up to {@link AT_ONCE}. */
 async function* batches(data: OrganisationData, resource: Resource, filter: Filter): AsyncGenerator<readonly Row[]> {
   const rows = data.collection(resource);
   let batch: Row[] = [];

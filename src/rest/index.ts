@@ -25,9 +25,9 @@ export const REST_BASE = '/api/v1';
 interface RestOptions {
   readonly runner: Runner;
   readonly openContext: OpenContext;
-  /** Finds whose a request is that is answered without its key; undefined if that is too much. */
+  /** Identifies the caller of a request that has no route, for the request log; undefined if there are too many of those or the lookup is too slow. */
   readonly recognise: RecogniseSome;
-  /** Begins the links to pages, for clients that follow none without a host, and the address of the server in the document. */
+  /** Prefix of links to pages, for clients that need absolute URLs, and of the server URL in the OpenAPI document. */
   readonly publicUrl?: string | undefined;
 }
 
@@ -37,15 +37,15 @@ interface RestOptions {
  */
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { runner, openContext, recognise, publicUrl = '' } = options;
-  // bytes that all answers share
-  const published = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
+  // serialised once: every response sends the same bytes
+  const openApiBytes = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(options);
 
   /** Records the caller of an unknown route, for the request log only. */
   async function noteCaller(exchange: Exchange): Promise<void> {
     const { request, address, log } = exchange;
-    // its answer depends on no database, so it is not refused while one is away
+    // this 404 needs no database, so it must not turn into a 503 while one is down
     const found = await hold(exchange, () => recognise(soleAuthorization(request), address));
     if (found && 'reason' in found) log.refusal = found;
     else if (found) log.principal = found;
@@ -56,7 +56,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (path === '/openapi.json') {
       if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
       exchange.response.setHeader('Cache-Control', 'no-cache');
-      send(exchange, 200, 'application/json; charset=utf-8', published);
+      send(exchange, 200, 'application/json; charset=utf-8', openApiBytes);
       return;
     }
     const match = router(path);
@@ -81,7 +81,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   };
 }
 
-/** What runs a query from the database's bytes if that works, and everything else by the route that Sofa makes. */
+/** How to run each operation: a query from the database's bytes where that is possible, everything else through its Sofa route. */
 function stepsOf({ runner }: RestOptions) {
   const operations = restOperations(runner.schemas.operations);
   const sofa = createSofaRouter(runner.routes, operations);
@@ -129,7 +129,7 @@ function answer(
   const { request, response, path, search } = exchange;
   if (isCreated) response.setHeader('Location', `${publicUrl}${path}/${idOf(body)}`);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
-  // the tag is that of the object alone
+  // an ETag covers the object alone, so an answer with included relations has none
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {

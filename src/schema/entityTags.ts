@@ -34,6 +34,8 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
 
 const TAG = /(?:W\/)?"[^"]*"/g;
 const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
+/** What If-Match may be, for the document. */
+export const IF_MATCH_PATTERN = `^\\s*(?:\\*|${TAG.source}(\\s*,\\s*${TAG.source})*)\\s*$`;
 
 /**
  * Whether an entity tag is one that If-Match names; weak tags never match (RFC 9110, section 13.1.1).

@@ -6,7 +6,10 @@ import { loadDocument, Sdl } from './sdl';
 import { findStoredTypes, type Types } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
 
-/** What the SDL says, worked out once, each when it is first asked for: what the checks at start refuse may not be readable. */
+/**
+ * Everything derived from the SDL. Each part is computed once, on first use: deriving it eagerly could fail on an SDL that the start-up
+ * checks are there to reject.
+ */
 export class SchemaModel extends Sdl {
   readonly #made = new Map<(sdl: this) => unknown, unknown>();
 
@@ -22,7 +25,7 @@ export class SchemaModel extends Sdl {
     return this.#once(upsertsOf);
   }
 
-  /** The members that callers know objects by: bulk calls match by them. */
+  /** The members that hold callers' own keys, such as sku: bulk calls match objects by them. */
   get keys(): readonly string[] {
     return this.#once(keysOf);
   }
@@ -36,7 +39,7 @@ export class SchemaModel extends Sdl {
     return this.#once(eventTypesOf);
   }
 
-  /** The scopes of which a key needs one to hear of any event. */
+  /** A key needs at least one of these scopes to receive any events. */
   get eventScopes(): readonly ScopeName[] {
     return this.#once(eventScopesOf);
   }
@@ -64,7 +67,7 @@ const collectionsOf = ({ stored }: SchemaModel) => publicCollections(stored);
 const eventTypesOf = (model: SchemaModel) => findEventTypes(model, model.collections);
 const eventScopesOf = (model: SchemaModel) => scopesOf(model, model.eventTypes);
 
-/** The first word of an enum value's description is the scope itself. */
+/** The description of each value of Scope reads `scope: what it allows`. */
 function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   return new Map(
     sdl.enumValuesOf('Scope').map(({ description }) => {
@@ -74,5 +77,5 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   );
 }
 
-/** That of schema/. */
+/** The model of the SDL files in schema/. */
 export const published = new SchemaModel(loadDocument());

@@ -27,11 +27,11 @@ import { ROOT } from '../package';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
-let published: DocumentNode | undefined;
+let loaded: DocumentNode | undefined;
 
 /** schema/*.graphql, read once. */
 export function loadDocument(): DocumentNode {
-  return (published ??= readDocument({ noLocation: true }));
+  return (loaded ??= readDocument({ noLocation: true }));
 }
 
 /** The same, by default with the place of each node. @throws Error that names the file and line of an error of syntax */
@@ -52,7 +52,7 @@ export function readDocument(options: ParseOptions = {}): DocumentNode {
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
 export type RootType = 'Query' | 'Mutation';
-/** The root type of streams. Its fields are no operations: a stream has no answer that REST, retries or totals could be about. */
+/** The root type of streams. Its fields are not operations: a stream has no single answer that REST could return or a retry could repeat. */
 export const SUBSCRIPTION = 'Subscription';
 
 export function isObjectNode(node: DefinitionNode): node is ObjectNode {
@@ -111,7 +111,7 @@ export class Sdl {
     return this.roots.find(({ field }) => field.name.value === name)?.field;
   }
 
-  /** The type of the rows that a page or totals hold; undefined if the type has none. */
+  /** The type of the rows in a page or in totals; undefined for any other type. */
   rowTypeOf(type: string | undefined): string | undefined {
     const rows = this.fieldsOf(type).find(({ name }) => name.value === ROWS);
     return rows && namedType(rows.type);
@@ -128,7 +128,7 @@ export class Sdl {
     return this.#inputs.get(type) ?? [];
   }
 
-  /** Whether a type is an input type, of which JSON makes an object. */
+  /** Whether a type is an input type, which is an object in JSON. */
   isInputObject(type: string): boolean {
     return this.#inputs.has(type);
   }
@@ -247,7 +247,7 @@ export function directiveOf<Name extends keyof Directives>(
   const known = readDirectives.get(directive);
   if (known) return known as Directives[Name];
   const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
-  // as GraphQL reads them: null is as if it were left out, and one value is a list of it
+  // as GraphQL reads them: null counts as omitted, and a single value as a list of one
   const given = (directive.arguments ?? []).flatMap((one) => {
     const value: unknown = valueFromASTUntyped(one.value);
     if (value === null) return [];
@@ -259,7 +259,7 @@ export function directiveOf<Name extends keyof Directives>(
   return read as Directives[Name];
 }
 
-/** Kept, since checks at the start ask for each of them many times. */
+/** Cached, because the checks at start-up read each directive many times. */
 const readDirectives = new WeakMap<ConstDirectiveNode, object>();
 
 interface Definition {

@@ -23,15 +23,15 @@ type Members = Readonly<Record<string, unknown>>;
 
 /** How members are changed. */
 export interface ChangeSpec<T> {
-  /** The members of the row after the change: those that are given, and the others as they were. */
+  /** Returns the members to set; those it leaves out keep their stored values. */
   readonly merge: (before: T, given: Members, organisation: RequestContext['principal']['organisation']) => object;
-  /** Rules across members of what is given. */
+  /** Checks that span several of the given members. */
   readonly rules?: (given: Members) => readonly Fault[];
 }
 
 /**
- * Changes the given members of one object, in one transaction; the others keep their values. A change of nothing stores nothing.
- * @throws AppError not_found; precondition_failed if it is not in the version of `if_match`; validation_failed; conflict if another
+ * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change.
+ * @throws AppError not_found; precondition_failed if its version does not match `if_match`; validation_failed; conflict if another
  * object has its unique member.
  */
 export async function changeObject<T extends Row>(
@@ -55,7 +55,7 @@ export async function changeObject<T extends Row>(
         const filter = { _id: id.toLowerCase() } as object;
         const before = await model.findOne<T>(filter, { session, maxTimeMS: READ_WITHIN });
         if (!before) throw notFound(name);
-        // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
+        // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
         if (!matches(tagOf(schema, type, before)))
           throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
         const erased = erasedFault(before, '');

@@ -27,13 +27,13 @@ interface Stored {
 
 export interface UpsertSpec<Document extends Stored, Input extends object> {
   readonly collection: Resource<Document>;
-  /** The object after the write, from `existing` if there is one, which sets its times. */
+  /** The object to store, based on `existing` if there is one; the write adds its id and times. */
   readonly merge: (
     existing: Document | undefined,
     input: Input,
     organisation: RequestContext['principal']['organisation'],
   ) => Omit<Document, keyof Stored>;
-  /** Rules across members of what is given, with pointers from there. */
+  /** Checks that span several of the given members; pointers are relative to the input. */
   readonly rules?: (given: Input) => readonly Fault[];
 }
 
@@ -50,11 +50,11 @@ interface UpsertResult {
 
 type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
-/** Elements that a point pays for, or a part of so many (contract, section 6). */
-const ELEMENTS_OF_POINT = 100;
-/** Rows that are decoded at once; each can have 1,000 search words. */
-const ROWS_OF_READ = 500;
-/** Maximum attempts of a call, if others store the same keys at the same time. */
+/** Elements per point, rounded up (contract, section 6). */
+const ELEMENTS_PER_POINT = 100;
+/** Rows decoded in one go; each can have 1,000 search words. */
+const ROWS_PER_READ = 500;
+/** How often a call is attempted if others store the same keys at the same time. */
 const ATTEMPTS = 5;
 
 /**
@@ -99,7 +99,7 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const check: Check = (element, room) => context.checkElement(spec.element, element, room);
   const elements = args[spec.list] as readonly unknown[];
   // the first was taken with the request
-  const more = Math.ceil(elements.length / ELEMENTS_OF_POINT) - 1;
+  const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (!dryRun) await admitChanges(context);
   const judged = await judge(elements, spec, check, data.pace());
@@ -154,7 +154,7 @@ async function plan<Document extends Stored, Input extends object>(
     .collection(spec.collection)
     .find<Document>({ [spec.key]: { $in: keys.map(({ key }) => key) } } as object, {
       session,
-      batchSize: ROWS_OF_READ,
+      batchSize: ROWS_PER_READ,
       maxTimeMS: READ_WITHIN,
     })
     .toArray();
@@ -175,7 +175,7 @@ async function plan<Document extends Stored, Input extends object>(
   return steps;
 }
 
-/** With the faults by the rules across members, which are for elements whose members are valid. */
+/** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
 function withRules<Input extends object>(one: Judged, { rules }: Pick<UpsertSpec<never, Input>, 'rules'>): Judged {
   if (one.count > 0 || !rules) return one;
   const faults = rules(one.element as Input);
@@ -274,14 +274,14 @@ export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: 
  * it than is recorded in a few seconds (docs/decisions/events.md).
  */
 
-/** Changes that an organisation's bulk calls on a gateway may be ahead of the recording of their events. */
+/** How many changes an organisation's bulk calls on one gateway may be ahead of the recording of their events. */
 const MOST_AHEAD = 20_000;
 /** Retry-After, in seconds: how often the position of the recording is stored. */
 const RETRY_AFTER = 2;
 /** In milliseconds. */
 const SECOND = 1000;
 
-/** By organisation: the changes of each second, by the time (ms) of its cluster before which they were committed. */
+/** Per organisation, the number of changes, keyed by the whole second of cluster time (in ms) before which they were committed. */
 const changes = new WeakMap<OrganisationData, Map<number, number>>();
 
 /** @throws AppError unavailable while too many changes of the organisation are not recorded as events */
@@ -289,7 +289,7 @@ export async function admitChanges({ data, events }: Pick<RequestContext, 'data'
   const made = changes.get(data);
   if (!made || sum(made) < MOST_AHEAD) return;
   const recorded = await events?.recordingAt();
-  // where none are recorded, nobody waits for them
+  // if events are not recorded, there is nothing to wait for
   for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
   if (sum(made) < MOST_AHEAD) return;
   const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';

@@ -126,7 +126,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     const limit = wasFailing ? 1 : PAGE;
     const page = await readEvents(data, wanted, { after: endpoint.position, limit });
     const parkedBefore = new Set(open.map((row) => keyOf(row.object_id)));
-    const isOpen = new Set(open.map((row) => row._id));
+    const openIds = new Set(open.map((row) => row._id));
     const items = page.rows.map((event): Item => ({ event, row: rowOf(event) }));
     if (wasFailing && items.length === 0) health.forget();
     const lanes = byObject(items, ({ row }) => row.object_id);
@@ -138,7 +138,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     for (const { row } of items.slice(0, last + 1)) {
       const key = keyOf(row.object_id);
       const state = changed.get(row._id)?.state;
-      if (state === undefined && !isOpen.has(row._id)) {
+      if (state === undefined && !openIds.has(row._id)) {
         const isHead = !blocked.has(key);
         changed.set(row._id, { ...row, state: isHead ? 'waiting' : 'held', next_at: isHead ? new Date(now()) : null });
       }

@@ -3,7 +3,7 @@ import type { OrganisationData, UnitOfWork } from '../../src/database/organisati
 import { customers } from '../../src/resources/customers/customers';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { messages } from '../../src/resources/requests/requests';
-import { openRequest } from '../../src/resources/requests/service';
+import { addMessage, openRequest } from '../../src/resources/requests/service';
 import { makeStored, northwind } from '../support/factories';
 import { served } from '../support/gateway';
 
@@ -56,6 +56,32 @@ test('a thread that copied the name before it was erased is waited for', async (
   await openRequest(data, input, write);
   await erased;
   expect(await names()).toEqual([null]);
+});
+
+test('a message that is added while its thread is erased keeps no name', async () => {
+  const [thread] = northwind('requests') as unknown as readonly [{ id: string; customer_id: string; contact: object }];
+  const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
+  const own = await gateway.databases.open(organisation);
+  let asked = 0;
+  const signal = { throwIfAborted: () => (asked += 1) } as unknown as AbortSignal;
+  let erased: Promise<unknown> | undefined;
+  const write: UnitOfWork = (work, options) =>
+    stampedWrite(
+      own,
+      async (session, now) => {
+        const message = await work(session, now);
+        const over = jest.fn();
+        erased ??= eraseCustomer(own, thread.customer_id, signal).finally(over);
+        while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
+        return message;
+      },
+      options,
+    );
+  await addMessage(own, { id: thread.id, text: 'And today?' }, write);
+  await erased;
+  const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
+  const all = await own.collection(messages).find().toArray();
+  expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);
 });
 
 test('a write that does not end is waited for only so long', async () => {

@@ -78,6 +78,33 @@ test.each(GROUPINGS.map((groupBy) => ({ groupBy })))('totals by $groupBy match t
   });
 });
 
+test('totals of some statuses, in an order and up to a limit, are those of the rows', async () => {
+  const status = ['completed', 'dispatched'];
+  const rows = orders.filter((row) => status.includes(row.status as string));
+  const all = expectedTotals(rows, 'placed_at', ['CUSTOMER'], [...AMOUNTS, 'shipping_minor']);
+  for (const member of ['count', 'total_minor']) {
+    const sorted = all.toSorted((a, b) => b[member] - a[member] || (a.customer_id < b.customer_id ? -1 : 1));
+    const args = { group_by: ['CUSTOMER'], status, sort: `-${member}`, limit: 5 };
+    expect(await ask(GRAPHQL, caller, 'order_totals', args)).toEqual({ data: sorted.slice(0, 5), has_more: true });
+  }
+  const [sale] = (await ask(GRAPHQL, caller, 'product_sales', { status: ['placed'], limit: 1 })).data;
+  const placed = orders.filter((row) => row.status === 'placed').flatMap((row) => row.lines as Json[]);
+  expect(sale?.line_count).toBe(sale && placed.filter(({ sku }) => sku === sale.sku).length);
+});
+
+test('totals by customer name the customer, to keys that may read customers', async () => {
+  const document = '{ order_totals(group_by: [CUSTOMER], limit: 3) { data { customer_id customer { id name } } } }';
+  const { body } = await caller.graphql(document);
+  for (const { customer_id: id, customer } of body.data.order_totals.data)
+    expect(customer).toEqual({ id, name: expect.any(String) });
+  const clerk = await callerOf(gateway, organisation, { scopes: ['orders:read'] });
+  const refused = (await clerk.graphql(document)).body;
+  expect(refused.errors).toMatchObject([
+    { extensions: { code: 'insufficient_scope', required_scope: 'customers:read' } },
+  ]);
+  expect(refused.data.order_totals.data[0]).toMatchObject({ customer_id: expect.any(String), customer: null });
+});
+
 test('a period includes its start and excludes its end, whatever their UTC offsets', async () => {
   const [from, to] = [orders[100]!.placed_at as string, orders[300]!.placed_at as string];
   const within = orders.filter((row) => row.placed_at >= from && row.placed_at < to);

@@ -77,6 +77,8 @@ async function callEverything(gateway: TestGateway): Promise<void> {
     await caller.get(`/${list}`, { ...query, q: 'a b' });
   }
   await caller.get('/quotes', { status: ['sent', 'draft'], limit: 1 });
+  await caller.get('/customers', { email: 'ann@mill.example' });
+  await caller.graphql('{ order_totals(group_by: [CUSTOMER], status: [placed], sort: "-count") { data { count } } }');
   // until the changes above are recorded, and one that waits
   await eventually(async () => ((await caller.get('/events')).body.data?.length > 0 ? true : undefined), 30_000);
   const { body: feed } = await caller.get('/events', { limit: 100, types: 'quote.created' });

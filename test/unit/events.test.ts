@@ -83,6 +83,18 @@ describe('an event', () => {
     });
   });
 
+  test('of a customer says that its data were erased, and not that it was readmitted', () => {
+    const erased = { updatedFields: { erased_at: AT } };
+    expect(
+      toEvent(change('update', 'customers', { set: ['name', 'erased_at'], updateDescription: erased }), UNKNOWN),
+    ).toMatchObject({ type: 'customer.erased', changes: ['name', 'erased_at'] });
+    const readmitted = { removedFields: ['erased_at'] };
+    expect(toEvent(change('update', 'customers', { updateDescription: readmitted }), UNKNOWN)).toMatchObject({
+      type: 'customer.updated',
+      changes: ['erased_at'],
+    });
+  });
+
   test('of a replacement names everything, but not a status that stayed', () => {
     const replaced = change('replace', 'quotes', { fullDocument: { status: 'sent' } });
     expect(toEvent(replaced, { before: 'sent', now: null })?.type).toBe('quote.updated');

@@ -11,7 +11,7 @@ import {
   SCHEMA_ROOT,
 } from '../../src/schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../src/http/exchange';
-import { IF_MATCH, IF_MATCH_HEADER } from '../../src/schema/entityTags';
+import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../../src/schema/entityTags';
 import { isInBody, isInPath, METHODS, type Operation, perElement } from '../../src/schema/declaredOperations';
 import type { SchemaModel } from '../../src/schema/model';
 import { requirement } from '../../src/schema/requirements';
@@ -186,7 +186,7 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
     description: describedWith(argument) ?? '',
     ...(argument.deprecationReason != null && { deprecated: true }),
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
-    schema: parameterSchema(argument),
+    schema: { ...parameterSchema(argument), ...(isHeader && { pattern: IF_MATCH_PATTERN }) },
     ...(example === undefined ? {} : { example }),
   };
 }

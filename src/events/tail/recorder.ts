@@ -51,7 +51,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
   const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
 
-  /** Notes that the events of an organisation are owed to it. @throws the error if its cluster does not respond */
+  /** Records that an organisation is owed a gap event, because its events could not be stored. @throws the error if its cluster does not respond */
   async function refused(id: string, from: Date, error: unknown): Promise<void> {
     if (isUnavailable(error) && !(error instanceof AppError)) throw error;
     // its database is closed for a move, or takes no events: the others must not wait for it
@@ -202,7 +202,10 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
       if (byOrganisation.size === 0) return;
       await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
     },
-    /** Tells every organisation of the cluster that has data that history was lost from a time to a change. */
+    /**
+     * Stores a gap event with every organisation on the cluster that has data: the history between `from` and `mark` was lost. Then an
+     * `.updated` event for each object changed since.
+     */
     async tellGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
       const all = await databases.organisationsOn(cluster);
       for (let at = 0; at < all.length; at += BATCH) {

@@ -22,8 +22,8 @@ import { type Message, messages, requests, type RequestThread } from './requests
 const STORED = { writes: [requests, messages] };
 /** Maximum length of a subject, in characters. */
 const SUBJECT_LENGTH = lengthOf('subject');
-/** Names of the members of the person who sent a request. */
-const OF_CONTACT = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
+/** The stored members of a request's contact, the person who sent it. */
+const CONTACT_MEMBERS = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
 
 function lengthOf(member: string): number {
   const field = published.fieldsOf(requests.stored.type).find(({ name }) => name.value === member);
@@ -47,8 +47,8 @@ export async function listMessages(
   return data.reads(() => findPage(data.collection(messages), list));
 }
 
-/** What a thread's search words gain by another text. */
-function moreWords(words: readonly string[], text: string): string[] {
+/** A thread's search words together with those of another text, up to {@link MOST_WORDS}. */
+function addWords(words: readonly string[], text: string): string[] {
   return [...new Set([...words, ...searchWords(text)])].slice(0, MOST_WORDS);
 }
 
@@ -70,7 +70,7 @@ export async function openRequest(
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
-  requireSound(input);
+  refuseBrokenTexts(input);
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const externalRef = input.external_ref == null ? null : comparable(input.external_ref);
   const subject = subjectOf(input);
@@ -78,7 +78,7 @@ export async function openRequest(
   const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
-  return onlyOwner(data, externalRef, () =>
+  return withUniqueRef(data, externalRef, () =>
     write(async (session, now) => {
       const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
       const thread: RequestThread = {
@@ -117,11 +117,11 @@ export interface NewMessage {
 }
 
 /**
- * Adds a message to a thread, and sets the thread's status by who wrote it, in one transaction.
+ * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction.
  * @throws AppError validation_failed if the text is blank; not_found
  */
 export async function addMessage(data: OrganisationData, input: NewMessage, write: UnitOfWork): Promise<Message> {
-  requireSound(input);
+  refuseBrokenTexts(input);
   requireText(input);
   const author = input.author ?? 'customer';
   return write(async (session, now) => {
@@ -141,7 +141,7 @@ export async function addMessage(data: OrganisationData, input: NewMessage, writ
       message_count: before.message_count + 1,
       last_message_at: at,
       updated_at: changedAt(before.updated_at, at),
-      search: moreWords(before.search, input.text),
+      search: addWords(before.search, input.text),
     };
     await data.collection(messages).insertOne(message, { session });
     await writeRows(data.collection(requests), [{ row, before }], { ordered: true, session });
@@ -149,7 +149,7 @@ export async function addMessage(data: OrganisationData, input: NewMessage, writ
   }, STORED);
 }
 
-/** A customer's message asks for an answer, also on a closed thread; an answer does not reopen one. */
+/** A customer's message opens the thread, even a closed one; an answer does not reopen a closed thread. */
 function statusAfter(author: Message['author'], before: RequestThread['status']): RequestThread['status'] {
   if (author === 'customer') return 'open';
   return before === 'closed' ? 'closed' : 'answered';
@@ -185,7 +185,7 @@ export async function updateRequest(
   const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
   await customerOf(data, customerId ?? null);
   const externalRef = args.external_ref == null ? null : comparable(args.external_ref as string);
-  return onlyOwner(data, externalRef, () =>
+  return withUniqueRef(data, externalRef, () =>
     changeObject(requests, args, context, info, {
       merge: (before, { subject, ...given }) => ({
         ...given,
@@ -196,13 +196,17 @@ export async function updateRequest(
   );
 }
 
-/** It is also found by the words of its earlier subjects. */
+/** Keeps the words of earlier subjects, so that the thread can still be found by them. */
 function retitled({ search }: RequestThread, subject: string): Pick<RequestThread, 'subject' | 'search'> {
-  return { subject, search: moreWords(search, subject) };
+  return { subject, search: addWords(search, subject) };
 }
 
-/** Runs a write, of which a reference that another thread has is a conflict. */
-async function onlyOwner<T>(data: OrganisationData, externalRef: string | null, write: () => Promise<T>): Promise<T> {
+/** Runs a write; it fails with a conflict if another thread already has this external_ref. */
+async function withUniqueRef<T>(
+  data: OrganisationData,
+  externalRef: string | null,
+  write: () => Promise<T>,
+): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -213,7 +217,7 @@ async function onlyOwner<T>(data: OrganisationData, externalRef: string | null, 
   }
 }
 
-function requireSound(input: object): void {
+function refuseBrokenTexts(input: object): void {
   const broken = brokenTexts(input);
   if (broken.length > 0) throw validationFailed(broken);
 }
@@ -233,17 +237,17 @@ async function customerOf(data: OrganisationData, id: string | null): Promise<Cu
   ]);
 }
 
-/** Read in the transaction that copies it, which whoever erases the customer waits for. */
+/** Reads the name in the same transaction that copies it, because an erasure of the customer waits for such transactions. */
 async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
   const how = { projection: { name: 1 }, session, maxTimeMS: READ_WITHIN };
   const found = await data.collection(customers).findOne({ _id: id }, how);
   return found?.name ?? null;
 }
 
-/** A contact with every member of the stored one; null where it says nothing. */
+/** Completes a contact to its stored form: members that were not given become null. */
 function withAll(given: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
   const members = given as Readonly<Record<string, unknown>>;
-  const all = Object.fromEntries(OF_CONTACT.map(({ name }) => [name, members[name] ?? null]));
+  const all = Object.fromEntries(CONTACT_MEMBERS.map(({ name }) => [name, members[name] ?? null]));
   return all as unknown as RequestThread['contact'];
 }
 
