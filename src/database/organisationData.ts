@@ -248,7 +248,8 @@ const MOVED_AFTER = 5;
 
 function refusal(standing: Exclude<Standing, 'open'>): AppError {
   if (standing === 'moving') {
-    const detail = 'The organisation is being moved to another cluster and is read-only until that is done; nothing was stored.';
+    const detail =
+      'The organisation is being moved to another cluster and is read-only until that is done; nothing was stored.';
     return new AppError('unavailable', detail, { reason: 'moving', retryAfter: MOVED_AFTER });
   }
   const detail = 'The organisation is no longer there; nothing was stored.';
