@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { customers } from '../resources/customers/customers';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { comparable } from '../schema/callerKeys';
-import { ERASED } from '../schema/personal';
 import { stampedWrite } from '../database/openWrites';
 import { changedAt, writeRows } from '../stored/rows';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
@@ -27,7 +26,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
     if (!customer)
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
     // once it is erased its name is no longer known, and running this again does no harm
-    if (customer.name !== ERASED) requireConfirmed('customer', confirm, customer.name);
+    if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
     const found = await eraseCustomer(data, id, signal);
     const changed = Object.values(found).some((count) => count > 0);
     if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });

@@ -70,7 +70,8 @@ export function createCalls(runner: Runner) {
         if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
-      const args = normaliseKeys(lists ? (lists(rest) as Params) : rest);
+      const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
+      const args = normaliseKeys(lists ? (lists(sent) as Params) : sent);
       try {
         check(args);
       } catch (error) {

@@ -4,6 +4,7 @@ import { AppError } from '../errors';
 import type { Runner } from '../operations/runner';
 import { argumentsSchema, componentSchemas, constraintOf, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
+import { IF_MATCH } from '../schema/entityTags';
 import { directiveOf, ROWS } from '../schema/sdl';
 import { everyField, type Field, type Selected } from '../operations/selection';
 
@@ -100,7 +101,8 @@ interface InputOptions extends Pick<Tool, 'rows' | 'limit' | 'isWrite'> {
 
 function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOptions): JsonSchema {
   const own = concise(argumentsSchema(field.args, { queries: !isWrite }), { isWrite, components });
-  const properties = { ...(own.properties as Record<string, JsonSchema>) };
+  // tools show no ETag
+  const { [IF_MATCH]: _version, ...properties } = own.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
     // of pages it says what its bounds say

@@ -65,17 +65,23 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
     for (const one of [{ resource }, ...parts]) count(one.resource, 0);
     count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
-    // writes that read the customer before it was erased may still store a copy
-    if (resource.stored.type === PERSON) await writesEnded(data, signal);
-    const answers = by.map((member) => ({ [`answer.${member}`]: id }));
-    await eraseAnswers(data, resource, answers, erased);
+    // writes that read them before may still store a copy, or an answer
+    await writesEnded(data, signal);
+    await eraseAnswers(
+      data,
+      resource,
+      by.map((member) => ({ [`answer.${member}`]: id })),
+      erased,
+    );
     // parts come after their owners, because a new part copies names from its owner
-    for await (const rows of parts.length === 0 ? [] : batches(data, resource, ofCustomer)) {
-      const ids = rows.map(({ _id }) => _id);
+    for await (const rows of batches(data, resource, ofCustomer)) {
+      const ids = { $in: rows.map(({ _id }) => _id) };
+      // answers from before they were the customer's
+      await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
       for (const part of parts) {
         signal.throwIfAborted();
-        count(part.resource, await eraseRows(data, part.resource, { [part.by]: { $in: ids } }, signal, part.erased));
-        await eraseAnswers(data, part.resource, [{ [`answer.${part.by}`]: { $in: ids } }], part.erased);
+        count(part.resource, await eraseRows(data, part.resource, { [part.by]: ids }, signal, part.erased));
+        await eraseAnswers(data, part.resource, [{ [`answer.${part.by}`]: ids }], part.erased);
       }
     }
   }
@@ -96,7 +102,8 @@ async function eraseAnswers(
   const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => (name === 'id' ? '_id' : name));
   const isOne = required.map((name) => ({ [`answer.${name}`]: { $exists: true } }));
   const words = resource.words(erased);
-  const after = Object.entries({ ...erased, ...(words.length > 0 && { search: words }) });
+  const erasedAt = type === PERSON && { [ERASED_AT]: new Date(data.now()) };
+  const after = Object.entries({ ...erased, ...erasedAt, ...(words.length > 0 && { search: words }) });
   await data
     .collection(idempotencyRecords)
     .updateMany(

@@ -209,7 +209,7 @@ function includeFaults(given: Arguments, { rest: { includes } }: RestOperation):
   if (included.length === 0) return [];
   const faults: Fault[] = [];
   const names = includes.map(({ name }) => name);
-  if (!included.every((name) => names.includes(name)))
+  if (included.length > names.length || !included.every((name) => names.includes(name)))
     faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
   const large = includes.find(({ name, isLarge }) => isLarge && included.includes(name));
   if (large && Number(given.limit ?? 0) > MOST_WITH) {

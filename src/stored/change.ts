@@ -44,6 +44,8 @@ export async function changeObject<T extends Row>(
   const { type, unique } = resource.stored;
   const name = referenceTo(type).replace(/_id$/, '');
   const matches = matcherOf(ifMatch);
+  // a number that cannot be returned has no tag, but may be replaced
+  const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
   const broken = [...brokenTexts(sent), ...(rules?.(sent) ?? [])];
   if (broken.length > 0) throw validationFailed(broken);
   replaceNegativeZero(sent);
@@ -56,7 +58,7 @@ export async function changeObject<T extends Row>(
         const before = await model.findOne<T>(filter, { session, maxTimeMS: READ_WITHIN });
         if (!before) throw notFound(name);
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
-        if (!matches(tagOf(schema, type, before)))
+        if (namesVersion && !matches(tagOf(schema, type, before)))
           throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
         const erased = erasedFault(before, '');
         if (erased) throw validationFailed([erased]);
@@ -73,7 +75,7 @@ export async function changeObject<T extends Row>(
       { writes: [resource] },
     );
   } catch (error) {
-    if (!isDuplicateKey(error) || unique === undefined) throw error;
+    if (!isDuplicateKey(error) || unique === undefined || given[unique] === undefined) throw error;
     const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
     const owner = await model.findOne<Row>({ [unique]: given[unique] } as object, how);
     throw taken(name, unique, owner?._id);

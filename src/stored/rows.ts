@@ -4,18 +4,17 @@ import type { Pace } from '../database/courtesy';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 
-/** Whether two rows are equal, ignoring the order of their search words. Bulk calls compare each row, so nothing is copied. */
+/** Whether two rows are equal, ignoring the order of their search words; a member that is missing is null. Bulk calls compare each row, so nothing is copied. */
 export function isSameRow(one: object, other: object): boolean {
   const [mine, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
-  const names = Object.keys(mine);
-  return (
-    names.length === Object.keys(others).length &&
-    names.every((name) => name in others && isSameMember(name, mine[name], others[name]))
-  );
+  for (const name in mine) if (!isSameMember(name, mine[name] ?? null, others[name] ?? null)) return false;
+  for (const name in others) if (!(name in mine) && (others[name] ?? null) !== null) return false;
+  return true;
 }
 
 function isSameMember(name: string, one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object') return false;
   if (isDeepStrictEqual(one, other)) return true;
   const areWords = name === 'search' && Array.isArray(one) && Array.isArray(other) && one.length === other.length;
   return areWords && isDeepStrictEqual(one.toSorted(), other.toSorted());
@@ -77,9 +76,9 @@ export async function writeRows<T extends { _id: string }>(
 /** The update that makes one row the other. @throws Error if they are the same, which callers have found out */
 function differenceOf(before: object, row: object): object {
   const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
-  const isKept = (name: string): boolean => name in old && isSameMember(name, old[name], made[name]);
+  const isKept = (name: string): boolean => isSameMember(name, old[name] ?? null, made[name] ?? null);
   const set = Object.entries(made).filter(([name]) => !isKept(name));
-  const unset = Object.keys(old).filter((name) => !(name in made));
+  const unset = Object.keys(old).filter((name) => !(name in made) && old[name] !== null);
   if (set.length + unset.length === 0) throw new Error('a row that does not change is not written');
   return {
     ...(set.length > 0 && { $set: Object.fromEntries(set) }),

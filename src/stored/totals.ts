@@ -51,7 +51,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
   const keys: Row = {
     ...(by.has('MONTH') && { month: monthOf(spec) }),
     ...(by.has('STATUS') && { status: '$status' }),
-    ...(by.has('CUSTOMER') && { customer_id: '$customer_id' }),
+    ...(by.has('CUSTOMER') && { customer_id: { $ifNull: ['$customer_id', null] } }),
     currency: '$currency',
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));

@@ -151,6 +151,8 @@ test('an erased customer is written by nobody until it is readmitted, which is a
     headers: { 'content-type': 'application/json' },
   });
   expect(patched).toMatchObject({ status: 422, body: { errors: [{ pointer: '', code: 'erased' }] } });
+  const opened = await caller.post('/requests', { text: 'Hello', customer_id: customer.id });
+  expect(opened.body.errors).toMatchObject([{ pointer: '/customer_id', code: 'erased' }]);
   const ref = String(known.external_ref);
   const args = ['customer', 'readmit', ref, '--org', organisation.id] as const;
   expect(await cli.json(...args)).toEqual({ id: customer.id, external_ref: ref });

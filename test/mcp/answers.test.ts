@@ -275,6 +275,16 @@ describe('the arguments of a tool', () => {
 });
 
 describe('a write', () => {
+  test('with null for what it leaves out changes nothing else', async () => {
+    const { id, ...before } = first(
+      await use('products', { limit: 1, fields: ['name', 'description', 'unit_price_minor'] }),
+    ).data[0];
+    const changed = first(
+      await use('update_product', { id, lead_time_days: 3, name: null, description: null, unit_price_minor: null }),
+    );
+    expect(changed).toMatchObject({ id, ...before, lead_time_days: 3 });
+  });
+
   test('with an idempotency key happens once, and a repeat is marked as replayed', async () => {
     const args = { text: 'Only once, please', idempotency_key: randomUUID() };
     const [one, other] = [await use('open_request', args), await use('open_request', args)];

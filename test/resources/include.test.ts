@@ -52,6 +52,7 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
     ],
     [{ include: 'quote' }, { parameter: 'include', code: 'not_allowed' }],
     [{ include: '' }, { parameter: 'include', code: 'not_allowed' }],
+    [{ include: ['lines', 'lines', 'lines', 'nothing'] }, { parameter: 'include', code: 'not_allowed' }],
   ])('get 400 with %j', async (args, ...errors) => {
     const { status, body } = await caller.get(`/${list}`, args);
     expect(status).toBe(400);

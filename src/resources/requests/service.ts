@@ -13,7 +13,7 @@ import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, taken } from '../../stored/change';
 import { readOne } from '../../stored/collection';
-import { changedAt, writeRows } from '../../stored/rows';
+import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { MOST_WORDS, searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
@@ -48,8 +48,8 @@ export async function listMessages(
 }
 
 /** A thread's search words together with those of another text, up to {@link MOST_WORDS}. */
-function addWords(words: readonly string[], text: string): string[] {
-  return [...new Set([...words, ...searchWords(text)])].slice(0, MOST_WORDS);
+function addWords(words: readonly string[] | undefined, text: string): string[] {
+  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MOST_WORDS);
 }
 
 export interface NewRequest {
@@ -227,10 +227,12 @@ function requireText({ text }: { readonly text: string }): void {
     throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
 }
 
-/** @throws AppError validation_failed if the organisation has no such customer */
+/** @throws AppError validation_failed if the organisation has no such customer, or it was erased */
 async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
   if (id === null) return null;
   const found = await data.related(customers, id, customers.projection);
+  const gone = erasedFault(found, '/customer_id');
+  if (gone) throw validationFailed([gone]);
   if (found) return found;
   throw validationFailed([
     { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
