@@ -45,7 +45,7 @@ public final class Tour {
         String status = new RequestsApi(client).openRequest(new RequestsBody().text("Hello"), null).getStatus().getValue();
         expect("write", status, "open");
         try {
-            new OrdersApi(client).getOrder(NOBODY, null);
+            new OrdersApi(client).getOrder(NOBODY, null, null);
             expect("problem", "an order", "404");
         } catch (ApiException problem) {
             expect("problem", problem.getCode(), 404);
