@@ -18,6 +18,7 @@ import { AppError } from '../errors';
 import { constraintOf } from '../schema/jsonSchema';
 import type { LargePart } from '../admission/turns';
 import { aggregates } from '../schema/declaredOperations';
+import { directiveOf } from '../schema/sdl';
 import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './queryLimits';
 
 /*
@@ -150,7 +151,8 @@ function listsOf(schema: GraphQLSchema): ReadonlyMap<GraphQLField<unknown, unkno
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      const argument = field.args.find(({ name }) => name === 'limit');
+      // totals are groups, and cost what they always have
+      const argument = directiveOf(field.astNode, 'totals') ? undefined : field.args.find(({ name }) => name === 'limit');
       if (argument) lists.set(field, boundsOf(argument, `${type.name}.${field.name}`));
     }
   }
