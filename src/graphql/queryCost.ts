@@ -152,7 +152,9 @@ function listsOf(schema: GraphQLSchema): ReadonlyMap<GraphQLField<unknown, unkno
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
       // totals are groups, and cost what they always have
-      const argument = directiveOf(field.astNode, 'totals') ? undefined : field.args.find(({ name }) => name === 'limit');
+      const argument = directiveOf(field.astNode, 'totals')
+        ? undefined
+        : field.args.find(({ name }) => name === 'limit');
       if (argument) lists.set(field, boundsOf(argument, `${type.name}.${field.name}`));
     }
   }
