@@ -114,6 +114,7 @@ inBrowser('webhooks on the settings page', () => {
     await saved(page);
     const row = rows(page, 'Webhooks');
     const types = row.getByRole('listitem');
+    await types.first().waitFor();
     expect(await types.allTextContents()).toEqual(['order.created', 'order.updated', 'order.status_changed']);
 
     await press(page, 'Add endpoint');
