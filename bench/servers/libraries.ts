@@ -93,6 +93,8 @@ async function main(): Promise<void> {
     useSofa({
       basePath: '/api/v1',
       schema: schemaOf(withItemTypes(deriveRestDocument(published))),
+      // else the filter `id` makes it /quotes/:id
+      routes: { 'Query.quotes': { method: 'GET', path: '/quotes' } },
       context: ({ req }: { req: { caller: Context } }) => req.caller as unknown as Record<string, unknown>,
     }),
   );
