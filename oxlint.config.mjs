@@ -32,7 +32,7 @@ const ARROWS = {
   ],
   fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
-  resources: ['auth', 'database', 'errors', 'events', 'operations', 'schema', 'stored'],
+  resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'stored'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
   webhooks: [
     'auth',

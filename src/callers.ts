@@ -78,7 +78,7 @@ export function keyCallers(options: CallersOptions) {
       markUsed: apiKeys.markUsed,
       rehash: apiKeys.rehash,
     },
-    keyPrefix: config.KEY_PREFIX,
+    keyPrefixes: [config.KEY_PREFIX, config.KEY_PREFIX_TEST],
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,

@@ -20,6 +20,7 @@ import type { OpenContext } from './operations/context';
 import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
 import { createPages } from './pages';
+import { storeSample } from './resources/sample';
 import { createRestFace, REST_BASE } from './rest';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import { webhookSettings } from './webhooks/settings';
@@ -72,6 +73,7 @@ export async function createFaces(options: FacesOptions) {
     config,
     control,
     organisationData: databases.organisationData,
+    storeSample,
     tracker,
     webhooks: options.webhooks,
     limiter: metrics.counted('user', limiters.keys),

@@ -118,7 +118,10 @@ export async function renewed() {
   const found = readSettings(new DOMParser().parseFromString(page, 'text/html'));
   if (!found || found.csrf === settings.csrf) return false;
   if (found.organisation !== settings.organisation || found.user !== settings.user) {
-    const text = 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
+    const text =
+      found.user === settings.user
+        ? 'Another tab has switched between live data and the sandbox, or to another organisation. Reload this page to go on there.'
+        : 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
     showSession({ text, button: { text: 'Reload', does: () => location.reload() } });
     throw new Failure(text, { code: 'forbidden' });
   }

@@ -6,6 +6,7 @@ import { loadKeys } from './keys.js';
 import { loadMembers } from './members.js';
 import { openOverview, reloadOverview } from './overview.js';
 import { requestList } from './requests.js';
+import './mode.js';
 import './signOut.js';
 import { followAddress } from './webhooks/endpoint.js';
 import { loadWebhooks, wireAdding } from './webhooks/list.js';

@@ -3,8 +3,7 @@ import { AppError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
 import { DEFAULT_MCP } from './mcpAccess';
 import { isInRanges } from './addresses';
-import { PLANS } from './plans';
-import type { KeyPrincipal, Organisation } from './principal';
+import { hasApiAccess, type KeyPrincipal, type Organisation } from './principal';
 import { STATES } from './states';
 
 export interface KeySource {
@@ -33,7 +32,8 @@ export interface Refusal {
 
 export interface AuthenticatorOptions {
   readonly apiKeys: KeySource;
-  readonly keyPrefix: string;
+  /** Of live keys, and of those of sandboxes. */
+  readonly keyPrefixes: readonly string[];
   readonly pepper: string;
   /** The pepper before, while keys hashed with it are accepted. */
   readonly previousPepper?: string | undefined;
@@ -98,16 +98,17 @@ const REPEATED_FROM = 100;
  * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<Found | Refusal> {
-  const { keyPrefix, pepper, previousPepper } = options;
+  const { keyPrefixes, pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
   return async (header) => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
-    const parsed = token === undefined ? undefined : parseKey(token, keyPrefix);
+    const prefix = token === undefined ? undefined : keyPrefixes.find((one) => isShapedLikeKey(token, one));
+    const parsed = token === undefined || prefix === undefined ? undefined : parseKey(token, prefix);
     if (token === undefined || !parsed) {
       options.onFound?.(undefined);
       if (header === undefined) return { reason: 'missing' };
-      return { reason: isShapedLikeKey(token ?? '', keyPrefix) ? 'checksum' : 'malformed' };
+      return { reason: prefix === undefined ? 'malformed' : 'checksum' };
     }
     const id = fingerprint(token);
     const known = refusals.get(id);
@@ -115,7 +116,9 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
       options.onFound?.(known.found);
       return known.refusal;
     }
-    const found = await options.apiKeys.find(parsed.id);
+    const stored = await options.apiKeys.find(parsed.id);
+    // the other prefix, with a checksum that fits, makes another key of it
+    const found = stored && token.startsWith(stored.prefix) ? stored : null;
     options.onFound?.(found);
     const matches = matchesAny(parsed.secret, found ?? undefined, peppers);
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
@@ -167,9 +170,9 @@ export function requireAccess(organisation: Organisation): void {
   requirePlan(organisation);
 }
 
-/** @throws AppError plan_required unless the organisation's plan includes API access. */
-export function requirePlan({ plan }: Organisation): void {
-  if (!PLANS[plan].integrations) {
+/** @throws AppError plan_required unless the organisation's plan includes API access, or it is a sandbox, which has that on every plan. */
+export function requirePlan(organisation: Organisation): void {
+  if (!hasApiAccess(organisation)) {
     throw new AppError('plan_required', "The organisation's plan does not include API access.");
   }
 }

@@ -18,6 +18,8 @@ const SALT_BYTES = 16;
 const PREFIX_SHOWN = 6;
 
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
+/** Of keys of a sandbox. */
+export const DEFAULT_TEST_KEY_PREFIX = 'svc_test_';
 
 /** What is stored of a key's secret: enough to verify it, not to recover it. */
 export interface KeySecret {

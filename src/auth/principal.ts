@@ -1,5 +1,5 @@
 import type { McpAccess } from './mcpAccess';
-import type { Plan } from './plans';
+import { type Plan, PLANS } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';
 import type { OrganisationState } from './states';
@@ -15,7 +15,19 @@ export interface Organisation {
   /** The cluster that holds its database. */
   readonly cluster: string;
   readonly state: OrganisationState;
+  /** Of a sandbox: the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
+  readonly sandbox_of?: string;
 }
+
+/** Whether what is read and written are the organisation's own data, or those of its sandbox. */
+export type Mode = 'live' | 'test';
+
+export const modeOf = ({ sandbox_of }: Pick<Organisation, 'sandbox_of'>): Mode =>
+  sandbox_of === undefined ? 'live' : 'test';
+
+/** Whether its keys and webhooks work: a sandbox's do on every plan. */
+export const hasApiAccess = (organisation: Pick<Organisation, 'plan' | 'sandbox_of'>): boolean =>
+  PLANS[organisation.plan].integrations || modeOf(organisation) === 'test';
 
 export type Principal = KeyPrincipal | UserPrincipal;
 

@@ -1,20 +1,18 @@
 import { mkdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
 import { type Config, givenVariables, readConfig } from '../config';
 import { unless, writeWhole } from '../database/embedded/recordFile';
-import type { OrganisationData } from '../database/organisationData';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';
-import { ROOT } from '../package';
+import { linesOf } from '../resources/sample';
 import { EMBEDDED_RANGES } from '../webhooks/settings';
 import { CommandFailure } from './ending';
 import type { JsonOption } from './help';
-import { importPath } from './import/importPath';
-import { createProgress } from './progress';
+import { loadSample } from './sandbox';
 import { serveUntilStopped } from './serve/serveUntilStopped';
 import type { Store } from './store';
 import { note, paint, printJson, printPainted, reachable, signInUrl } from './terminal';
@@ -74,15 +72,13 @@ function invitation({ url, key, name, quoteId, settings }: Invitation): string {
   ].join('\n');
 }
 
-const NORTHWIND = join(ROOT, 'examples', 'northwind');
-
 /** Creates the demo's organisation, data and key, unless they exist, a link that signs in as an admin, and finds a quote to try. */
 export async function prepareDemo(store: Store, config: Config, signal: AbortSignal) {
   const { control, databases, operator } = store;
   await control.pepper.adopt();
   const organisation =
     (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
-  await loadNorthwind(await databases.open(organisation), signal);
+  await loadSample(await databases.open(organisation), signal);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
   const user = { id: 'link:demo', name: 'demo' };
@@ -98,26 +94,6 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
 async function example(): Promise<NewOrganisation> {
   const [line = ''] = await linesOf('organisation.json');
   return { ...(JSON.parse(line) as NewOrganisation), demo: true };
-}
-
-async function linesOf(file: string): Promise<string[]> {
-  return (await readFile(join(NORTHWIND, file), 'utf8')).trimEnd().split('\n');
-}
-
-/** Loads the files that are not fully in the database, so that an interrupted load is completed. */
-async function loadNorthwind(data: OrganisationData, signal: AbortSignal): Promise<void> {
-  const faults: string[] = [];
-  const reports = await importPath({
-    data,
-    path: NORTHWIND,
-    wanted: async (kind, path) => (await kind.count(data)) < (await linesOf(basename(path))).length,
-    onFault: ({ path, line, pointer = '', detail }) => faults.push(`${path}:${String(line)}: ${pointer} ${detail}`),
-    progress: createProgress(),
-    signal,
-  });
-  if (faults.length > 0) throw new CommandFailure(`the example data is corrupt:\n${faults.join('\n')}`);
-  const loaded = Object.values(reports).reduce((sum, { read }) => sum + read, 0);
-  if (loaded > 0) note(`loaded ${String(loaded)} records from examples/northwind`);
 }
 
 /**

@@ -119,6 +119,9 @@ export async function erase(
   const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
   const erasure = await control.erasing.begin(id);
   if (!erasure) throw notFound('organisation', id);
+  for (const { id: sandbox, name } of await control.sandboxes.allOf(id)) {
+    await erase(store, { id: sandbox, confirm: name, folder: undefined, isOwn: true, signal });
+  }
   await data.slots.fence();
   if (!erasure.exported) {
     if (exporting) {

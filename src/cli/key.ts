@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { ApiKey } from '../auth/keys';
 import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
-import { PLANS } from '../auth/plans';
+import { hasApiAccess } from '../auth/principal';
 import { ALL_SCOPES, type Scope } from '../auth/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
 import { DAY } from '../units';
@@ -129,9 +129,9 @@ async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: C
     });
   });
   if (!made) throw notFound('organisation', org);
-  const { plan } = made.document.organisation;
-  if (!PLANS[plan].integrations) {
-    warn(`the ${plan} plan has no API access; change it with scopegate org set-plan before using the key`);
+  const { organisation } = made.document;
+  if (!hasApiAccess(organisation)) {
+    warn(`the ${organisation.plan} plan has no API access; change it with scopegate org set-plan before using the key`);
   }
   showNew(made, json);
 }

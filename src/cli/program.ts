@@ -1,3 +1,4 @@
+import { Argument } from 'commander';
 import { version } from '../package';
 import { addAudit } from './audit';
 import { addEvents } from './events';
@@ -24,7 +25,7 @@ export function createProgram(): ExplainedCommand {
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
   const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
-  for (const add of [...access, addEvents, addRecords, addCustomer, addOpenapi, addDoctor]) add(program);
+  for (const add of [...access, addEvents, addRecords, addCustomer, addSandbox, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])
@@ -116,6 +117,29 @@ function addCustomer(program: ExplainedCommand): void {
     .examples([`scopegate customer readmit ALFKI --org ${ORG_ID}`])
     .run(async () => (await import('./erase.js')).readmitCustomerCommand);
   customer.nameCommands();
+}
+
+function addSandbox(program: ExplainedCommand): void {
+  const sandbox = program.subcommand(
+    'sandbox',
+    'play the part of the product in a sandbox (make one with org create --sandbox-of)',
+  );
+  sandbox
+    .subcommand('advance', 'give a quote or an order of a sandbox another status, and the times that go with it')
+    .addArgument(new Argument('<kind>', 'what it is').choices(['quote', 'order']))
+    .argument('<number>', 'its number')
+    .argument('<status>', 'the new status, as the API names it')
+    .org()
+    .json('{id, number, status, from}')
+    .examples(
+      [
+        `scopegate sandbox advance --org ${ORG_ID} quote Q-10248 accepted`,
+        `scopegate sandbox advance --org ${ORG_ID} order SO-10248 dispatched`,
+      ],
+      ['The rules of an import hold. Events and webhooks follow, as when the product does it.'],
+    )
+    .run(async () => (await import('./sandbox.js')).advance);
+  sandbox.nameCommands();
 }
 
 function addOpenapi(program: ExplainedCommand): void {

@@ -71,6 +71,7 @@ function contradictionsOf(config: Omit<Config, 'PATH'>): Fault[] {
     if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
       faults.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
   }
+  if (config.KEY_PREFIX_TEST === config.KEY_PREFIX) faults.push(['KEY_PREFIX_TEST', 'must differ from KEY_PREFIX']);
   if (ADMIN_PORT === PORT && PORT !== 0) faults.push(['ADMIN_PORT', 'must differ from PORT']);
   return faults;
 }

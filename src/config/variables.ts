@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { DEFAULT_KEY_PREFIX } from '../auth/keys';
+import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import { CLUSTER_FILES, readClusterFiles, readClusters, readHeaders, readRanges } from './lists';
 
 /* Every variable, with its default and a line for `--help`. */
 
 const nonEmpty = z.string().min(1);
 const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
+const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
 const list = z.string().transform((given) =>
   given
     .split(',')
@@ -101,8 +102,12 @@ export const VARIABLES = {
     help: 'the old pepper while KEY_PEPPER replaces it: keys hashed with it still work, and are rehashed when used',
   },
   KEY_PREFIX: {
-    schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),
+    schema: keyPrefix.default(DEFAULT_KEY_PREFIX),
     help: 'prefix of new keys',
+  },
+  KEY_PREFIX_TEST: {
+    schema: keyPrefix.default(DEFAULT_TEST_KEY_PREFIX),
+    help: 'prefix of new keys of sandboxes',
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, MOST_POINTS).default(600),

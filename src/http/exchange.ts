@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../auth/authenticate';
-import type { KeyPrincipal, Principal } from '../auth/principal';
+import { type KeyPrincipal, modeOf, type Principal } from '../auth/principal';
 import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
 import type { IncomingRequest } from '../operations/context';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
@@ -85,8 +85,8 @@ export const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const;
 
-/** Headers of every response to a key; the last only if it expires soon. */
-export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
+/** Headers of every response to a key; the last two only if it expires soon, and if it is of a sandbox. */
+export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At', 'Scopegate-Mode'] as const;
 
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
 const EXPIRY_WARNING = 7 * DAY;
@@ -159,6 +159,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     },
     onPrincipal: (principal) => {
       exchange.log.principal = principal;
+      if (modeOf(principal.organisation) === 'test') exchange.response.setHeader('Scopegate-Mode', 'test');
       warnOfExpiry(exchange.response, principal);
     },
     onRefused: (refusal) => {

@@ -57,7 +57,7 @@ const KEY_READ_BATCH = 100;
 const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'MAX_KEYS'>;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'MAX_KEYS'>;
   readonly actor: Actor;
 }
 
@@ -72,6 +72,12 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   async function madeBefore(id: string, key: string): Promise<MadeKey | undefined> {
     const document = await loader.load(id);
     return document ? { document, key } : undefined;
+  }
+
+  /** The prefix of an organisation's new keys. Whether it is a sandbox never changes. */
+  async function prefixOf(organisationId: string): Promise<string> {
+    const sandbox = await models.organisations.exists({ _id: organisationId, sandbox_of: trusted({ $ne: null }) });
+    return sandbox ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
   }
 
   const inOrder = (organisationId: string) =>
@@ -106,7 +112,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; as {@link keyAnswers} for an attempt */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
       const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
-        const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+        const made = generateKey(await prefixOf(input.organisationId), config.KEY_PEPPER);
         const document = await models.change(async (session, record) => {
           await keep?.(session, made.id, made.key);
           const stored = await store(input, made, session);
@@ -162,7 +168,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
       const { overlap, expiresAt } = rotation;
       const make = async (keep?: Keep): Promise<RotatedKey | undefined> => {
-        const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+        const replaced = await loader.load(id);
+        if (!replaced) return undefined;
+        const made = generateKey(await prefixOf(replaced.organisation.id), config.KEY_PEPPER);
         const rotated = await models.change(async (session, record) => {
           // before anything is read: a concurrent try must find the answer of this one, not a key that was replaced
           await keep?.(session, made.id, made.key);

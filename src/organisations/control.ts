@@ -16,13 +16,17 @@ import { moving } from './moving';
 import { pepperGuard } from './pepper';
 import { placement } from './placement';
 import { requestLog } from './requestLog';
+import { sandboxes } from './sandboxes';
 import { webhookEndpointsOf } from './webhookEndpoints';
 import { webhookLeases } from './webhookLeases';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS' | 'CLUSTER_FILES'>;
+  readonly config: Pick<
+    Config,
+    'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS' | 'CLUSTER_FILES'
+  >;
   readonly databases: Databases;
 }
 
@@ -37,11 +41,12 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const { CLUSTER_FILES } = config;
   const capacityOf = (cluster: string): number => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each;
   const places = placement(models, databases.clusters, capacityOf, databases.filesOfOrganisation);
-  const store = organisations(models, options.actor, async (cluster) => {
+  const place = async (cluster: string | undefined): Promise<string> => {
     const chosen = await places.choose(cluster);
     await databases.reach(chosen);
     return chosen;
-  });
+  };
+  const store = organisations(models, options.actor, place);
   databases.openedBy(store.standingOf);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
@@ -52,6 +57,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   return {
     ...stores,
     organisations: store,
+    sandboxes: sandboxes(models, place),
     erasing: erasing(models, options.actor, now),
     feeds: feeds(models),
     moving: moving(models, options.actor, now),

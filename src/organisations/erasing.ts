@@ -1,9 +1,9 @@
-import { type Model, trusted } from 'mongoose';
+import { type ClientSession, type Model, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
-import type { ControlModels, LinkDocument } from './models';
+import type { ControlModels, LinkDocument, RecordEvent } from './models';
 import { organisationUsageId } from './keyUsage';
-import { toOrganisation } from './organisations';
+import { CHANGEABLE, toOrganisation } from './organisations';
 
 export interface Erasure {
   readonly organisation: Organisation;
@@ -22,8 +22,17 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   // what acts for it
   const { sessions, links, webhookEndpoints, keyAnswers } = models;
   const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
+
+  async function endAccess(id: string, session: ClientSession, record: RecordEvent): Promise<void> {
+    const active = { 'organisation.id': id, revoked_at: null };
+    const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
+    const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
+    for (const rows of ending) await rows.deleteMany({ organisation_id: id }, { session });
+    await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
+  }
+
   return {
-    /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
+    /** Ends all access, also to its sandbox: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
       models.change(async (session, record) => {
         const begun = { $set: { state: 'erasing' } };
@@ -31,13 +40,11 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         // one that is being moved is changed by the process that moves it
         const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
         if (!found) return undefined;
-        if (found.state !== 'erasing') {
-          const active = { 'organisation.id': id, revoked_at: null };
-          const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
-          const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
-          for (const rows of ending) await rows.deleteMany({ organisation_id: id }, { session });
-          await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
-        }
+        // its sandbox with it: none can be made from here on
+        const own = { sandbox_of: id, state: CHANGEABLE, 'move.to': null };
+        const sandbox = await organisations.findOneAndUpdate(own, begun, { session }).lean();
+        if (sandbox) await endAccess(sandbox._id, session, record);
+        if (found.state !== 'erasing') await endAccess(id, session, record);
         return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
       }),
     /** Notes that the export is complete: the database may be dropped. */

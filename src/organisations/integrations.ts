@@ -116,7 +116,7 @@ export function integrationsOf(
       withSums(await usage.read(organisationUsageId(organisationId), period)),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    members: () => sessions.members(organisationId),
+    members: () => sessions.members(session.home),
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
 

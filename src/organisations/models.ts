@@ -34,6 +34,10 @@ export interface OrganisationDocument {
   }[];
   /** What is known of its events; nothing if it was never moved and lost none. */
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
+  /** Of a sandbox: the id of the organisation that it belongs to. */
+  readonly sandbox_of?: string;
+  /** A sandbox that has not got all of its sample yet. */
+  readonly unseeded?: boolean;
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
@@ -58,6 +62,8 @@ export interface LinkDocument {
 }
 
 export interface SessionDocument extends LinkDocument {
+  /** Whether it acts for the sandbox of its organisation. */
+  readonly in_sandbox?: boolean;
   readonly used_at: Date;
 }
 
@@ -118,6 +124,8 @@ const COLLECTIONS = {
     // those that have something on a cluster because of a move
     { on: { 'copies.cluster': 1 }, options: { sparse: true } },
     { on: { 'move.to': 1 }, options: { sparse: true } },
+    // at most one each
+    { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
   ]),
   apiKeys: definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']),
   auditEvents: definedByType<AuditEvent>(

@@ -25,7 +25,19 @@ export interface OrganisationQuery {
 const BATCH = 1000;
 
 /** A state in which an organisation is its operator's to change. */
-const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
+export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
+
+/** What a sandbox shares with the organisation that it belongs to. */
+type Shared = Pick<Organisation, 'plan' | 'state'>;
+
+/** A sandbox cannot be changed in what it shares with the organisation that it belongs to. */
+export class SharedByOwnerError extends Error {
+  override readonly name = 'SharedByOwnerError';
+
+  constructor({ id, sandbox_of = '' }: Organisation) {
+    super(`${id} is the sandbox of ${sandbox_of}, and has its plan and state: change those of ${sandbox_of}`);
+  }
+}
 
 /** `place` chooses the cluster of a new organisation. @throws if it is full or does not respond */
 export function organisations(
@@ -35,7 +47,10 @@ export function organisations(
 ) {
   const rows = nativeCollection(models.organisations);
 
-  /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */
+  /**
+   * Changes an organisation and the copies that its keys have, at once, and its sandbox's plan and state with it. Undefined if there is
+   * none that can be changed. @throws SharedByOwnerError
+   */
   function change(
     id: string,
     set: Partial<Pick<Organisation, 'name' | 'plan' | 'currency' | 'state'>>,
@@ -51,11 +66,23 @@ export function organisations(
       const changed = { ...before, ...set };
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
-      const ofAllKeys = Object.fromEntries(members.map((member) => [`organisation.${member}`, set[member]]));
-      await models.apiKeys.updateMany({ 'organisation.id': id }, { $set: ofAllKeys }, { session });
+      const { plan, state } = changed;
+      const isShared = plan !== before.plan || state !== before.state;
+      if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
+      await models.apiKeys.updateMany({ 'organisation.id': id }, { $set: inKeys(set) }, { session });
+      if (isShared) await share(id, { plan, state }, session);
       await record(actor, action, id, detailsOf(before));
       return changed;
     });
+  }
+
+  /** Gives the sandbox of an organisation what both have. */
+  async function share(of: string, set: Shared, session: ClientSession): Promise<void> {
+    const sandbox = await models.organisations
+      .findOneAndUpdate({ sandbox_of: of, state: CHANGEABLE }, { $set: set }, { session })
+      .lean();
+    if (!sandbox) return;
+    await models.apiKeys.updateMany({ 'organisation.id': sandbox._id }, { $set: inKeys(set) }, { session });
   }
 
   return {
@@ -123,14 +150,18 @@ export function organisations(
   };
 }
 
+/** What changes of an organisation, in the copies that its keys have. */
+const inKeys = (set: object): object =>
+  Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value as unknown]));
+
 function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Feed['standing'] {
   if (!STATES[state ?? 'active'].data) return 'closed';
   return move ? 'moving' : 'open';
 }
 
 export function toOrganisation(document: OrganisationDocument): Organisation {
-  const { _id: id, name, plan, currency, cluster, state = 'active' } = document;
-  return { id, name, plan, currency, cluster, state };
+  const { _id: id, name, plan, currency, cluster, state = 'active', sandbox_of } = document;
+  return { id, name, plan, currency, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
 }
 
 /**

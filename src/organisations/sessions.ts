@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
-import type { Organisation, User } from '../auth/principal';
+import type { Mode, Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
-import { holdOrganisation, toOrganisation } from './organisations';
+import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
 
 export interface NewSession {
   readonly organisationId: string;
@@ -15,7 +15,10 @@ export interface NewSession {
 }
 
 export interface Session {
+  /** What it acts for: the organisation that its user signed in to, or the sandbox of that. */
   readonly organisation: Organisation;
+  /** Id of the organisation that its user signed in to. */
+  readonly home: string;
   readonly user: User;
   readonly role: Role;
   /** When it expires if it is not used again. */
@@ -89,15 +92,21 @@ export function sessions(models: ControlModels, clock: () => number) {
       const now = clock();
       // the TTL index deletes up to a minute late
       const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
-      const organisation = found && (await organisations.findById(found.organisation_id).lean());
-      if (!organisation || organisation.state === 'erasing') return undefined;
+      const home = found && (await organisations.findById(found.organisation_id).lean());
+      if (!home || home.state === 'erasing') return undefined;
+      const own = { sandbox_of: home._id, state: CHANGEABLE };
+      const sandbox = found.in_sandbox ? await organisations.findOne(own).lean() : undefined;
       const { user, role } = found;
       let endsAt = found.ends_at;
       if (now - found.used_at.getTime() >= NOTE_EVERY) {
         endsAt = new Date(Math.min(now + SESSION_LIMITS.idle, found.created_at.getTime() + SESSION_LIMITS.absolute));
         await stored.updateOne({ _id: id }, { $set: { used_at: new Date(now), ends_at: endsAt } });
       }
-      return { organisation: toOrganisation(organisation), user, role, endsAt };
+      return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, endsAt };
+    },
+    /** Makes a session act for the sandbox of its organisation, or for the organisation again. */
+    async enter(token: string, mode: Mode): Promise<void> {
+      await stored.updateOne({ _id: digest(token) }, { $set: { in_sandbox: mode === 'test' } });
     },
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;

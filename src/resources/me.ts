@@ -1,3 +1,4 @@
+import { modeOf } from '../auth/principal';
 import type { RequestContext } from '../operations/context';
 
 const shown = ({ limit, remaining, resetAt: reset_at }: Omit<RequestContext['rate'], 'organisation'>) => ({
@@ -12,6 +13,7 @@ export const meResolvers = {
       // the guard admits only keys
       if (principal.kind !== 'key') throw new Error('me was called without a key');
       return {
+        mode: modeOf(principal.organisation),
         organisation: principal.organisation,
         key: {
           id: principal.key.id,

@@ -63,14 +63,19 @@ export function browserSessions(
 
 /* Protection against cross-site request forgery. */
 
-/** The CSRF token of a session, which only pages of that session contain. */
-export function csrfToken(sessionToken: string): string {
-  return createHmac('sha256', sessionToken).update('csrf').digest('base64url');
+interface Found {
+  readonly token: string;
+  readonly session: Session;
+}
+
+/** The CSRF token of a session, which only its pages for the same organisation contain: what is done in a page is not done in another mode. */
+export function csrfToken({ token, session: { organisation } }: Found): string {
+  return createHmac('sha256', token).update(`csrf ${organisation.id}`).digest('base64url');
 }
 
 /** @throws AppError forbidden unless the token is the session's */
-export function checkCsrf(given: unknown, sessionToken: string): void {
-  const expected = Buffer.from(csrfToken(sessionToken));
+export function checkCsrf(given: unknown, found: Found): void {
+  const expected = Buffer.from(csrfToken(found));
   const actual = Buffer.from(typeof given === 'string' ? given : '');
   if (actual.length === expected.length && timingSafeEqual(actual, expected)) return;
   throw new AppError('forbidden', 'The CSRF token is missing or invalid. Reload the page.');

@@ -7,21 +7,26 @@ import { toAppError } from '../mask';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
 import { browserSessions, type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';
-import { userContextFactory, type UserContextOptions } from './userContext';
+import { userBudget, userContextFactory, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
-import { attempts, type RateLimiter } from '../admission/rateLimit';
+import { modeOf } from '../auth/principal';
+import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { Control } from '../organisations/control';
 import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { renderIntegrations, renderLink, renderSignIn } from './page';
+import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
 import type { WebhookPart } from './webhookSections';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';
 
-export interface SettingsOptions extends Omit<RoutesOptions & UserContextOptions, 'sessions'> {
+export interface SettingsOptions extends Omit<
+  RoutesOptions & UserContextOptions & SandboxOptions,
+  'sessions' | 'prepareSandbox'
+> {
   readonly tracker: RequestTracker<Exchange>;
 }
 
@@ -41,7 +46,9 @@ export function createSettings(options: SettingsOptions) {
   };
 
   const app = settingsApp();
-  for (const [path, { get, post }] of Object.entries(settingsRoutes({ ...options, sessions }))) {
+  for (const [path, { get, post }] of Object.entries(
+    settingsRoutes({ ...options, sessions, prepareSandbox: sandboxMaker(options) }),
+  )) {
     const route = app.route(path);
     if (get) route.get(answer(get));
     if (post) route.post(askForForm, form, answer(post));
@@ -124,13 +131,16 @@ interface RoutesOptions {
   readonly failures: RateLimiter;
   /** What the page shows of webhooks. */
   readonly webhookPart: WebhookPart;
+  /** Limits the requests of each user. */
+  readonly limiter: RateLimiter;
+  readonly prepareSandbox: PrepareSandbox;
   /** Called with errors of the identity provider. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
-  const { config, control, sessions, failures, webhookPart } = options;
+  const { config, control, sessions, failures, limiter, prepareSandbox, webhookPart } = options;
   const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
   const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
@@ -152,7 +162,27 @@ function settingsRoutes(options: RoutesOptions): Routes {
         const { organisation, user, role } = found.session;
         exchange.log.principal = { kind: 'user', organisation, user, role };
         requireState(organisation);
-        return { page: renderIntegrations(found.session, csrfToken(found.token), parts) };
+        const canSwitch =
+          modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
+        return {
+          page: renderIntegrations(found.session, csrfToken(found), { ...parts, canSwitch: Boolean(canSwitch) }),
+        };
+      },
+    },
+    '/settings/mode': {
+      async post(request, _response, { address, ...exchange }) {
+        const found = await sessions.find({ address, ...exchange });
+        if (!found) return { to: SIGN_IN };
+        const body = request.body as { csrf?: unknown; mode?: unknown } | undefined;
+        checkOrigin(request, config.PUBLIC_URL);
+        checkCsrf(body?.csrf, found);
+        const { token, session } = found;
+        await spend(limiter, userBudget(session), 1);
+        requireState(session.organisation);
+        const mode = body?.mode === 'test' ? 'test' : 'live';
+        if (mode === 'test') await prepareSandbox(session, address);
+        await control.sessions.enter(token, mode);
+        return { to: PAGE };
       },
     },
     '/settings/sign-out': {
@@ -161,10 +191,10 @@ function settingsRoutes(options: RoutesOptions): Routes {
         if (found) {
           const body = request.body as { csrf?: unknown; everywhere?: unknown } | undefined;
           checkOrigin(request, config.PUBLIC_URL);
-          checkCsrf(body?.csrf, found.token);
-          const { user, organisation } = found.session;
+          checkCsrf(body?.csrf, found);
+          const { user, home } = found.session;
           const { address } = exchange;
-          const all = { organisationId: organisation.id, userId: user.id };
+          const all = { organisationId: home, userId: user.id };
           if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
           else await control.sessions.endAll(all, userActor(user, address));
         }

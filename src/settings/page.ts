@@ -1,4 +1,4 @@
-import { PLANS } from '../auth/plans';
+import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { keyDialogs } from './keyDialogs';
@@ -15,14 +15,17 @@ import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from 
 
 /** What the page has to know of the gateway. */
 export interface PageParts {
+  /** Whether there is a sandbox, or the user may make one. */
+  readonly canSwitch: boolean;
   readonly webhooks: WebhookPart;
   readonly requests: RequestPart;
 }
 
 /** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
-export function renderIntegrations(session: Session, csrf: string, { webhooks, requests }: PageParts): Html {
-  const { organisation, user, role } = session;
-  const hasPlan = PLANS[organisation.plan].integrations;
+export function renderIntegrations(session: Session, csrf: string, { webhooks, requests, canSwitch }: PageParts): Html {
+  const { organisation, home, user, role } = session;
+  const mode = modeOf(organisation);
+  const hasPlan = hasApiAccess(organisation);
   const mayChange = role === 'admin';
   return layout({
     title: `Integrations · ${organisation.name} · Scopegate`,
@@ -40,6 +43,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
             <h1>Integrations</h1>
             <p class="lead"><strong>${organisation.name}</strong> · ${planName(organisation.plan)} plan</p>
           </div>
+          ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
           <form class="account" method="post" action="/settings/sign-out">
             <p>${user.name} <span class="tag">${role}</span></p>
             <input type="hidden" name="csrf" value="${csrf}" />
@@ -47,7 +51,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
             <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
           </form>
         </div>
-        ${hasPlan ? undefined : PLAN_NOTICE}
+        ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : PLAN_NOTICE}
         ${
           mayChange
             ? undefined
@@ -79,12 +83,35 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
   });
 }
 
+function modeSwitch(mode: Mode, csrf: string): Html {
+  const button = (to: Mode, text: string, busy: string): Html =>
+    html`<button
+      class="button"
+      type="submit"
+      name="mode"
+      value="${to}"
+      aria-pressed="${String(to === mode)}"
+      data-busy="${busy}"
+    >
+      ${text}
+    </button>`;
+  return html`<form class="mode" method="post" action="/settings/mode" aria-label="Data">
+    <input type="hidden" name="csrf" value="${csrf}" />
+    ${button('live', 'Live', 'Opening…')} ${button('test', 'Sandbox', 'Opening the sandbox…')}
+  </form>`;
+}
+
+const SANDBOX_NOTICE = html`<p class="info" id="sandbox">
+  This is the sandbox: sample data to try an integration on. Its keys and webhooks are its own, and reach nothing of
+  your live data.
+</p>`;
+
 const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
 
 const PLAN_NOTICE = html`<p class="info" id="plan">
   This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new
   keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes
-  integrations.
+  integrations. The sandbox works on every plan.
 </p>`;
 
 /** Why a link does not sign in. */

@@ -23,6 +23,9 @@ export interface UserContextOptions {
   readonly webhooks: (session: Session, from: string) => OwnWebhooks;
 }
 
+/** What the points of a user are counted by, whichever mode they are in. */
+export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
+
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
 /** The context of a signed-in user. Checks session (401; 429 after too many without one), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
@@ -38,13 +41,13 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
       );
     }
-    const { token, session } = found;
+    const { session } = found;
     checkOrigin(request, config.PUBLIC_URL);
-    checkCsrf(request.headers['x-csrf-token'], token);
+    checkCsrf(request.headers['x-csrf-token'], found);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
-    const budget = `user:${organisation.id}:${user.id}`;
+    const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
     // not before it is needed: keys can be revoked while the organisation's cluster is away

@@ -1,5 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { Collection } from '../database/collection';
+import { isDuplicateKey } from '../database/faults';
+import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import type { Fault } from '../errors';
 import type { FindBroken, Numbered } from './brokenNumbers';
@@ -49,6 +51,23 @@ export type ImportRecord = Record<string, unknown> & { readonly id: string };
 export interface StoredRecord {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'failed';
   readonly errors: readonly Fault[];
+}
+
+const TRIES = 5;
+
+/** Stores records in one transaction; tries again if another writer took a unique value in the meantime. */
+export async function storeRecords(
+  kind: RecordKind,
+  data: OrganisationData,
+  records: readonly ImportRecord[],
+): Promise<StoredRecord[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await stampedWrite(data, (session) => kind.store(data, records, session), { writes: kind.writes });
+    } catch (error) {
+      if (attempt === TRIES || !isDuplicateKey(error)) throw error;
+    }
+  }
 }
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */

@@ -1,5 +1,4 @@
-import { PLANS } from '../auth/plans';
-import type { Organisation } from '../auth/principal';
+import { hasApiAccess, type Organisation } from '../auth/principal';
 import { STATES } from '../auth/states';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
@@ -36,8 +35,8 @@ export interface RunOptions {
   readonly onDisabled: (lease: Leased, reason: DisabledReason) => void;
 }
 
-function isServed({ state, plan }: Organisation): boolean {
-  return STATES[state].requests && PLANS[plan].integrations;
+function isServed(organisation: Organisation): boolean {
+  return STATES[organisation.state].requests && hasApiAccess(organisation);
 }
 
 /**

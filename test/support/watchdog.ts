@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { commandLine, type Environment, serve } from '../cli/commandLine';
+import { type CommandLine, commandLine, type Environment, serve } from '../cli/commandLine';
 import { late } from './gateway';
 
 /*
@@ -45,6 +45,7 @@ export interface Watched {
   readonly key: string;
   /** Header of the other organisation's key. */
   readonly other: string;
+  readonly cli: CommandLine;
   /** Another key, of that organisation unless given. */
   makeKey(organisation?: string): Promise<string>;
   stop(): Promise<unknown>;
@@ -66,6 +67,7 @@ export async function startWatched(environment: Environment = {}, options: reado
     organisation,
     key: await makeKey(organisation),
     other: `Bearer ${await makeKey(await makeOrganisation('Other'))}`,
+    cli,
     makeKey: (of = organisation) => makeKey(of),
     stop,
   };

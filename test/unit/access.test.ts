@@ -25,7 +25,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
   const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
   const { authenticate, recognise } = createAuthenticator({
     apiKeys: { find, markUsed },
-    keyPrefix: 'svc_live_',
+    keyPrefixes: ['svc_live_'],
     pepper: '',
     countFailure: failedAuthentications(failures),
     now: () => NOON,

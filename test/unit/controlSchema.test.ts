@@ -15,9 +15,15 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: otherwise databases that already have its number get no new indexes
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 5,
+    version: 6,
     indexes: {
-      organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1', 'copies.cluster_1', 'move.to_1'],
+      organisations: [
+        'created_at_1__id_1',
+        'cluster_1_created_at_1__id_1',
+        'copies.cluster_1',
+        'move.to_1',
+        'sandbox_of_1 unique',
+      ],
       api_keys: ['organisation.id_1_created_at_1'],
       audit_events: [
         'at_-1__id_-1',

@@ -60,7 +60,12 @@ describe('an authenticator', () => {
     const find = jest.fn(() => Promise.resolve(read()));
     const countFailure = () => Promise.resolve();
     const apiKeys = { find, markUsed: () => undefined };
-    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', countFailure });
+    const { authenticate } = createAuthenticator({
+      apiKeys,
+      keyPrefixes: [DEFAULT_KEY_PREFIX],
+      pepper: '',
+      countFailure,
+    });
     return { find, ask: authenticate };
   }
 

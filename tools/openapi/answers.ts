@@ -153,6 +153,7 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
       '2026-11-28T09:00:00.000Z',
       false,
     ),
+    'Scopegate-Mode': text('`test` if the key is of a sandbox, otherwise absent.', 'test', false),
     'Retry-After': integer('Seconds to wait before retrying.', 23),
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
     ETag: text('Strong entity tag of the current version of the object.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),

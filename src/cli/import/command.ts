@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { nameFault } from '../../auth/keys';
 import { type Plan, PLANS } from '../../auth/plans';
-import type { Organisation } from '../../auth/principal';
+import { modeOf, type Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';
@@ -40,7 +40,8 @@ export async function importCommand(
     if (file) await restoreOrganisation(store, organisation, data, file);
     const imported = await importPath({ data, path, ...target });
     if (!keys || signal.aborted) return imported;
-    const from = { store, prefix: config.KEY_PREFIX, organisationId: org, folder: path, raise };
+    const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
+    const from = { store, prefix, organisationId: org, folder: path, raise };
     return { ...imported, keys: await importKeys(from, target) };
   }, signal);
   const reports = Object.entries(files);
@@ -132,7 +133,8 @@ async function restoreOrganisation(
   data: OrganisationData,
   file: OrganisationFile,
 ): Promise<void> {
-  const { id, name, plan, currency } = organisation;
+  const { id, name, plan, currency, sandbox_of } = organisation;
+  if (sandbox_of !== undefined) file = { ...file, plan };
   if (name === file.name && plan === file.plan && currency === file.currency) return;
   if (await isEmpty(data)) {
     if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);

@@ -45,7 +45,7 @@ export async function checkKeys({ control }: Store, folder: string): Promise<num
 
 interface ImportKeys {
   readonly store: Store;
-  /** KEY_PREFIX. */
+  /** KEY_PREFIX, or KEY_PREFIX_TEST of a sandbox. */
   readonly prefix: string;
   readonly organisationId: string;
   /** The folder with keys.ndjson. */

@@ -1,11 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isDuplicateKey } from '../../database/faults';
-import { stampedWrite } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
-import type { ImportRecord, RecordKind, StoredRecord } from '../../stored/records';
+import { type ImportRecord, type RecordKind, type StoredRecord, storeRecords } from '../../stored/records';
 import { CommandFailure, usageFailure } from '../ending';
 import type { Progress } from '../progress';
 import { fileName, type Line, ndjsonLines, recordReaders } from '../records';
@@ -16,7 +14,6 @@ const MOST_RECORDS = 500;
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Faults per batch: they are held until the batch is stored, so that they are reported in line order. */
 const MOST_FAULTS = 1000;
-const TRIES = 5;
 
 /** Counts of a file's lines by outcome. */
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
@@ -45,8 +42,6 @@ export interface ImportTarget {
 interface ImportPathOptions extends ImportTarget {
   /** A folder with products.ndjson, customers.ndjson and so on, or one such file. */
   readonly path: string;
-  /** Files for which this is false are skipped. */
-  readonly wanted?: (kind: RecordKind, path: string) => Promise<boolean>;
 }
 
 /**
@@ -54,14 +49,14 @@ interface ImportPathOptions extends ImportTarget {
  * and skipped. Records already stored are unchanged, so running it again completes an interrupted import.
  * @throws CommandFailure if there is nothing to import at the path.
  */
-export async function importPath({ path, wanted, ...target }: ImportPathOptions): Promise<Record<string, FileReport>> {
+export async function importPath({ path, ...target }: ImportPathOptions): Promise<Record<string, FileReport>> {
   const files = findFiles(path);
   const reader = recordReaders(recordKinds);
   const reports: Record<string, FileReport> = {};
   for (const { kind, file } of files) {
     if (target.signal?.aborted) break;
-    if (wanted && !(await wanted(kind, file))) continue;
-    const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> => storeAll(kind, target.data, records);
+    const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> =>
+      storeRecords(kind, target.data, records);
     reports[kind.file] = await importFile(file, { name: kind.file, read: reader(kind), store }, target);
   }
   return reports;
@@ -174,19 +169,4 @@ async function* batchesOf<Row extends { readonly id: string }>(
     batch = begin(end);
   }
   yield batch;
-}
-
-/** Stores records in one transaction; retries if another writer took a unique value in the meantime. */
-async function storeAll(
-  kind: RecordKind,
-  data: OrganisationData,
-  records: readonly ImportRecord[],
-): Promise<StoredRecord[]> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await stampedWrite(data, (session) => kind.store(data, records, session), { writes: kind.writes });
-    } catch (error) {
-      if (attempt === TRIES || !isDuplicateKey(error)) throw error;
-    }
-  }
 }

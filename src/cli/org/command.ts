@@ -2,7 +2,7 @@ import { type Plan, PLANS } from '../../auth/plans';
 import type { Organisation } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { storedBytes } from '../../database/quota';
-import { notFound } from '../ending';
+import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
 import type { Store } from '../store';
 import { counted, paint, plain, print, printResult, printSlowly, reachable, say, signInUrl } from '../terminal';
@@ -10,22 +10,37 @@ import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
 /** What commands show of an organisation. */
-function shown({ id, name, plan, cluster, state }: Organisation) {
-  return { id, name, plan, cluster, state };
+function shown({ id, name, plan, cluster, state, sandbox_of }: Organisation) {
+  return { id, name, plan, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
 }
 
 interface CreateOptions extends JsonOption {
-  readonly name: string;
-  readonly plan: Plan;
-  readonly currency: string;
+  readonly name?: string;
+  readonly plan?: Plan;
+  readonly currency?: string;
   readonly cluster?: string;
+  readonly sandboxOf?: string;
+  readonly seed?: string;
 }
 
-export async function create({ json, cluster, ...input }: CreateOptions): Promise<void> {
-  const created = await withStore(async ({ control, databases }) => {
+export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
+  if (seed !== undefined && sandboxOf === undefined)
+    throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
+  const signal = interruption();
+  const created = await withStore(async (store) => {
+    const { control, databases, operator } = store;
+    const { name, plan = 'integrations', currency = 'USD', cluster } = input;
     if (cluster !== undefined) requireCluster(databases, cluster);
-    return control.organisations.create({ ...input, cluster });
-  });
+    if (sandboxOf === undefined) {
+      if (name === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
+      return control.organisations.create({ name, plan, currency, cluster });
+    }
+    const seeded = seed !== undefined;
+    const made = await control.sandboxes.create({ of: sandboxOf, name, cluster, seeded }, operator);
+    if (!made) throw notFound('organisation', sandboxOf);
+    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made.organisation, signal);
+    return made.organisation;
+  }, signal);
   printResult(json, shown(created), shown(created));
   if (!json) print(`\nNext: scopegate key create --org ${created.id} --name "first key" --scopes all`);
 }
@@ -37,7 +52,13 @@ interface ListOptions extends JsonOption {
 }
 
 /** A line of the table; columns have a fixed width, since the rows are not known when the first is printed. */
-const line = ({ id, plan, state, cluster, name }: Readonly<Record<keyof ReturnType<typeof shown>, string>>): string =>
+const line = ({
+  id,
+  plan,
+  state,
+  cluster,
+  name,
+}: Readonly<Record<'id' | 'plan' | 'state' | 'cluster' | 'name', string>>): string =>
   [id.padEnd(36), plan.padEnd(12), state.padEnd(9), cluster.padEnd(12), name].map(plain).join('  ');
 
 /** Prints rows as they are read, so that any number of organisations takes little memory. */

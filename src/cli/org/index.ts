@@ -2,10 +2,10 @@ import { Argument, Option } from 'commander';
 import { PLANS } from '../../auth/plans';
 import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
-import { currency, name } from '../values';
+import { currency, name, uuid } from '../values';
 
 /** What commands show of an organisation. */
-const SHAPE = '{id, name, plan, cluster, state}';
+const SHAPE = '{id, name, plan, cluster, state}, and sandbox_of if it is a sandbox,';
 const IT = 'the organisation';
 const CONFIRM = 'name of the organisation, to make sure that it is this one';
 const plans = Object.keys(PLANS);
@@ -19,14 +19,21 @@ export function addOrg(program: ExplainedCommand): void {
   );
   org
     .subcommand('create', 'create an organisation, with its own database')
-    .requiredOption('--name <name>', 'name of the organisation', name)
-    .addOption(new Option('--plan <plan>', 'plan; starter has no API access').choices(plans).default('integrations'))
-    .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
+    .option('--name <name>', 'name of the organisation; required, unless it is a sandbox', name)
+    .addOption(new Option('--plan <plan>', 'plan; starter has no API access (default: integrations)').choices(plans))
+    .option('--currency <code>', 'default currency of new products (ISO 4217; default: USD)', currency)
+    .addOption(
+      new Option('--sandbox-of <id>', 'make the sandbox of this organisation instead, with its plan and currency')
+        .argParser(uuid)
+        .conflicts(['plan', 'currency']),
+    )
+    .addOption(new Option('--seed <sample>', 'load a sample into the sandbox').choices(['northwind']))
     .option('--cluster <name>', 'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)')
     .json(SHAPE)
     .examples([
       'scopegate org create --name "Acme Ltd"',
       'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
+      `scopegate org create --sandbox-of ${ORG_ID} --seed northwind`,
     ])
     .run(async () => (await commands()).create);
 
@@ -85,6 +92,16 @@ export function addOrg(program: ExplainedCommand): void {
     .json(SHAPE)
     .examples([`scopegate org resume ${ORG_ID}`])
     .run(async () => (await commands()).resume);
+
+  org
+    .subcommand('reset', 'empty a sandbox and load the sample again; its keys and webhooks stay')
+    .id('the sandbox')
+    .json('{id, reset}')
+    .examples(
+      [`scopegate org reset ${ORG_ID}`],
+      ['What is deleted and loaded are events, as any change is. If it is interrupted, run it again.'],
+    )
+    .run(async () => (await import('../sandbox.js')).reset);
 
   org
     .subcommand(

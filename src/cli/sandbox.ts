@@ -1,0 +1,152 @@
+import type { Organisation } from '../auth/principal';
+import type { Collection } from '../database/collection';
+import { idempotencyRecords } from '../database/idempotency';
+import { stampedWrite } from '../database/openWrites';
+import type { OrganisationData } from '../database/organisationData';
+import { collections, recordKinds } from '../resources';
+import { orders } from '../resources/orders/orders';
+import { quotes } from '../resources/quotes';
+import { storeSample } from '../resources/sample';
+import { type ImportRecord, toRecord } from '../stored/records';
+import type { Resource } from '../stored/resource';
+import { changedAt } from '../stored/rows';
+import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from './ending';
+import type { JsonOption, OrgOption } from './help';
+import { createProgress, type Progress } from './progress';
+import { recordReaders } from './records';
+import type { Store } from './store';
+import { note, printResult } from './terminal';
+import { requireOrganisation, withStore } from './withStore';
+
+/* `scopegate org reset` and `scopegate sandbox advance`. */
+
+/** Loads what is missing of the sample, with a bar on a terminal. */
+export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<void> {
+  const shown: { bar?: Progress } = {};
+  const onProgress = (done: number, all: number): void => {
+    if (!shown.bar) (shown.bar = createProgress()).start('sample', all);
+    shown.bar.update(done, done);
+  };
+  const stored = await storeSample(data, { signal, onProgress }).finally(() => shown.bar?.stop());
+  if (stored > 0) note(`loaded ${String(stored)} records from examples/northwind`);
+}
+
+/** Loads what is missing of a sandbox's sample, and notes that it is complete. */
+export async function fillSandbox(
+  { control, databases }: Store,
+  sandbox: Organisation,
+  signal: AbortSignal,
+): Promise<void> {
+  await loadSample(await databases.open(sandbox), signal).catch((error: unknown) => {
+    throw isAbort(error) ? interrupted(`run scopegate org reset ${sandbox.id} to complete its sample`) : error;
+  });
+  await control.sandboxes.note(sandbox.id, { unseeded: false });
+}
+
+export async function reset(id: string, { json }: JsonOption): Promise<void> {
+  const signal = interruption();
+  await withStore(async (store) => {
+    const sandbox = await requireSandbox(store, id);
+    const data = await store.databases.open(sandbox);
+    await store.control.sandboxes.note(id, { unseeded: true });
+    // retries of writes to what is gone are new writes
+    for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
+    await store.control.record('sandbox.reset', id, {});
+    await fillSandbox(store, sandbox, signal);
+  }, signal);
+  printResult(
+    json,
+    { id, reset: true },
+    `The sandbox ${id} has the sample again, and nothing else. Its keys still work.`,
+  );
+}
+
+/** Rows in a transaction. */
+const AT_ONCE = 1000;
+
+async function empty(
+  data: OrganisationData,
+  collection: Collection<{ readonly _id: string }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const rows = data.collection(collection);
+  for (;;) {
+    if (signal.aborted) throw interrupted('run the same command again to continue');
+    const found = await rows.find({}, { projection: { _id: 1 }, limit: AT_ONCE }).toArray();
+    if (found.length === 0) return;
+    const these = { _id: { $in: found.map(({ _id }) => _id) } };
+    await stampedWrite(data, (session) => rows.deleteMany(these, { session }), { writes: [collection] });
+  }
+}
+
+type Statuses = readonly string[];
+
+/** What can be advanced, and its times: in which statuses they are set, when they were not before, and in which they are null. */
+const ADVANCED: Readonly<
+  Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
+> = {
+  quote: {
+    resource: quotes,
+    times: {
+      sent_at: { set: ['sent', 'accepted', 'declined', 'expired'], unset: ['draft'] },
+      decided_at: { set: ['accepted', 'declined'], unset: ['draft', 'sent', 'expired', 'withdrawn'] },
+    },
+  },
+  order: {
+    resource: orders,
+    times: {
+      dispatched_at: { set: ['dispatched', 'delivered', 'completed'], unset: ['placed', 'confirmed', 'in_production'] },
+    },
+  },
+};
+
+/** Does in a sandbox what the product does: gives a quote or an order another status, as an import of it would. */
+export async function advance(kind: string, number: string, status: string, { org, json }: OrgOption): Promise<void> {
+  const { resource, times } = ADVANCED[kind] ?? {};
+  const records = resource?.records;
+  if (!resource || !records) throw usageFailure(`a ${kind} cannot be advanced`);
+  const read = recordReaders(recordKinds)(records);
+
+  /** The row in its new status. */
+  function advanced(row: ImportRecord, now: Date): ImportRecord {
+    const dates = Object.entries(times ?? {}).map(([name, { set, unset }]): [string, unknown] => [
+      name,
+      set.includes(status) ? (row[name] ?? now) : unset.includes(status) ? null : row[name],
+    ]);
+    return { ...row, ...Object.fromEntries(dates), status, updated_at: changedAt(row.updated_at as Date, now) };
+  }
+
+  const done = await withStore(async (store) => {
+    const data = await store.databases.open(await requireSandbox(store, org));
+    return stampedWrite(
+      data,
+      async (session, now) => {
+        const found = await data.collection(resource).findOne({ number } as object, { session });
+        if (!found) throw new CommandFailure(`there is no ${kind} ${number}; see GET /api/v1/${records.file}`);
+        const before = toRecord(found);
+        const line = read({ text: JSON.stringify(advanced(before, now)) });
+        if ('faults' in line)
+          throw new CommandFailure(
+            line.faults.map(({ pointer = '', detail }) => `${pointer.slice(1)}: ${detail}`).join('\n'),
+          );
+        if (before.status !== status) await records.store(data, [line.record], session);
+        return { id: before.id, number, status, from: String(before.status) };
+      },
+      { writes: records.writes },
+    );
+  });
+  const { from } = done;
+  const said = from === status ? `is ${status} already` : `was ${from}, and is ${status} now`;
+  printResult(json, done, `The ${kind} ${number} ${said}.`);
+}
+
+/** @throws CommandFailure unless it is the id of a sandbox */
+async function requireSandbox(store: Store, id: string): Promise<Organisation> {
+  const organisation = await requireOrganisation(store, id);
+  if (organisation.sandbox_of !== undefined) return organisation;
+  const own = await store.control.sandboxes.of(id);
+  const instead = own
+    ? `its sandbox is ${own.organisation.id}`
+    : `to make one: scopegate org create --sandbox-of ${id}`;
+  throw new CommandFailure(`organisation ${id} is no sandbox, and its data are the product's; ${instead}`);
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../auth/principal';
+import type { Actor } from './auditEvents';
+import type { ControlModels, OrganisationDocument } from './models';
+import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
+
+/* The sandboxes of organisations (docs/decisions/sandboxes.md). */
+
+export interface Sandbox {
+  readonly organisation: Organisation;
+  /** Whether it has not got all of its sample yet. */
+  readonly unseeded: boolean;
+}
+
+export interface NewSandbox {
+  /** Id of the organisation that it belongs to. */
+  readonly of: string;
+  /** By default the name of that, and `sandbox`. */
+  readonly name?: string | undefined;
+  readonly cluster?: string | undefined;
+  /** Whether it gets the sample, which the caller stores. */
+  readonly seeded: boolean;
+}
+
+/** The name of an organisation has at most 200 characters. */
+const OWNER_SHOWN = 190;
+
+/** There is a sandbox already, or it would be one of a sandbox. */
+export class SandboxRefused extends Error {
+  override readonly name = 'SandboxRefused';
+}
+
+export function sandboxes(models: ControlModels, place: (cluster: string | undefined) => Promise<string>) {
+  const { organisations } = models;
+
+  const find = async (filter: object): Promise<Sandbox | undefined> =>
+    shown(await organisations.findOne(filter).lean());
+
+  return {
+    /** The sandbox of an organisation. */
+    of: (id: string): Promise<Sandbox | undefined> => find({ sandbox_of: id, state: CHANGEABLE }),
+    /** Those of an organisation that are there, also while they are erased. */
+    async allOf(id: string): Promise<Organisation[]> {
+      return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
+    },
+    /** Undefined if there is no such organisation. @throws SandboxRefused, FullClusterError */
+    async create({ of, cluster, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
+      const chosen = await place(cluster);
+      return models.change(async (session, record) => {
+        // writes to its row: of two that make a sandbox at once, or with a change of the plan, the later sees what the other did
+        const owner = await holdOrganisation(models, of, session);
+        if (!owner) return undefined;
+        if (owner.sandbox_of !== undefined)
+          throw new SandboxRefused(`${of} is a sandbox itself; name the organisation that it belongs to`);
+        const other = await organisations.findOne({ sandbox_of: of }, { _id: 1 }, { session }).lean();
+        if (other) throw new SandboxRefused(`organisation ${of} has a sandbox already: ${other._id}`);
+        const { plan, currency, state } = owner;
+        const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = given;
+        const stored = { name, plan, currency, cluster: chosen, state, sandbox_of: of };
+        const document: OrganisationDocument = {
+          ...{ _id: randomUUID(), ...stored, created_at: new Date() },
+          ...(seeded && { unseeded: true }),
+        };
+        await organisations.create([document], { session });
+        const { state: _state, ...details } = stored;
+        await record(actor, 'organisation.created', document._id, details);
+        return shown(document);
+      });
+    },
+    /** Notes that the sample is to be stored, or that all of it is. */
+    async note(id: string, { unseeded }: Pick<Sandbox, 'unseeded'>): Promise<void> {
+      const change = unseeded ? { $set: { unseeded } } : { $unset: { unseeded: 1 } };
+      await organisations.updateOne({ _id: id }, change);
+    },
+  };
+}
+
+function shown(found: OrganisationDocument): Sandbox;
+function shown(found: OrganisationDocument | null): Sandbox | undefined;
+function shown(found: OrganisationDocument | null): Sandbox | undefined {
+  return found ? { organisation: toOrganisation(found), unseeded: found.unseeded === true } : undefined;
+}

@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commandLine, makeKey, makeOrganisation, newFolder, NORTHWIND } from '../cli/commandLine';
+import { type Json } from '../support/client';
+import { northwind } from '../support/factories';
+
+/* `org create --sandbox-of`, `org reset`, `sandbox advance`, and what other commands make of a sandbox. */
+
+const cli = commandLine();
+
+interface Made {
+  readonly id: string;
+  readonly name: string;
+}
+
+async function makeSandbox(name: string, ...options: string[]): Promise<{ owner: Made; sandbox: Made }> {
+  const owner = await makeOrganisation(cli, name);
+  return { owner, sandbox: await cli.json<Made>('org', 'create', '--sandbox-of', owner.id, ...options) };
+}
+
+/** The files of an organisation's export. */
+async function exported(id: string): Promise<(file: string) => Promise<Json[]>> {
+  const folder = join(await newFolder(), 'export');
+  await cli.json('export', '--org', id, folder);
+  return async (file) => {
+    const text = await readFile(join(folder, `${file}.ndjson`), 'utf8');
+    return text.split('\n').flatMap((line): Json => (line === '' ? [] : JSON.parse(line)));
+  };
+}
+
+test('a sandbox has the name, plan and currency of its organisation, says whose it is, and its sample if it is wanted', async () => {
+  const { owner, sandbox } = await makeSandbox('Acme', '--seed', 'northwind');
+  const shown = { id: sandbox.id, name: 'Acme sandbox', plan: 'integrations', cluster: 'default', state: 'active' };
+  expect(sandbox).toEqual({ ...shown, sandbox_of: owner.id });
+  expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ sandbox_of: owner.id });
+  const files = await exported(sandbox.id);
+  for (const file of ['products', 'customers', 'quotes', 'orders', 'requests'])
+    expect({ file, rows: (await files(file)).length }).toEqual({ file, rows: northwind(file).length });
+  expect(await (await exported(owner.id))('products')).toEqual([]);
+});
+
+test.each([
+  [['--sandbox-of', 'ID', '--plan', 'starter'], 2, 'cannot be used with'],
+  [['--sandbox-of', 'ID', '--currency', 'EUR'], 2, 'cannot be used with'],
+  [['--name', 'A', '--seed', 'northwind'], 2, '--seed needs --sandbox-of'],
+  [[], 2, '--name is required, unless --sandbox-of is given'],
+])('org create %j is refused', async (args, code, said) => {
+  const { id } = await makeOrganisation(cli, 'Owner');
+  const given = args.map((one) => (one === 'ID' ? id : one));
+  expect(await cli.failed(code, 'org', 'create', ...given)).toContain(said);
+});
+
+test('reset empties a sandbox, keys apart, and loads the sample; of any other organisation it is refused', async () => {
+  const { owner, sandbox } = await makeSandbox('Reset');
+  const { key } = await makeKey(cli, sandbox.id);
+  expect(key).toMatch(/^svc_test_/);
+  await cli.json('import', '--org', sandbox.id, join(NORTHWIND, 'products.ndjson'));
+  const changed = { ...northwind('products')[0], name: 'Changed', sku: 'MINE', id: crypto.randomUUID() };
+  const file = join(await newFolder(), 'products.ndjson');
+  await (await import('node:fs/promises')).writeFile(file, `${JSON.stringify(changed)}\n`);
+  await cli.json('import', '--org', sandbox.id, file);
+  expect(await cli.json('org', 'reset', sandbox.id)).toEqual({ id: sandbox.id, reset: true });
+  const files = await exported(sandbox.id);
+  expect(await files('products')).toEqual(northwind('products'));
+  expect(await files('orders')).toHaveLength(northwind('orders').length);
+  expect(await cli.json('key', 'list', '--org', sandbox.id)).toMatchObject([{ state: 'active' }]);
+  expect(await cli.failed(1, 'org', 'reset', owner.id)).toContain(`its sandbox is ${sandbox.id}`);
+  const actions = await cli.json<{ action: string }[]>('audit', '--org', sandbox.id, '--action', 'sandbox.reset');
+  expect(actions).toHaveLength(1);
+});
+
+describe('advance', () => {
+  const scene = (async () => makeSandbox('Advance', '--seed', 'northwind'))();
+  const advance = async (...args: string[]): Promise<Json> =>
+    cli.json('sandbox', 'advance', '--org', (await scene).sandbox.id, ...args);
+  const stored = async (file: string, number: string): Promise<Json> =>
+    (await (await exported((await scene).sandbox.id))(file)).find((row: Json) => row.number === number);
+
+  test('a quote is accepted, with the time of it, and sent again without', async () => {
+    const { number, sent_at, id } = northwind('quotes').find(({ status }) => status === 'sent') as Json;
+    expect(await advance('quote', number, 'accepted')).toEqual({ id, number, status: 'accepted', from: 'sent' });
+    const accepted = await stored('quotes', number);
+    expect(accepted).toMatchObject({ status: 'accepted', sent_at });
+    expect(Math.abs(Date.parse(accepted.decided_at) - Date.now())).toBeLessThan(60_000);
+    expect(accepted.updated_at).toBe(accepted.decided_at);
+    expect(await advance('quote', number, 'accepted')).toMatchObject({ from: 'accepted' });
+    await advance('quote', number, 'sent');
+    expect(await stored('quotes', number)).toMatchObject({ status: 'sent', decided_at: null });
+  });
+
+  test('an order is dispatched', async () => {
+    const { number } = northwind('orders')[0] as Json;
+    await advance('order', number, 'confirmed');
+    expect(await stored('orders', number)).toMatchObject({ status: 'confirmed', dispatched_at: null });
+    await advance('order', number, 'dispatched');
+    expect((await stored('orders', number)).dispatched_at).toEqual(expect.any(String));
+  });
+
+  test('a status that there is not, a number that there is not and live data are refused', async () => {
+    const { owner, sandbox } = await scene;
+    const { number } = northwind('quotes')[0] as Json;
+    const refused = (org: string, ...args: string[]): Promise<string> =>
+      cli.failed(1, 'sandbox', 'advance', '--org', org, 'quote', ...args);
+    expect(await refused(sandbox.id, number, 'paid')).toContain('status: must be one of');
+    expect(await refused(sandbox.id, 'Q-0', 'sent')).toContain('there is no quote Q-0; see GET /api/v1/quotes');
+    expect(await refused(owner.id, number, 'sent')).toContain('is no sandbox, and its data are the product');
+  });
+});
+
+test('a sandbox is erased with its organisation, and by itself', async () => {
+  const first = await makeSandbox('Erased', '--seed', 'northwind');
+  const { id: key } = await makeKey(cli, first.sandbox.id);
+  await cli.json('org', 'erase', first.owner.id, '--confirm', 'Erased', '--no-export');
+  expect(await cli.failed(1, 'org', 'show', first.sandbox.id)).toContain('not found');
+  expect(await cli.failed(1, 'key', 'show', key)).toContain('not found');
+  const second = await makeSandbox('Kept');
+  await cli.json('org', 'erase', second.sandbox.id, '--confirm', 'Kept sandbox', '--no-export');
+  expect(await cli.json('org', 'show', second.owner.id)).toMatchObject({ state: 'active' });
+  // and another one can be made
+  expect(await cli.json('org', 'create', '--sandbox-of', second.owner.id)).toMatchObject({
+    sandbox_of: second.owner.id,
+  });
+});
+
+test('what is imported into a sandbox leaves its plan as it is', async () => {
+  const owner = await cli.json<Made>('org', 'create', '--name', 'Starter', '--plan', 'starter');
+  const sandbox = await cli.json<Made>('org', 'create', '--sandbox-of', owner.id);
+  await cli.json('import', '--org', sandbox.id, NORTHWIND);
+  expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ plan: 'starter', name: 'Northwind Traders' });
+});
