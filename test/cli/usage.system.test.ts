@@ -52,9 +52,12 @@ describe('wrong usage', () => {
     [[], 'Commands:'],
     [
       ['frobnicate'],
-      'commands: demo, serve, org, key, webhook, audit, logs, events, import, export, customer, openapi, doctor',
+      'commands: demo, serve, org, key, webhook, audit, logs, events, import, export, customer, sandbox, openapi, doctor',
     ],
-    [['org', 'frobnicate'], 'commands: create, list, show, rename, set-plan, suspend, resume, move, drop-copy, erase'],
+    [
+      ['org', 'frobnicate'],
+      'commands: create, list, show, rename, set-plan, suspend, resume, reset, move, drop-copy, erase',
+    ],
     [['org', 'create'], '--name'],
     [['org', 'create', '--name', 'svc_live_0123456789012345678901_01234567'], 'without an API key'],
     [['org', 'create', '--name', 'A', '--plan', 'gold'], 'starter, integrations, enterprise'],

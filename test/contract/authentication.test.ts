@@ -34,7 +34,7 @@ beforeAll(async () => {
     'an empty key': 'Bearer ',
     'two keys': `Bearer ${key.key} ${key.key}`,
     'not a key': 'Bearer let-me-in',
-    'another prefix': `Bearer ${generateKey('svc_test_', '').key}`,
+    'another prefix': `Bearer ${generateKey('acme_live_', '').key}`,
     'a typo': `Bearer ${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`,
     'an unknown key': `Bearer ${generateKey(DEFAULT_KEY_PREFIX, '').key}`,
     'the id of one key with the secret of another': `Bearer ${otherSecret.key}`,

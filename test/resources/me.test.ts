@@ -18,6 +18,7 @@ describe.each(FACES)('me in $name', (face) => {
     });
     const me = await ask(face, client(gateway, key), 'me');
     expect(me).toEqual({
+      mode: 'live',
       organisation: { id: organisation.id, name: 'Mill & Söhne', plan: 'enterprise' },
       key: {
         id,

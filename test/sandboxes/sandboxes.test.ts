@@ -1,7 +1,7 @@
+import { crc32 } from 'node:zlib';
 import { generateKey } from '../../src/auth/keys';
 import type { Organisation } from '../../src/auth/principal';
 import { storeSample } from '../../src/resources/sample';
-import type { Sandbox } from '../../src/organisations/sandboxes';
 import { client, type Client, type Json } from '../support/client';
 import { callerOf, makeKey, makeOrganisation, northwind } from '../support/factories';
 import { late, served, withGateway } from '../support/gateway';
@@ -66,7 +66,6 @@ describe('keys', () => {
 function rewritten(key: string, prefix: string): string {
   // a checksum is of what is before it, so it is taken from a key that is made of that
   const body = prefix + key.slice('svc_live_'.length, -6);
-  const { crc32 } = jest.requireActual<typeof import('node:zlib')>('node:zlib');
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   let [rest, text] = [crc32(body), ''];
   for (let at = 0; at < 6; at += 1) [text, rest] = [digits.charAt(rest % 62) + text, Math.floor(rest / 62)];
@@ -139,7 +138,7 @@ describe('plan and state', () => {
     const owner = await makeOrganisation(gateway);
     const made = await Promise.allSettled([sandboxOf(owner), sandboxOf(owner), sandboxOf(owner)]);
     const refused = made.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-    const { organisation } = (await gateway.control.sandboxes.of(owner.id)) as Sandbox;
+    const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
     expect(refused).toEqual(Array(2).fill(expect.stringContaining(`has a sandbox already: ${organisation.id}`)));
     await expect(sandboxOf(organisation)).rejects.toThrow('is a sandbox itself');
     expect(

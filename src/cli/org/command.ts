@@ -26,17 +26,17 @@ interface CreateOptions extends JsonOption {
 export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
   if (seed !== undefined && sandboxOf === undefined)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
+  const { name = '', plan = 'integrations', currency = 'USD', cluster } = input;
+  if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
   const signal = interruption();
   const created = await withStore(async (store) => {
     const { control, databases, operator } = store;
-    const { name, plan = 'integrations', currency = 'USD', cluster } = input;
     if (cluster !== undefined) requireCluster(databases, cluster);
     if (sandboxOf === undefined) {
-      if (name === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
       return control.organisations.create({ name, plan, currency, cluster });
     }
     const seeded = seed !== undefined;
-    const made = await control.sandboxes.create({ of: sandboxOf, name, cluster, seeded }, operator);
+    const made = await control.sandboxes.create({ of: sandboxOf, name: input.name, cluster, seeded }, operator);
     if (!made) throw notFound('organisation', sandboxOf);
     if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made.organisation, signal);
     return made.organisation;
