@@ -184,6 +184,13 @@ describe('nothing of it is in the live data', () => {
   });
 });
 
+test('its keys end as soon as the erasure of its organisation begins', async () => {
+  const { owner, test } = await pair();
+  await gateway.control.erasing.begin(owner.id);
+  expect((await test.get('/me')).status).toBe(401);
+  expect(await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, OPERATOR)).toBeUndefined();
+});
+
 const asJson = (body: object) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 test('the sample is stored as an import would store it, once, and completed if it was interrupted', async () => {

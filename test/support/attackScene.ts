@@ -42,6 +42,7 @@ export interface Holding {
 
 export interface Scene {
   readonly gateway: TestGateway;
+  /** The caller's: the sandbox of the victim. */
   readonly own: Holding;
   readonly other: Holding;
   /** The organisation under attack; none of the keys above belongs to it. */
@@ -55,9 +56,13 @@ export interface Scene {
 }
 
 export async function makeScene(gateway: TestGateway): Promise<Scene> {
-  const own = await makeHolding(gateway, 'own');
+  const attacked = await makeOrganisation(gateway, { name: nameOf('victim') });
+  // nobody is nearer to an organisation than its sandbox
+  const of = { of: attacked.id, name: nameOf('own'), seeded: false };
+  const sandbox = await gateway.control.sandboxes.create(of, { who: 'cli:test', from: 'here' });
+  const own = await makeHolding(gateway, 'own', { organisation: sandbox!.organisation });
   const other = await makeHolding(gateway, 'other');
-  const victim = await makeHolding(gateway, 'victim', own.ids.customer);
+  const victim = await makeHolding(gateway, 'victim', { organisation: attacked, customer: own.ids.customer });
   const spent = await makeHolding(gateway, 'spent');
   await gateway.control.organisations.setPlan(spent.organisation.id, 'starter');
   const suspended = await makeHolding(gateway, 'suspended');
@@ -89,9 +94,16 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   };
 }
 
-/** Creates an organisation full of canaries. A row of each kind refers to `customer`, of another organisation. */
-async function makeHolding(gateway: TestGateway, name: string, customer?: string): Promise<Holding> {
-  const organisation = await makeOrganisation(gateway, { name: `zq${name}0x` });
+/** A canary. */
+const nameOf = (holding: string): string => `zq${holding}0x`;
+
+/** Fills an organisation, by default a new one, with canaries. A row of each kind refers to `customer`, of another organisation. */
+async function makeHolding(
+  gateway: TestGateway,
+  name: string,
+  { organisation: given, customer }: { readonly organisation?: Organisation; readonly customer?: string } = {},
+): Promise<Holding> {
+  const organisation = given ?? (await makeOrganisation(gateway, { name: nameOf(name) }));
   const records = canaryRecords(name);
   if (customer !== undefined) {
     for (const { list } of RESOURCES.filter(({ members }) => names(members).includes('customer_id'))) {
