@@ -76,8 +76,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
     const answered = await step.run(args, context);
-    const isCreated = hasLocation(operation, runner.schemas.operations);
-    answer(exchange, operation, { ...answered, isCreated, isWhole: included.length === 0 }, publicUrl);
+    answer(exchange, operation, { ...answered, isCreated: step.isCreated, isWhole: included.length === 0 }, publicUrl);
   };
 }
 
@@ -102,7 +101,8 @@ function stepsOf({ runner }: RestOptions) {
         if (!written) return handle(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
-      return [operation, { read: argumentReader(operation, field, checks), run }] as const;
+      const isCreated = hasLocation(operation, runner.schemas.operations);
+      return [operation, { read: argumentReader(operation, field, checks), run, isCreated }] as const;
     }),
   );
 }

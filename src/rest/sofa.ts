@@ -52,19 +52,12 @@ interface Runnable {
 /** The routes that Sofa generates from the REST schema. Its handlers throw the errors of operations. */
 export function createSofaRouter({ schema, execute }: Executable, operations: readonly RestOperation[]): SofaRouter {
   const omits = new Map(operations.map(({ name, rest }) => [name, rest.omits]));
-  // by Sofa's document, which is always the same for a route, and what is omitted from it
-  const runnables = new Map<DocumentNode, Map<string, Runnable>>();
+  // by Sofa's document, which is always the same for a route
+  const known = new Map<DocumentNode, (included: readonly string[]) => Runnable>();
   const runnableFor = (document: DocumentNode, included: readonly string[]): Runnable => {
-    const made = runnables.get(document) ?? new Map<string, Runnable>();
-    runnables.set(document, made);
-    const [root] = getOperationAST(document)?.selectionSet.selections ?? [];
-    const all = root && 'name' in root ? omits.get(root.name.value) : undefined;
-    const omitted = (all ?? []).filter((name) => !included.includes(name));
-    const known = made.get(omitted.join());
-    if (known) return known;
-    const runnable = runnableOf(omitted.length === 0 ? document : withoutFields(document, omitted));
-    made.set(omitted.join(), runnable);
-    return runnable;
+    let runnables = known.get(document);
+    if (!runnables) known.set(document, (runnables = runnablesOf(document, omits)));
+    return runnables(included);
   };
   const router = useSofa({
     basePath: '/api/v1',
@@ -89,6 +82,23 @@ export function createSofaRouter({ schema, execute }: Executable, operations: re
   });
   const { __routes: routes } = router as unknown as { __routes: readonly SofaRoute[] };
   return { fetch: async (request, call) => router.fetch(request, call), routes };
+}
+
+/** What to run for Sofa's document, without the fields that the route omits unless they are included. */
+function runnablesOf(
+  document: DocumentNode,
+  omits: ReadonlyMap<string, readonly string[]>,
+): (included: readonly string[]) => Runnable {
+  const [root] = runnableOf(document).operation.selectionSet.selections;
+  const all = (root && 'name' in root ? omits.get(root.name.value) : undefined) ?? [];
+  const made = new Map<string, Runnable>();
+  return (included) => {
+    const omitted = all.filter((name) => !included.includes(name));
+    const id = omitted.join();
+    const runnable = made.get(id) ?? runnableOf(omitted.length === 0 ? document : withoutFields(document, omitted));
+    made.set(id, runnable);
+    return runnable;
+  };
 }
 
 function runnableOf(document: DocumentNode): Runnable {

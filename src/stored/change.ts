@@ -2,6 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { isDuplicateKey } from '../database/faults';
 import { READ_WITHIN } from '../database/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
+import type { OrganisationData } from '../database/organisationData';
 import type { RequestContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { matcherOf, tagOf } from '../schema/entityTags';
@@ -42,21 +43,19 @@ export async function changeObject<T extends Row>(
   { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
 ): Promise<object> {
   const { type, unique } = resource.stored;
-  const name = referenceTo(type).replace(/_id$/, '');
   const matches = matcherOf(ifMatch);
   // a number that cannot be returned has no tag, but may be replaced
   const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
-  const broken = [...brokenTexts(sent), ...(rules?.(sent) ?? [])];
-  if (broken.length > 0) throw validationFailed(broken);
+  refuse([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
   const given = normaliseKeys(sent);
   const model = data.collection(resource);
-  try {
-    return await write(
+  const work = (): Promise<object> =>
+    write(
       async (session, now) => {
         const filter = { _id: id.toLowerCase() } as object;
         const before = await model.findOne<T>(filter, { session, maxTimeMS: READ_WITHIN });
-        if (!before) throw notFound(name);
+        if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
         if (namesVersion && !matches(tagOf(schema, type, before)))
           throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
@@ -67,23 +66,43 @@ export async function changeObject<T extends Row>(
         const { updated_at: last } = before as { updated_at?: Date };
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
         requireNumbers(resource, row);
-        const faults = resource.records?.rules(asJson(toRecord(row))) ?? [];
-        if (faults.length > 0) throw validationFailed(faults);
+        refuse(resource.records?.rules(asJson(toRecord(row))) ?? []);
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;
       },
       { writes: [resource] },
     );
+  return unique === undefined ? work() : orTaken(data, resource, { [unique]: given[unique] }, work);
+}
+
+/** Runs a write of a member that only one object may have. @throws AppError conflict if another has this value */
+export async function orTaken<T, R extends Row>(
+  data: OrganisationData,
+  resource: Resource<R>,
+  value: Members,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
-    if (!isDuplicateKey(error) || unique === undefined || given[unique] === undefined) throw error;
+    const [[member, given] = []] = Object.entries(value);
+    if (!isDuplicateKey(error) || member === undefined || given === undefined || given === null) throw error;
     const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
-    const owner = await model.findOne<Row>({ [unique]: given[unique] } as object, how);
-    throw taken(name, unique, owner?._id);
+    const owner = await data.collection(resource).findOne<Row>({ [member]: given } as object, how);
+    throw taken(nameOf(resource), member, owner?._id);
   }
 }
 
+/** What messages call an object. */
+const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => referenceTo(type).replace(/_id$/, '');
+
+/** @throws AppError validation_failed if there are faults */
+export function refuse(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw validationFailed(faults);
+}
+
 /** 409 for a value that only one object may have. */
-export function taken(name: string, member: string, owner: string | undefined): AppError {
+function taken(name: string, member: string, owner: string | undefined): AppError {
   const words = name.replaceAll('_', ' ');
   const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;
   return new AppError('conflict', `${member}: ${detail}`, {

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../src/operations/context';
-import { admitChanges, noteChanges } from '../../src/stored/upsert';
+import { admitChanges, noteChanges } from '../../src/stored/unrecorded';
 
 type Data = RequestContext['data'];
 const dataOf = (): Data => ({ now: () => Date.now() }) as unknown as Data;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
-import { isDuplicateKey } from '../../database/faults';
 import { READ_WITHIN } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
@@ -11,7 +10,7 @@ import { comparable } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
-import { type ChangeArguments, changeObject, taken } from '../../stored/change';
+import { type ChangeArguments, changeObject, orTaken, refuse } from '../../stored/change';
 import { readOne } from '../../stored/collection';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { MOST_WORDS, searchWords } from '../../stored/search';
@@ -70,7 +69,7 @@ export async function openRequest(
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
-  refuseBrokenTexts(input);
+  refuse(brokenTexts(input));
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const externalRef = input.external_ref == null ? null : comparable(input.external_ref);
   const subject = subjectOf(input);
@@ -78,7 +77,7 @@ export async function openRequest(
   const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
-  return withUniqueRef(data, externalRef, () =>
+  return orTaken(data, requests, { external_ref: externalRef }, () =>
     write(async (session, now) => {
       const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
       const thread: RequestThread = {
@@ -121,7 +120,7 @@ export interface NewMessage {
  * @throws AppError validation_failed if the text is blank; not_found
  */
 export async function addMessage(data: OrganisationData, input: NewMessage, write: UnitOfWork): Promise<Message> {
-  refuseBrokenTexts(input);
+  refuse(brokenTexts(input));
   requireText(input);
   const author = input.author ?? 'customer';
   return write(async (session, now) => {
@@ -185,7 +184,7 @@ export async function updateRequest(
   const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
   await customerOf(data, customerId ?? null);
   const externalRef = args.external_ref == null ? null : comparable(args.external_ref as string);
-  return withUniqueRef(data, externalRef, () =>
+  return orTaken(data, requests, { external_ref: externalRef }, () =>
     changeObject(requests, args, context, info, {
       merge: (before, { subject, ...given }) => ({
         ...given,
@@ -199,27 +198,6 @@ export async function updateRequest(
 /** Keeps the words of earlier subjects, so that the thread can still be found by them. */
 function retitled({ search }: RequestThread, subject: string): Pick<RequestThread, 'subject' | 'search'> {
   return { subject, search: addWords(search, subject) };
-}
-
-/** Runs a write; it fails with a conflict if another thread already has this external_ref. */
-async function withUniqueRef<T>(
-  data: OrganisationData,
-  externalRef: string | null,
-  write: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (externalRef === null || !isDuplicateKey(error)) throw error;
-    const filter = { external_ref: externalRef };
-    const owner = await data.collection(requests).findOne(filter, { projection: { _id: 1 }, maxTimeMS: READ_WITHIN });
-    throw taken('request', 'external_ref', owner?._id);
-  }
-}
-
-function refuseBrokenTexts(input: object): void {
-  const broken = brokenTexts(input);
-  if (broken.length > 0) throw validationFailed(broken);
 }
 
 function requireText({ text }: { readonly text: string }): void {

@@ -1,0 +1,45 @@
+import type { OrganisationData } from '../database/organisationData';
+import { AppError } from '../errors';
+import type { RequestContext } from '../operations/context';
+
+/*
+ * A cluster's log is one queue, in which the changes of one organisation stand before those of all others. So nobody may put more into
+ * it than is recorded in a few seconds (docs/decisions/events.md).
+ */
+
+/** How many changes an organisation's bulk calls on one gateway may be ahead of the recording of their events. */
+const MOST_AHEAD = 20_000;
+/** Retry-After, in seconds: how often the position of the recording is stored. */
+const RETRY_AFTER = 2;
+/** In milliseconds. */
+const SECOND = 1000;
+
+/** Per organisation, the number of changes, keyed by the whole second of cluster time (in ms) before which they were committed. */
+const changes = new WeakMap<OrganisationData, Map<number, number>>();
+
+/** @throws AppError unavailable while too many changes of the organisation are not recorded as events */
+export async function admitChanges({ data, events }: Pick<RequestContext, 'data' | 'events'>): Promise<void> {
+  const made = changes.get(data);
+  if (!made || sum(made) < MOST_AHEAD) return;
+  const recorded = await events?.recordingAt();
+  // if events are not recorded, there is nothing to wait for
+  for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
+  if (sum(made) < MOST_AHEAD) return;
+  const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
+  throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
+}
+
+/** Notes changes that were just committed. */
+export function noteChanges(data: OrganisationData, more: number): void {
+  const made = changes.get(data) ?? new Map<number, number>();
+  changes.set(data, made);
+  // the position of the recording has whole seconds only
+  const until = Math.ceil(data.now() / SECOND + 1) * SECOND;
+  made.set(until, (made.get(until) ?? 0) + more);
+}
+
+function sum(made: ReadonlyMap<number, number>): number {
+  let all = 0;
+  for (const count of made.values()) all += count;
+  return all;
+}
