@@ -82,14 +82,13 @@ def pull():
         more = page["has_more"]
 
 
-# taken, so that your program can go on writing; what a crash leaves is taken first, and is harmless if it was stored
-for file in (TAKEN, CHANGES):
-    if file is CHANGES and CHANGES.exists():
-        CHANGES.rename(TAKEN)
-    if TAKEN.exists():
-        for line in filter(None, TAKEN.read_text(encoding="utf-8").split("\n")):
-            print(line, push(json.loads(line)))
-        TAKEN.unlink()
+# taken, so that your program can go on writing; what a crash left is taken up first, and harmless if it was stored
+if not TAKEN.exists() and CHANGES.exists():
+    CHANGES.rename(TAKEN)
+if TAKEN.exists():
+    for line in filter(None, TAKEN.read_text(encoding="utf-8").split("\n")):
+        print(line, push(json.loads(line)))
+    TAKEN.unlink()
 try:
     pull()
 except ScopegateError as error:

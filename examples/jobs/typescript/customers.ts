@@ -3,6 +3,7 @@
  * changes.ndjson is what your users changed, a line each:
  * {"customer_id": "…", "contact_id": "…", "member": "phone", "was": "030-0074321", "is": "030-0074322"}
  */
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Scopegate, ScopegateError } from '@scopegate/client';
 
@@ -79,13 +80,11 @@ async function pull(): Promise<void> {
   }
 }
 
-// taken, so that your program can go on writing; what a crash leaves is taken first, and is harmless if it was stored
-for (const name of ['changes.taken', 'changes.ndjson']) {
-  if (name === 'changes.ndjson') await rename(name, 'changes.taken').catch(() => undefined);
-  const changes = await readFile('changes.taken', 'utf8').catch(() => '');
-  for (const line of changes.split('\n').filter(Boolean)) console.log(line, await push(JSON.parse(line) as Change));
-  await rm('changes.taken', { force: true });
-}
+// taken, so that your program can go on writing; what a crash left is taken up first, and harmless if it was stored
+if (!existsSync('changes.taken') && existsSync('changes.ndjson')) await rename('changes.ndjson', 'changes.taken');
+const changes = await readFile('changes.taken', 'utf8').catch(() => '');
+for (const line of changes.split('\n').filter(Boolean)) console.log(line, await push(JSON.parse(line) as Change));
+await rm('changes.taken', { force: true });
 await pull().catch((error: unknown) => {
   // not run for a month
   if (error instanceof ScopegateError && error.code === 'cursor_expired') return copy();

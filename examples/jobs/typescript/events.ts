@@ -1,4 +1,5 @@
 /* Keeps a folder of orders equal to Scopegate's, live: npx tsx events.ts */
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { Scopegate, ScopegateError } from '@scopegate/client';
 
@@ -12,8 +13,8 @@ async function save(name: string, text: string): Promise<void> {
   await rename(`${FOLDER}/.part`, `${FOLDER}/${name}`);
 }
 
-/** Copies everything, and resolves with the cursor to go on from: noted before the copy, so that nothing is missed meanwhile. */
-async function copy(): Promise<string> {
+/** Copies everything. The cursor is noted before, so that nothing that changes meanwhile is missed. */
+async function copy(): Promise<void> {
   const { next_cursor } = await api.get('/events', { query: { after: 'now' } });
   const old = new Set(await readdir(FOLDER));
   for await (const order of api.list('/orders', { query: { include: ['lines'] } })) {
@@ -23,7 +24,6 @@ async function copy(): Promise<string> {
   for (const name of old) await rm(`${FOLDER}/${name}`, { force: true });
   await save('cursor', next_cursor);
   console.log('copied everything');
-  return next_cursor;
 }
 
 /** An order as it is now. The event may be older, which does no harm: its next event then changes nothing. */
@@ -37,8 +37,9 @@ async function refresh(id: string): Promise<void> {
 }
 
 for (;;) {
-  const after = await readFile(`${FOLDER}/cursor`, 'utf8').catch(copy);
+  if (!existsSync(`${FOLDER}/cursor`)) await copy();
   try {
+    const after = await readFile(`${FOLDER}/cursor`, 'utf8');
     // the client opens the stream again whenever it breaks
     for await (const { type, object, cursor } of api.events({ after })) {
       // deletions may be missing, and only a copy shows those
