@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run } from '../examples/run';
+import { amounts } from './amounts';
 import type { Language } from './calling';
 import { calls } from './calls';
 import { live } from './live';
@@ -29,6 +30,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 calls(language);
 streams(language);
 webhooks(language);
+amounts(language);
 live(language, { language: 'ts', file: 'clients/typescript/README.md' });
 
 test('the archive has what it needs and nothing else', async () => {

@@ -74,7 +74,9 @@ export class Scopegate {
   /** Events as they happen, or from a cursor on, until you leave the loop. After an interruption it goes on where it was. */
   events(options: EventsOptions = {}): AsyncGenerator<StreamEvent, void> {
     const headers = { ...this.#headers, Accept: 'text/event-stream' };
-    return follow((body, signal) => send(`${this.#url}/graphql`, 'POST', headers, body, signal), options, this.#retry);
+    const connect = (body: string, signal: AbortSignal): Promise<Response> =>
+      send(`${this.#url}/graphql`, { method: 'POST', headers, body, signal });
+    return follow(connect, options, this.#retry);
   }
 
   /**
@@ -101,13 +103,13 @@ export class Scopegate {
       async () => {
         const limit = AbortSignal.timeout(this.#timeout * 1000);
         const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
-        const response = await send(url, method, headers, call.body, signal);
+        const response = await send(url, { method, headers, body: JSON.stringify(call.body), signal });
         const text = await response.text().catch((error: unknown) => {
           throw noAnswer(url, error);
         });
-        const answer = response.ok ? (parse(text) as object | undefined) : undefined;
+        const answer = response.ok ? parse(text) : undefined;
         // GraphQL answers errors with 200
-        if (!answer || 'errors' in answer) throw errorOf(response, text);
+        if (typeof answer !== 'object' || answer === null || 'errors' in answer) throw errorOf(response, text);
         return { data: answer as T, etag: response.headers.get('ETag') ?? undefined };
       },
       this.#retry,
@@ -116,16 +118,10 @@ export class Scopegate {
   }
 }
 
-async function send(
-  url: string,
-  method: string,
-  headers: Record<string, string>,
-  body: unknown,
-  signal: AbortSignal,
-): Promise<Response> {
+async function send(url: string, init: RequestInit): Promise<Response> {
   try {
-    // fetch would repeat a POST as a GET
-    return await fetch(url, { method, headers, body: JSON.stringify(body), signal, redirect: 'manual' });
+    // redirected, a POST would become a GET
+    return await fetch(url, { ...init, redirect: 'manual' });
   } catch (error) {
     throw noAnswer(url, error);
   }

@@ -49,10 +49,13 @@ export function errorOfGraphQL({ message, extensions }: GraphQLError): Scopegate
 export function errorOf({ status, headers, url }: Response, text: string): ScopegateError {
   const seconds = secondsOf(headers.get('Retry-After'));
   const after = seconds === undefined ? {} : { retry_after: seconds };
-  const said = (parse(text) ?? {}) as Partial<Problem> & { errors?: readonly GraphQLError[] };
-  if (headers.get('Content-Type')?.startsWith('application/problem+json') && said.code !== undefined)
+  const said = (parse(text) ?? {}) as Partial<Problem>;
+  const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
+  // other servers have problem documents too
+  if (isProblem && said.code !== undefined && said.request_id !== undefined)
     return new ScopegateError({ status, code: said.code, detail: said.title ?? said.code, ...said, ...after });
-  const [error] = said.errors ?? [];
+  const errors: unknown = said.errors;
+  const [error] = Array.isArray(errors) ? (errors as readonly GraphQLError[]) : [];
   if (error?.extensions?.code) return errorOfGraphQL({ ...error, extensions: { ...error.extensions, ...after } });
   const detail = `${withoutQuery(url)} answered ${String(status)}, which is no answer of Scopegate.`;
   return new ScopegateError({ status, code: 'unexpected_response', detail, ...after });

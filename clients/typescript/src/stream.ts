@@ -21,7 +21,7 @@ const QUERY = `subscription ($after: String, $types: [String!]) {
   }
 }`;
 
-type Connect = (body: object, signal: AbortSignal) => Promise<Response>;
+type Connect = (body: string, signal: AbortSignal) => Promise<Response>;
 
 /** Events as they happen, over as many connections as it takes. @throws ScopegateError that another connection would not solve */
 export async function* follow(
@@ -36,7 +36,7 @@ export async function* follow(
     let error = new ScopegateError({ status: 0, code: 'no_answer', detail: 'The stream ended.' });
     try {
       const either = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
-      const body = { query: QUERY, variables: { after: cursor, types } };
+      const body = JSON.stringify({ query: QUERY, variables: { after: cursor, types } });
       let frames = 0;
       for await (const { id, result } of framesOf(() => connect(body, either), silence, connection)) {
         cursor = id ?? cursor;

@@ -53,7 +53,7 @@ OnRetry = Optional[Callable[[ScopegateError, float], None]]
 def wait_after(failures: int, error: ScopegateError, on_retry: OnRetry) -> None:
     """Waits as long as the answer says, and longer the more attempts have failed: 0.5, 1, 2, … 30 seconds."""
     # up to a quarter more, so that clients that failed together do not return together
-    growing = min(LONGEST, 2.0 ** (failures - 2)) * (1 + random.random() / 4)
+    growing = min(LONGEST, 2.0 ** min(failures - 2, 9)) * (1 + random.random() / 4)
     seconds = max(growing, min(error.retry_after or 0, LONGEST_SAID))
     if on_retry:
         on_retry(error, seconds)
@@ -65,11 +65,14 @@ def error_of(response: requests.Response) -> ScopegateError:
     seconds = _seconds_of(response.headers.get("Retry-After", ""))
     after = {} if seconds is None else {"retry_after": seconds}
     said = json_of(response) or {}
-    if response.headers.get("Content-Type", "").startswith("application/problem+json") and "code" in said:
+    is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
+    # other servers have problem documents too
+    if is_problem and "code" in said and "request_id" in said:
         return ScopegateError({"detail": said["code"], **said, "status": response.status_code, **after})
     errors = said.get("errors")
-    if isinstance(errors, list) and errors and "code" in errors[0].get("extensions", {}):
-        return error_of_graphql(errors[0], after)
+    error = errors[0] if isinstance(errors, list) and errors else None
+    if isinstance(error, dict) and "code" in error.get("extensions", {}):
+        return error_of_graphql(error, after)
     detail = f"{response.url.split('?')[0]} answered {response.status_code}, which is no answer of Scopegate."
     return ScopegateError({"status": response.status_code, "code": "unexpected_response", "detail": detail, **after})
 
