@@ -34,8 +34,8 @@ def main() -> None:
             ]
         },
     )
-    counted = {name: report[name] for name in ("created", "updated", "unchanged", "failed")}
-    print("products:", ", ".join(f"{count} {name}" for name, count in counted.items()))
+    print(f"products: {report['created']} created, {report['updated']} updated, ", end="")
+    print(f"{report['unchanged']} unchanged, {report['failed']} failed")
     for result in report["results"]:
         for fault in result["errors"]:
             print(f"  {fault['pointer']}: {fault['detail']}")

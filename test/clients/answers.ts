@@ -26,7 +26,7 @@ export const json =
     response.writeHead(200, { 'content-type': 'application/json', etag: '"1"' }).end(JSON.stringify(body));
 export const lost: Obstacle = (response) => response.destroy();
 
-/** Answers the requests of each test with its obstacles, in order. */
+/** Answers the requests of each test with its obstacles, in order; one too many is an error that is not retried. */
 export function answering(language: Language) {
   let server: Receiver;
   const scene = {
@@ -40,7 +40,7 @@ export function answering(language: Language) {
   };
   beforeEach(async () => {
     scene.obstacles = [];
-    server = await startReceiver((_arrival, response) => scene.obstacles.shift()?.(response));
+    server = await startReceiver((_arrival, response) => (scene.obstacles.shift() ?? problem('not_found'))(response));
   });
   afterEach(stopReceivers);
   return scene;

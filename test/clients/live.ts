@@ -12,7 +12,16 @@ import { calling, type Language, type Outcome } from './calling';
 
 /* What a client does with a gateway. */
 
-export function live(language: Language, readme: { readonly language: string; readonly file: string }): void {
+export interface Readme {
+  /** Of its programs. */
+  readonly language: string;
+  readonly page: string;
+  /** Of a file with one, and what runs it. */
+  readonly ending: string;
+  readonly args: readonly string[];
+}
+
+export function live(language: Language, { args, ending, page, ...readme }: Readme): void {
   const gateway = served();
   const bare = driver();
   const call = (key: string, calls: object[]): Promise<Outcome[]> =>
@@ -81,13 +90,13 @@ export function live(language: Language, readme: { readonly language: string; re
   test('the programs of its README run as written', async () => {
     const organisation = await makeNorthwind(gateway, 30);
     const { key } = await makeKey(gateway, organisation);
-    const programs = blocksOf(readme.file).filter((block) => block.language === readme.language);
+    const programs = blocksOf(page).filter((block) => block.language === readme.language);
     expect(programs.length).toBeGreaterThan(0);
     for (const [at, { text }] of programs.entries()) {
-      const file = join(language.driver(), '..', `readme-${String(at)}.${readme.language === 'ts' ? 'mjs' : 'py'}`);
+      const file = join(language.driver(), '..', `readme-${String(at)}${ending}`);
       await writeFile(file, text);
       const env = { SCOPEGATE_URL: gateway.url, SCOPEGATE_KEY: key };
-      expect(await run(language.command(), [file], { env })).not.toBe('');
+      expect(await run(language.command(), [...args, file], { env })).not.toBe('');
     }
   }, 60_000);
 

@@ -28,7 +28,7 @@ calls(language);
 streams(language);
 webhooks(language);
 amounts(language);
-live(language, { language: 'python', file: 'clients/python/README.md' });
+live(language, { language: 'python', page: 'clients/python/README.md', ending: '.py', args: [] });
 
 test('the wheel has what it needs and nothing else', async () => {
   const [library = ''] = await readdir(join(folder, '.venv', 'lib'));
@@ -78,6 +78,7 @@ api.patch("/products/{id}", {"unit_price_minor": "7"}, id="x")  # type: ignore[c
 test('routes, filters, bodies and results have the types of the OpenAPI document, and so has the client itself', async () => {
   await writeFile(join(folder, 'program.py'), PROGRAM);
   const strict = ['-m', 'mypy', '--strict', '--python-version', '3.10', '--cache-dir', join(folder, 'mypy')];
-  await run(python, [...strict, 'program.py'], { cwd: folder });
+  await cp(join(ROOT, 'examples', 'python', 'tour.py'), join(folder, 'tour.py'));
+  await run(python, [...strict, 'program.py', 'tour.py'], { cwd: folder });
   await run(python, [...strict, '--ignore-missing-imports', '-p', 'scopegate'], { cwd: folder });
 }, 240_000);

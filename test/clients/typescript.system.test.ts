@@ -1,7 +1,9 @@
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run } from '../examples/run';
+import { blocksOf } from '../docs/markdown';
 import { amounts } from './amounts';
+import { answering, page } from './answers';
 import type { Language } from './calling';
 import { calls } from './calls';
 import { live } from './live';
@@ -12,7 +14,9 @@ import { webhooks } from './webhooks';
 /* clients/typescript, packed and installed. */
 
 let folder: string;
+const README = 'clients/typescript/README.md';
 const DRIVER = 'driver.mjs';
+const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
 const language: Language = {
   name: 'typescript',
   command: () => process.execPath,
@@ -31,12 +35,42 @@ calls(language);
 streams(language);
 webhooks(language);
 amounts(language);
-live(language, { language: 'ts', file: 'clients/typescript/README.md' });
+live(language, { language: 'ts', page: README, ending: '.mts', args: ['--import', 'tsx'] });
 
-test('the archive has what it needs and nothing else', async () => {
-  const files = await readdir(join(folder, 'node_modules', '@scopegate', 'client'), { recursive: true });
-  const kinds = files.filter((file) => !/^dist(\/\w+(\.d\.ts|\.js))?$/.test(file)).sort();
-  expect(kinds).toEqual(['LICENSE', 'README.md', 'package.json']);
+test('the archive has what it needs and nothing else, and a page can bundle it', async () => {
+  const archive = join(folder, 'node_modules', '@scopegate', 'client');
+  const files = await readdir(archive, { recursive: true });
+  const others = files.filter((file) => !/^dist(\/\w+(\.d\.ts|\.js))?$/.test(file)).sort();
+  expect(others).toEqual(['LICENSE', 'README.md', 'package.json']);
+  const options = ['--bundle', '--platform=browser', '--format=esm', '--log-level=warning'];
+  const bundled = await run(bin('esbuild'), options, { cwd: folder, input: "export * from '@scopegate/client'" });
+  expect(bundled).toContain('Scopegate = class');
+});
+
+describe('a signal', () => {
+  const scene = answering(language);
+  const PROGRAM = `
+    import { Scopegate } from '@scopegate/client';
+    const api = new Scopegate({ key: 'key', url: process.argv[2] });
+    for (const work of [
+      (signal) => api.get('/me', { signal }),
+      (signal) => api.get('/me', { signal }),
+      (signal) => api.events({ signal }).next(),
+      (signal) => api.events({ signal }).next(),
+      (signal) => api.events({ signal: AbortSignal.abort(signal.reason ?? 'enough') }).next(),
+    ]) {
+      const ended = new AbortController();
+      setTimeout(() => ended.abort('enough'), 300);
+      console.log(await work(ended.signal).catch((reason) => reason));
+    }`;
+
+  test('ends a call and a stream, while they are answered and while they wait, with its reason', async () => {
+    const wait = page(503, { 'retry-after': '600' });
+    scene.obstacles = [() => undefined, wait, () => undefined, wait];
+    await writeFile(join(folder, 'signal.mjs'), PROGRAM);
+    expect(await run(process.execPath, [join(folder, 'signal.mjs'), scene.url()])).toBe('enough\n'.repeat(5));
+    expect(scene.arrived()).toHaveLength(4);
+  });
 });
 
 /** Each line compiles, or fails where the line before says so. */
@@ -76,11 +110,10 @@ await api.post('/products', { body: {} });
 `;
 
 test('routes, filters, bodies and results have the types of the OpenAPI document', async () => {
-  await writeFile(join(folder, 'program.mts'), PROGRAM);
-  const strict = ['--strict', '--noEmit', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
-  await run(join(ROOT, 'node_modules', '.bin', 'tsc'), [
-    ...strict,
-    '--exactOptionalPropertyTypes',
-    join(folder, 'program.mts'),
-  ]);
+  const [readme] = blocksOf(README).filter((block) => block.language === 'ts');
+  const programs = Object.entries({ 'program.mts': PROGRAM, 'readme.mts': readme!.text });
+  for (const [name, text] of programs) await writeFile(join(folder, name), text);
+  const files = programs.map(([name]) => join(folder, name));
+  const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2022', '--module', 'nodenext'];
+  await run(bin('tsc'), [...strict, '--types', 'node', ...files]);
 }, 120_000);

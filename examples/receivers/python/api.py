@@ -17,11 +17,13 @@ class Api:
     """Whatever passes (429, 5xx, no answer or one of a proxy) is repeated until it has."""
 
     def __init__(self, url: str, key: str) -> None:
-        self.client = Scopegate(key, url, retries=math.inf, on_retry=lambda error, _: self._tell(f"{error} Asking again."))
+        # a path that is computed has no type of its own
+        self.client: Any = Scopegate(key, url, retries=math.inf, on_retry=self._retrying)
         self.told: str | None = None
 
     def read(self, path: str, id: str) -> Mapping[str, Any] | None:
         """One object as it is now; None if there is none."""
+        found: Mapping[str, Any] | None
         try:
             found = self.client.get(f"{path}/{{id}}", id=id)
         except ScopegateError as error:
@@ -39,9 +41,12 @@ class Api:
 
     def events(self, after: str) -> Mapping[str, Any]:
         """The events after a cursor, or with `now` a cursor for what happens from now on."""
-        feed = self.client.get("/events", limit=100, after=after)
+        feed: Mapping[str, Any] = self.client.get("/events", limit=100, after=after)
         self._tell(None)
         return feed
+
+    def _retrying(self, error: ScopegateError, seconds: float) -> None:
+        self._tell(f"{error} Asking again.")
 
     def _tell(self, what: str | None) -> None:
         """Prints what is wrong once, and when it is over."""

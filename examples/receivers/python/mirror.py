@@ -57,7 +57,7 @@ class Mirror:
                 return
             if event["type"] == "feed.gap" or len(self.pending) >= MOST_PENDING:
                 self.catch_up_at = 0.0
-            elif event.get("object"):
+            elif event["object"]:
                 self.pending[event["id"]] = (event["object"]["type"], event["object"]["id"])
             self.news.notify()
 

@@ -41,7 +41,7 @@ def receive(body: bytes, headers: dict[str, str]) -> int:
         return 401
     # answered at once: the work is done later, and if this process ends before, the feed still has the event
     mirror.changed(event)
-    print(event["type"], (event.get("object") or {}).get("id", ""), flush=True)
+    print(event["type"], event["object"]["id"] if event["object"] else "", flush=True)
     return 204
 
 
