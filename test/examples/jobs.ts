@@ -1,69 +1,42 @@
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { copied, installTypescript, packageIndex } from '../clients/packages';
 import type { Json } from '../support/client';
 import { late } from '../support/gateway';
-import { packageIndex } from './receivers';
 import { launch, ROOT, run } from './run';
 
 /* The programs of the guide's jobs, and a road to the gateway on which they meet what the test wants. */
 
-const JOBS = join(ROOT, 'examples', 'jobs');
-const CLIENTS = join(ROOT, 'clients');
-/** Inside the repository, so that installed packages are resolved. */
-const CACHE = join(ROOT, '.cache');
-
 interface Installed {
+  readonly folder: string;
   /** The command that runs a program, with its first arguments. */
   command(job: string): string[];
-  readonly env: Readonly<Record<string, string>>;
-  remove(): Promise<void>;
 }
 
-/** Runs them with the client as it is built in this repository. */
-async function installTypescript(): Promise<Installed> {
-  await mkdir(CACHE, { recursive: true });
-  const folder = await mkdtemp(join(CACHE, 'jobs-'));
-  for (const name of (await readdir(join(JOBS, 'typescript'))).filter((one) => /\.ts$|^tsconfig/.test(one)))
-    await cp(join(JOBS, 'typescript', name), join(folder, name));
-  // without the name of the package, which may be only once in a folder of Jest
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-  await mkdir(join(folder, 'node_modules', '@scopegate'), { recursive: true });
-  await symlink(join(CLIENTS, 'typescript'), join(folder, 'node_modules', '@scopegate', 'client'));
+async function typescript(): Promise<Installed> {
+  const folder = await copied('examples', 'jobs', 'typescript');
+  await installTypescript(folder);
   await run(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--project', folder]);
-  return {
-    command: (job) => [
-      process.execPath,
-      '--import',
-      join(ROOT, 'node_modules/tsx/dist/loader.mjs'),
-      join(folder, `${job}.ts`),
-    ],
-    env: {},
-    remove: () => rm(folder, { recursive: true }),
-  };
+  const loader = join(ROOT, 'node_modules', 'tsx', 'dist', 'loader.mjs');
+  return { folder, command: (job) => [process.execPath, '--import', loader, join(folder, `${job}.ts`)] };
 }
 
-async function installPython(): Promise<Installed> {
-  const venv = join(CACHE, 'jobs-python');
-  const python = join(venv, 'bin', 'python');
-  const requirements = join(ROOT, 'examples', 'python', 'requirements.txt');
+async function python(): Promise<Installed> {
+  const folder = await copied('examples', 'jobs', 'python');
+  const venv = join(folder, '.venv');
   await run('python3', ['-m', 'venv', venv]);
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements], {
-    env: packageIndex(),
-  });
-  return {
-    command: (job) => [python, join(JOBS, 'python', `${job}.py`)],
-    env: { PYTHONPATH: join(CLIENTS, 'python', 'src'), PYTHONDONTWRITEBYTECODE: '1' },
-    remove: () => Promise.resolve(),
-  };
+  const install = ['install', '--quiet', '--disable-pip-version-check', join(ROOT, 'clients', 'python')];
+  await run(join(venv, 'bin', 'pip'), install, { env: packageIndex() });
+  return { folder, command: (job) => [join(venv, 'bin', 'python'), join(folder, `${job}.py`)] };
 }
 
 export const LANGUAGES: readonly (readonly [name: string, install: () => Promise<Installed>])[] = [
-  ['TypeScript', installTypescript],
-  ['Python', installPython],
+  ['TypeScript', typescript],
+  ['Python', python],
 ];
 
 type Meeting = 'before' | 'after';
@@ -83,11 +56,11 @@ export function working(install: () => Promise<Installed>, gateway: { readonly u
     road.close();
     await rm(folder, { recursive: true });
   });
-  afterAll(() => installed.remove());
+  afterAll(() => rm(installed.folder, { recursive: true }));
 
   function start(key: string, job: string, ...args: string[]) {
     const [command = '', ...first] = installed.command(job);
-    const env = { SCOPEGATE_URL: road.url, SCOPEGATE_KEY: key, ...installed.env };
+    const env = { SCOPEGATE_URL: road.url, SCOPEGATE_KEY: key };
     const program = launch(command, [...first, ...args], { cwd: folder, env });
     started.push(program);
     return program;
