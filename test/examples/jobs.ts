@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copied, installTypescript, packageIndex } from '../clients/packages';
 import type { Json } from '../support/client';
-import { late } from '../support/gateway';
 import { launch, ROOT, run } from './run';
 
 /* The programs of the guide's jobs, and a road to the gateway on which they meet what the test wants. */
@@ -43,10 +42,13 @@ type Meeting = 'before' | 'after';
 
 /** Installs the programs of a language for a describe. Each test has an empty folder to run them in. */
 export function working(install: () => Promise<Installed>, gateway: { readonly url: string }) {
-  const installed = late(install);
+  let installed: Installed;
   const started: { kill(): Promise<void> }[] = [];
   let folder: string;
   let road: Awaited<ReturnType<typeof roadTo>>;
+  beforeAll(async () => {
+    installed = await install();
+  }, 240_000);
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'scopegate-job-'));
     road = await roadTo(gateway.url);
