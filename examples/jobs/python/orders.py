@@ -54,10 +54,13 @@ def rows_of(order):
 
 
 api = Scopegate()
-year, month = map(int, sys.argv[1].split("-"))
-begin = f"{year:04}-{month:02}-01T00:00:00Z"
-end = f"{year + month // 12:04}-{month % 12 + 1:02}-01T00:00:00Z"
-file = f"orders-{sys.argv[1]}.csv"
+month = "".join(sys.argv[1:])
+if not re.fullmatch(r"\d{4}-\d{2}", month):
+    sys.exit("name a month, such as 1996-07")
+year, number = map(int, month.split("-"))
+begin = f"{month}-01T00:00:00Z"
+end = f"{year + number // 12:04}-{number % 12 + 1:02}-01T00:00:00Z"
+file = f"orders-{month}.csv"
 sums = {}
 with open(f"{file}.part", "w", newline="", encoding="utf-8") as part:
     writer = csv.writer(part, lineterminator="\n")

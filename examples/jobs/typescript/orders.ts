@@ -21,6 +21,7 @@ const TOTALS = `query Totals($from: DateTime, $to: DateTime, $status: [OrderStat
 
 const api = new Scopegate();
 const month = process.argv[2] ?? '';
+if (!/^\d{4}-\d{2}$/.test(month)) throw new Error('name a month, such as 1996-07');
 const from = new Date(`${month}-01T00:00:00Z`).toISOString();
 const to = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)))).toISOString();
 
