@@ -24,14 +24,23 @@ export interface Options {
   readonly timeout?: number;
 }
 
+const running = new Set<ReturnType<typeof launch>>();
+/** Ends what a failed test left running. */
+afterEach(async () => {
+  for (const driver of running) await driver.kill();
+});
+
 /** Makes calls, one after another, and returns what became of each. */
 export async function calling({ command, driver }: Language, options: Options, calls: object[]): Promise<Outcome[]> {
   const input = JSON.stringify({ options: { key: 'key', ...options }, calls });
-  const { closed, stdout, said } = launch(command(), [driver()], { input, env: { PYTHONDONTWRITEBYTECODE: '1' } });
-  if ((await closed) !== 0) throw new Error(said());
+  const program = launch(command(), [driver()], { input, env: { PYTHONDONTWRITEBYTECODE: '1' } });
+  running.add(program);
+  const code = await program.closed;
+  running.delete(program);
+  if (code !== 0) throw new Error(program.said());
   const outcomes: Outcome[] = [];
   let [rows, retries]: [Json[], Outcome['retries']] = [[], []];
-  for (const line of stdout().trim().split('\n')) {
+  for (const line of program.stdout().trim().split('\n')) {
     const said: Json = JSON.parse(line);
     if ('row' in said) rows.push(said.row);
     else if ('retry' in said) retries.push(said);

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run } from '../examples/run';
 import { amounts } from './amounts';
+import { answering, json } from './answers';
 import type { Language } from './calling';
 import { calls } from './calls';
 import { live } from './live';
@@ -32,7 +33,8 @@ live(language, { language: 'python', page: 'clients/python/README.md', ending: '
 
 test('the wheel has what it needs and nothing else', async () => {
   const [library = ''] = await readdir(join(folder, '.venv', 'lib'));
-  const files = await readdir(join(folder, '.venv', 'lib', library, 'site-packages', 'scopegate'));
+  const installed = join(folder, '.venv', 'lib', library, 'site-packages');
+  const files = await readdir(join(installed, 'scopegate'));
   const names = [
     '__init__.py',
     'client.py',
@@ -44,6 +46,21 @@ test('the wheel has what it needs and nothing else', async () => {
     'webhook.py',
   ];
   expect(files.filter((file) => file !== '__pycache__').sort()).toEqual(names);
+  const [info = ''] = (await readdir(installed)).filter((name) => /^scopegate-.*\.dist-info$/.test(name));
+  expect(await readdir(join(installed, info, 'licenses'))).toEqual(['LICENSE']);
+});
+
+describe('credentials', () => {
+  const scene = answering(language);
+
+  test('for the host that .netrc has are not sent in place of the key', async () => {
+    scene.obstacles = [json({})];
+    const NETRC = join(folder, 'netrc');
+    await writeFile(NETRC, 'machine 127.0.0.1 login ann password secret');
+    const program = 'import scopegate, sys; scopegate.Scopegate("key", sys.argv[1]).get("/me")';
+    await run(python, ['-c', program, scene.url()], { env: { NETRC } });
+    expect(scene.arrived()[0]!.headers.authorization).toBe('Bearer key');
+  });
 });
 
 /** Each line has the right types, or the error that its comment ignores: an unused comment is an error too. */

@@ -34,6 +34,10 @@ export function streams(language: Language): void {
           setImmediate(() => stream.destroy());
         },
         problem('unavailable'),
+        (response) => {
+          response.writeHead(503, { 'content-length': 100 }).write('<');
+          setImmediate(() => response.destroy());
+        },
         sent(opened, next('c2', 'zwölf'), failing('rate_limited', { retry_after: 1 })),
         sent(opened, next('c3', 'three'), next('c4', 'four')),
       ];
@@ -46,8 +50,14 @@ export function streams(language: Language): void {
         ['three', 'c3'],
         ['four', 'c4'],
       ]);
-      expect(cursors()).toEqual(['start', 'c1', 'c0', 'c0', 'c9']);
-      expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer', 'unavailable', 'rate_limited']);
+      expect(cursors()).toEqual(['start', 'c1', 'c0', 'c0', 'c0', 'c9']);
+      expect(retries.map(({ retry }) => retry)).toEqual([
+        'no_answer',
+        'no_answer',
+        'unavailable',
+        'no_answer',
+        'rate_limited',
+      ]);
       expect(retries.at(-1)!.seconds).toBeGreaterThanOrEqual(1);
       const [{ headers, event }] = scene.arrived() as [Arrival];
       expect([headers.accept, headers.authorization]).toEqual(['text/event-stream', 'Bearer key']);

@@ -1,4 +1,4 @@
-import { errorOf, noAnswer, parse } from './error.js';
+import { errorOf, noAnswer, parse, textOf } from './error.js';
 import { type RetryOptions, retrying } from './retry.js';
 import type { Last, ListPath, Path, Reading, Result, Row, WriteOptions, Writing } from './routes.js';
 import { type EventsOptions, follow, type StreamEvent } from './stream.js';
@@ -104,9 +104,7 @@ export class Scopegate {
         const limit = AbortSignal.timeout(this.#timeout * 1000);
         const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
         const response = await send(url, { method, headers, body: JSON.stringify(call.body), signal });
-        const text = await response.text().catch((error: unknown) => {
-          throw noAnswer(url, error);
-        });
+        const text = await textOf(response);
         const answer = response.ok ? parse(text) : undefined;
         // GraphQL answers errors with 200
         if (typeof answer !== 'object' || answer === null || 'errors' in answer) throw errorOf(response, text);

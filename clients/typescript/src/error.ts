@@ -56,7 +56,9 @@ export function errorOf({ status, headers, url }: Response, text: string): Scope
     return new ScopegateError({ status, code: said.code, detail: said.title ?? said.code, ...said, ...after });
   const errors: unknown = said.errors;
   const [error] = Array.isArray(errors) ? (errors as readonly GraphQLError[]) : [];
-  if (error?.extensions?.code) return errorOfGraphQL({ ...error, extensions: { ...error.extensions, ...after } });
+  const id = headers.get('X-Request-Id');
+  if (error?.extensions?.code)
+    return errorOfGraphQL({ ...error, extensions: { ...(id && { request_id: id }), ...error.extensions, ...after } });
   const detail = `${withoutQuery(url)} answered ${String(status)}, which is no answer of Scopegate.`;
   return new ScopegateError({ status, code: 'unexpected_response', detail, ...after });
 }
@@ -66,6 +68,13 @@ export function noAnswer(url: string, cause: unknown): ScopegateError {
   const { message, cause: reason } = cause as Error & { cause?: { code?: string; message?: string } };
   const detail = `No answer from ${withoutQuery(url)}: ${reason?.code ?? reason?.message ?? message}.`;
   return new ScopegateError({ status: 0, code: 'no_answer', detail }, { cause });
+}
+
+/** @throws ScopegateError if the answer is cut */
+export async function textOf(response: Response): Promise<string> {
+  return response.text().catch((error: unknown) => {
+    throw noAnswer(response.url, error);
+  });
 }
 
 /** JSON of a text; undefined if it is none. */

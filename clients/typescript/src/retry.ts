@@ -6,7 +6,7 @@ const [LONGEST, LONGEST_SAID] = [30, 600];
 export interface RetryOptions {
   /** Most retries of a request. Default 5, which is some 20 seconds. */
   readonly retries: number;
-  /** Called before each wait. */
+  /** Called before each wait, with its seconds. */
   readonly onRetry?: ((error: ScopegateError, seconds: number) => void) | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { errorOf, errorOfGraphQL, type GraphQLError, noAnswer, ScopegateError } from './error.js';
+import { errorOf, errorOfGraphQL, type GraphQLError, noAnswer, ScopegateError, textOf } from './error.js';
 import type { components } from './openapi.js';
 import { type RetryOptions, waitAfter } from './retry.js';
 import type { CallOptions } from './routes.js';
@@ -82,7 +82,7 @@ async function* framesOf(
   }
   const response = await unlessSilent(connect());
   if (!response.headers.get('Content-Type')?.startsWith('text/event-stream') || !response.body)
-    throw errorOf(response, await unlessSilent(response.text()));
+    throw errorOf(response, await unlessSilent(textOf(response)));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = ''; ;) {
     const { done, value } = await unlessSilent(reader.read()).catch((error: unknown) => {

@@ -70,18 +70,23 @@ class Scopegate(Routes):
     if not TYPE_CHECKING:  # routes.pyi has what each path takes and returns
 
         def get(self, path, /, **parameters):
+            """Reads an object, or a page of a list: get("/orders/{id}", id=…)."""
             return self._rest("GET", path, parameters)[0]
 
         def read(self, path, /, **parameters):
+            """Reads an object with its ETag, which is None for lists and reads with `include`."""
             return self._rest("GET", path, parameters)
 
         def post(self, path, body, /, *, idempotency_key=None, **parameters):
+            """Writes. A bulk call succeeds even if some elements fail: check `failed`."""
             return self._rest("POST", path, parameters, body, idempotency_key)[0]
 
         def patch(self, path, body, /, *, if_match=None, idempotency_key=None, **parameters):
+            """Changes the members in `body`; None clears one. 412 if the object no longer has the ETag `if_match`."""
             return self._rest("PATCH", path, parameters, body, idempotency_key, if_match)[0]
 
         def list(self, path, /, **parameters):
+            """All objects of a list, page by page; none is skipped or repeated, whatever is written meanwhile."""
             # a page with lines has 50 objects at most
             parameters.setdefault("limit", 50 if "lines" in (parameters.get("include") or ()) else 100)
             cursor = None

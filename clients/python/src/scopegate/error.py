@@ -72,7 +72,8 @@ def error_of(response: requests.Response) -> ScopegateError:
     errors = said.get("errors")
     error = errors[0] if isinstance(errors, list) and errors else None
     if isinstance(error, dict) and "code" in error.get("extensions", {}):
-        return error_of_graphql(error, after)
+        request_id = response.headers.get("X-Request-Id")
+        return error_of_graphql({**error, "extensions": {"request_id": request_id, **error["extensions"]}}, after)
     detail = f"{response.url.split('?')[0]} answered {response.status_code}, which is no answer of Scopegate."
     return ScopegateError({"status": response.status_code, "code": "unexpected_response", "detail": detail, **after})
 
