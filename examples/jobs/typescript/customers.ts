@@ -82,9 +82,11 @@ async function pull(): Promise<void> {
 
 // taken, so that your program can go on writing; what a crash left is taken up first, and harmless if it was stored
 if (!existsSync('changes.taken') && existsSync('changes.ndjson')) await rename('changes.ndjson', 'changes.taken');
-const changes = await readFile('changes.taken', 'utf8').catch(() => '');
-for (const line of changes.split('\n').filter(Boolean)) console.log(line, await push(JSON.parse(line) as Change));
-await rm('changes.taken', { force: true });
+if (existsSync('changes.taken')) {
+  const lines = (await readFile('changes.taken', 'utf8')).split('\n').filter(Boolean);
+  for (const line of lines) console.log(line, await push(JSON.parse(line) as Change));
+  await rm('changes.taken');
+}
 await pull().catch((error: unknown) => {
   // not run for a month
   if (error instanceof ScopegateError && error.code === 'cursor_expired') return copy();

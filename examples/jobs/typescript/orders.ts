@@ -6,14 +6,9 @@ import { rename, writeFile } from 'node:fs/promises';
 import { formatAmount, type Schemas, Scopegate } from '@scopegate/client';
 
 /** All but cancelled orders. */
-const status: Schemas['Order']['status'][] = [
-  'placed',
-  'confirmed',
-  'in_production',
-  'dispatched',
-  'delivered',
-  'completed',
-];
+const STATUS = 'placed confirmed in_production dispatched delivered completed'.split(
+  ' ',
+) as Schemas['Order']['status'][];
 const HEADER = 'number,placed_at,status,customer,currency,type,sku,description,qty,unit_price,discount_pct,amount';
 const TOTALS = `query Totals($from: DateTime, $to: DateTime, $status: [OrderStatus!]) {
   order_totals(from: $from, to: $to, status: $status) { data { currency count total_minor } }
@@ -63,7 +58,7 @@ interface Sum {
 
 const rows = [HEADER];
 const sums = new Map<string, Sum>();
-const query = { placed_since: from, placed_before: to, status, sort: 'placed_at' } as const;
+const query = { placed_since: from, placed_before: to, status: STATUS, sort: 'placed_at' } as const;
 for await (const order of api.list('/orders', { query: { ...query, include: ['lines', 'customer'] } })) {
   const { number, currency, lines = [], vat_minor: vat, shipping_minor: shipping } = order;
   const start = [number, order.placed_at, order.status, order.customer?.name, currency];
@@ -81,7 +76,11 @@ for await (const order of api.list('/orders', { query: { ...query, include: ['li
   sums.set(currency, { currency, count: sum.count + 1, total_minor: sum.total_minor + order.total_minor });
 }
 
-const { order_totals: totals } = await api.graphql<{ order_totals: { data: Sum[] } }>(TOTALS, { from, to, status });
+const { order_totals: totals } = await api.graphql<{ order_totals: { data: Sum[] } }>(TOTALS, {
+  from,
+  to,
+  status: STATUS,
+});
 const told = (all: Iterable<Sum>): string =>
   [...all]
     .map(({ currency, count, total_minor }) => `${count} orders, ${formatAmount(total_minor, currency)}`)
