@@ -13,6 +13,7 @@ const FILES = `
   cli/moveRefused.system
   cli/restore.system
   cli/restorePeppers.system
+  clients/python.system
   docs/contributing.system
   docs/operators.system
   examples/calling.system

@@ -3,28 +3,26 @@
 The key needs products:read, products:write and orders:read.
 """
 
-import os
 import sys
 from collections import Counter
 
-from money import amount
-from scopegate import Problem, Scopegate
+from scopegate import Scopegate, ScopegateError, format_amount
 
 
 def main() -> None:
-    api = Scopegate(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), os.environ["SCOPEGATE_KEY"])
+    api = Scopegate()
 
     me = api.get("/me")
     print(f"key {me['key']['prefix']}… of {me['organisation']['name']}, {me['rate_limit']['remaining']} requests left")
 
     totals: Counter[str] = Counter()
     counts: Counter[str] = Counter()
-    for order in api.pages("/orders", status=["confirmed", "dispatched", "completed"]):
+    for order in api.list("/orders", status=["confirmed", "dispatched", "completed"]):
         totals[order["currency"]] += order["total_minor"]
         counts[order["currency"]] += 1
     # never add two currencies
     for currency, minor in totals.items():
-        print(f"{counts[currency]} orders in {currency}, {amount(minor, currency)} in total")
+        print(f"{counts[currency]} orders in {currency}, {format_amount(minor, currency)} in total")
 
     report = api.post(
         "/products/bulk",
@@ -36,7 +34,8 @@ def main() -> None:
             ]
         },
     )
-    print("products:", ", ".join(f"{report[name]} {name}" for name in ("created", "updated", "unchanged", "failed")))
+    print(f"products: {report['created']} created, {report['updated']} updated, ", end="")
+    print(f"{report['unchanged']} unchanged, {report['failed']} failed")
     for result in report["results"]:
         for fault in result["errors"]:
             print(f"  {fault['pointer']}: {fault['detail']}")
@@ -45,5 +44,5 @@ def main() -> None:
 if __name__ == "__main__":
     try:
         main()
-    except Problem as problem:
-        sys.exit(f"{problem} (request {problem.request_id})")
+    except ScopegateError as error:
+        sys.exit(f"{error} (request {error.request_id})")

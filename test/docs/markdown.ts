@@ -18,6 +18,8 @@ export const PAGES: readonly string[] = [
   'docs/configuration.md',
   'docs/settings.md',
   'docs/guides/integrators.md',
+  ...['catalogue', 'customers', 'dashboard', 'events', 'helpdesk', 'orders'].map((job) => `docs/guides/jobs/${job}.md`),
+  'docs/guides/other-apis.md',
   'docs/guides/assistants.md',
   RECEIVERS,
   WALKED,

@@ -25,6 +25,10 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
       case 'text':
         expect([WALKED, RECEIVERS]).toContain(page);
         break;
+      // a part of a program's result, which jobs.test.ts compares
+      case 'csv':
+        expect(page).toBe('docs/guides/jobs/orders.md');
+        break;
       // files and changes of the contributors' guide, which contributing.test.ts builds
       case 'ts':
       case 'diff':
@@ -41,12 +45,26 @@ test.each(GENERATED)('%s: the generated part %s is up to date (npm run docs)', (
 });
 
 const LINKS = PAGES.flatMap((page) =>
-  [...read(page).matchAll(/\]\((?!https?:|\/)([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => ({
+  [...read(page).matchAll(/\]\((?!https?:|\/)([^)#\s]*)(#[^)]*)?\)/g)].map(([, file = '', anchor = '']) => ({
     page,
-    link: match[1] ?? '',
+    link: file + anchor,
+    target: file === '' ? page : join(dirname(page), file),
+    anchor,
   })),
 );
 
-test.each(LINKS)('$page: the target of $link exists', ({ page, link }) => {
-  expect(existsSync(join(ROOT, dirname(page), link))).toBe(true);
+test.each(LINKS)('$page: the target of $link exists', ({ target, anchor }) => {
+  expect(existsSync(join(ROOT, target))).toBe(true);
+  if (anchor !== '') expect(anchorsOf(target)).toContain(anchor);
 });
+
+/** A heading's anchor has its words in lower case, without punctuation. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading = '']) =>
+      `#${heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-')}`,
+  );
+}

@@ -8,7 +8,7 @@ const pagesIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder))
     .filter((file) => file.endsWith('.md'))
     .map((file) => join(folder, file));
-const PAGES = ['', 'docs', 'docs/decisions', 'docs/guides', 'examples', 'deploy'].flatMap(pagesIn);
+const PAGES = ['', 'docs', 'docs/decisions', 'docs/guides', 'docs/guides/jobs', 'examples', 'deploy'].flatMap(pagesIn);
 
 const foldersIn = (folder: string): string[] =>
   readdirSync(join(ROOT, folder)).filter((name) => statSync(join(ROOT, folder, name)).isDirectory());

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { errorHeaders, problemText } from '../../src/http/problem';
 import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
+import { AMOUNTS, expectAmounts } from '../clients/amounts';
+import { copied, installPython, installTypescript } from '../clients/packages';
 import { served } from '../support/gateway';
-import { packageIndex } from './receivers';
 import { ROOT, run } from './run';
 
 const EXAMPLES = join(ROOT, 'examples');
-/** Inside the repository, so that installed packages are resolved. */
-const CACHE = join(ROOT, '.cache');
 const SCOPES = ['products:read', 'products:write', 'orders:read'] as const;
 
 /** Errors simulated for each route, in order; together, every retryable code. `lost` is an answer that never arrives. */
@@ -29,7 +28,6 @@ let road: Awaited<ReturnType<typeof roughRoadTo>> | undefined;
 let environment: Record<string, string>;
 
 const gateway = served();
-beforeAll(() => mkdir(CACHE, { recursive: true }));
 
 /** Sets up an unreliable connection to the gateway, and a key for an organisation with the Northwind data. */
 async function begin(): Promise<void> {
@@ -77,38 +75,6 @@ function expectTour(output: string): void {
   expect(road!.idempotencyKeys[0]).toBeDefined();
 }
 
-/** Amounts by ISO 4217, up to the largest. */
-const AMOUNTS: [minor: number, currency: string, digits: string][] = [
-  [1250, 'EUR', '12.50'],
-  [1250, 'JPY', '1,250'],
-  [1250, 'KWD', '1.250'],
-  [1250, 'HUF', '12.50'],
-  [-5, 'USD', '0.05'],
-  [0, 'XAF', '0'],
-  [Number.MAX_SAFE_INTEGER, 'CLF', '900,719,925,474.0991'],
-];
-
-const inNode = (file: string): string[] => [
-  ...['node', '--require', 'tsx/cjs', '--eval'],
-  `const { amount } = require(${JSON.stringify(join(EXAMPLES, file))});
-   for (const [minor, currency] of ${JSON.stringify(AMOUNTS)}) console.log(amount(minor, currency));`,
-];
-const PYTHON = `from money import amount
-for minor, currency, _ in ${JSON.stringify(AMOUNTS)}: print(amount(minor, currency))`;
-
-test.each([
-  ['typescript', inNode('typescript/money.ts')],
-  ['dashboard', inNode('dashboard/draw.js')],
-  ['python', ['python3', '-c', PYTHON]],
-])('examples/%s formats amounts by the minor units of ISO 4217, exactly', async (_example, [program = '', ...args]) => {
-  const output = await run(program, args, {
-    env: { PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: join(EXAMPLES, 'python') },
-  });
-  const found = output.trim().split('\n');
-  expect(found.map((line) => line.replace(/^[^\d]*/, ''))).toEqual(AMOUNTS.map(([, , digits]) => digits));
-  expect(found.filter((line) => line.includes('-'))).toHaveLength(1);
-});
-
 test('examples/curl reads, pages, writes once, shows an error and retries after a delay', async () => {
   await begin();
   const output = await run('bash', [join(EXAMPLES, 'curl', 'tour.sh')], { env: environment });
@@ -125,15 +91,19 @@ test('examples/curl reads, pages, writes once, shows an error and retries after 
   expect(road!.seen.filter((line) => line.endsWith(': 400'))).toHaveLength(1);
 }, 120_000);
 
-test('examples/typescript generates types from the live document, pages, retries and writes once', async () => {
+test('the dashboard, which has no libraries, formats amounts as the clients do', async () => {
+  const program = `const { amount } = require(${JSON.stringify(join(EXAMPLES, 'dashboard', 'draw.js'))});
+    for (const [minor, currency] of ${JSON.stringify(AMOUNTS)}) console.log(amount(minor, currency));`;
+  const output = await run('node', ['--require', 'tsx/cjs', '--eval', program]);
+  expectAmounts(output.trim().split('\n'));
+});
+
+test('examples/typescript pages, retries and writes once', async () => {
   await begin();
-  const folder = await mkdtemp(join(CACHE, 'example-'));
+  const folder = await copied('examples', 'typescript');
   const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
   try {
-    await cp(join(EXAMPLES, 'typescript'), folder, { recursive: true });
-    await run(bin('openapi-typescript'), [`${gateway.url}/api/v1/openapi.json`, '--output', 'scopegate.d.ts'], {
-      cwd: folder,
-    });
+    await installTypescript(folder);
     await run(bin('tsc'), ['--project', folder]);
     expectTour(await run(bin('tsx'), ['tour.ts'], { cwd: folder, env: environment }));
   } finally {
@@ -148,6 +118,8 @@ test.each(['typescript', 'receivers/typescript'])(
       await readFile(join(EXAMPLES, folder, 'package.json'), 'utf8'),
     ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      // the client of this repository
+      if (version.startsWith('file:')) continue;
       const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
       expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
     }
@@ -156,16 +128,12 @@ test.each(['typescript', 'receivers/typescript'])(
 
 test('examples/python pages, retries and writes once', async () => {
   await begin();
-  const venv = join(CACHE, 'example-python');
-  const requirements = join(EXAMPLES, 'python', 'requirements.txt');
-  await run('python3', ['-m', 'venv', venv]);
-  await run(join(venv, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements], {
-    env: packageIndex(),
-  });
-  const output = await run(join(venv, 'bin', 'python'), [join(EXAMPLES, 'python', 'tour.py')], {
-    env: { ...environment, PYTHONDONTWRITEBYTECODE: '1' },
-  });
-  expectTour(output);
+  const folder = await copied('examples', 'python');
+  try {
+    expectTour(await run(await installPython(folder), ['tour.py'], { cwd: folder, env: environment }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }, 240_000);
 
 /** A proxy to the gateway that simulates the errors a client should retry. */

@@ -1,16 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secretText } from '../../src/webhooks/signing';
+import { copied, installPython, installTypescript } from '../clients/packages';
 import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
 import { launch, ROOT, run } from './run';
 
 /* The example receivers, installed and started as in their READMEs. */
-
-const EXAMPLES = join(ROOT, 'examples', 'receivers');
-/** Inside the repository, so that installed packages are resolved. */
-const CACHE = join(ROOT, '.cache');
 
 /** The copy of a receiver: objects by type and id. Undefined until there is one. */
 export type Copy = Readonly<Record<string, Readonly<Record<string, Json>>>>;
@@ -23,13 +20,6 @@ interface Example {
   read(file: string): Promise<Copy | undefined>;
   /** A Python program that opens the copy passed as its argument, says so, and keeps it open. */
   readonly hold: string;
-}
-
-async function folderOf(name: string): Promise<string> {
-  await mkdir(CACHE, { recursive: true });
-  const folder = await mkdtemp(join(CACHE, `receiver-${name}-`));
-  await cp(join(EXAMPLES, name), folder, { recursive: true });
-  return folder;
 }
 
 /** Prints the tables as one JSON value; nothing if there is no complete copy. */
@@ -46,7 +36,8 @@ export const RECEIVERS: readonly Example[] = [
   {
     name: 'typescript',
     async install() {
-      const folder = await folderOf('typescript');
+      const folder = await copied('examples', 'receivers', 'typescript');
+      await installTypescript(folder);
       const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
       await run(bin('tsc'), ['--project', folder]);
       // as tsx would, but in one process, so that a signal ends it
@@ -62,11 +53,8 @@ export const RECEIVERS: readonly Example[] = [
   {
     name: 'python',
     async install() {
-      const folder = await folderOf('python');
-      await run('python3', ['-m', 'venv', join(folder, '.venv')]);
-      const pip = ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '-r', 'requirements.txt'];
-      await run(join(folder, '.venv', 'bin', 'pip'), pip, { cwd: folder, env: packageIndex() });
-      return { folder, command: join(folder, '.venv', 'bin', 'python'), args: ['receiver.py'] };
+      const folder = await copied('examples', 'receivers', 'python');
+      return { folder, command: await installPython(folder), args: ['receiver.py'] };
     },
     copyFile: 'copy.sqlite',
     async read(file) {
@@ -82,13 +70,6 @@ input()
 `,
   },
 ];
-
-/** The machine's settings for the package index and proxies. */
-export function packageIndex(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
-  ) as Record<string, string>;
-}
 
 export const SECRET = secretText(randomBytes(24));
 export const PATIENCE = 60_000;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { ERROR_CODES } from '../../src/errors';
 import { secretFrom, secretText, signedHeaders } from '../../src/webhooks/signing';
 import { type Receiver as Server, startReceiver, stopReceivers } from '../support/receiver';
 import { eventually } from '../http/eventually';
@@ -31,7 +32,8 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
   const problem =
     (status: number, code: string, type = 'application/problem+json', headers = {}) =>
     (response: ServerResponse): void => {
-      response.writeHead(status, { ...headers, 'content-type': type }).end(JSON.stringify({ code, detail: '' }));
+      const body = { code, detail: '', ...(code in ERROR_CODES && { request_id: 'request-1' }) };
+      response.writeHead(status, { ...headers, 'content-type': type }).end(JSON.stringify(body));
     };
 
   beforeEach(async () => {
@@ -152,7 +154,9 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     await has('one');
     const lines = receiver.said().split('\n');
     const times = (text: string): number => lines.filter((line) => line.includes(text)).length;
-    expect([times('cannot reach http://'), times('answered 429, rate_limited'), times('going on')]).toEqual([1, 1, 1]);
+    expect([times('no_answer: No answer from http://'), times('rate_limited: '), times('Going on.')]).toEqual([
+      1, 1, 1,
+    ]);
   }, 120_000);
 
   test('keeps working while another program reads the copy', async () => {

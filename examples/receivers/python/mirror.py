@@ -11,18 +11,20 @@ import json
 import sqlite3
 import time
 from threading import Condition
-from typing import Any
 
-from api import Api, Problem
+from scopegate import ScopegateError
+from scopegate.types import Event
 
-PATHS: dict[str, tuple[str, dict[str, Any]]] = {
-    "product": ("/products", {"limit": 100}),
-    "customer": ("/customers", {"limit": 100}),
-    "quote": ("/quotes", {"limit": 50, "include": "lines"}),
-    "order": ("/orders", {"limit": 50, "include": "lines"}),
-    "request": ("/requests", {"limit": 100}),
+from api import Api
+
+PATHS = {
+    "product": "/products",
+    "customer": "/customers",
+    "quote": "/quotes",
+    "order": "/orders",
+    "request": "/requests",
 }
-"""Where the objects of each type are, and what their lists need to return what a read of one does. Remove what you do not need."""
+"""Where the objects of each type are. Remove what you do not need."""
 
 MOST_PENDING = 100
 """The most events that wait; beyond that the feed is read instead."""
@@ -48,19 +50,19 @@ class Mirror:
         self.done: dict[str, None] = {}  # events whose objects have been read since
         self.catch_up_at = 0.0
 
-    def changed(self, event: dict[str, Any]) -> None:
+    def changed(self, event: Event) -> None:
         """Notes that an object has changed. Returns at once; the work is done later."""
         with self.news:
             if event["id"] in self.done:
                 return
             if event["type"] == "feed.gap" or len(self.pending) >= MOST_PENDING:
                 self.catch_up_at = 0.0
-            elif event.get("object"):
+            elif event["object"]:
                 self.pending[event["id"]] = (event["object"]["type"], event["object"]["id"])
             self.news.notify()
 
     def run(self) -> None:
-        """Keeps the copy up to date. Raises Problem if the key may not read it."""
+        """Keeps the copy up to date. Raises ScopegateError if the key may not read it."""
         # used by this thread alone
         self.db = sqlite3.connect(self.file, timeout=LOCKED_FOR)
         # others can read the copy meanwhile, for as long as they like
@@ -74,9 +76,9 @@ class Mirror:
                     self._catch_up()
                 else:
                     self._refresh(self._awaited())
-            except Problem as problem:
+            except ScopegateError as error:
                 # away for longer than events are kept
-                if problem.code != "cursor_expired":
+                if error.code != "cursor_expired":
                     raise
                 self._copy_anew()
 
@@ -93,8 +95,8 @@ class Mirror:
         cursor = self.api.events("now")["next_cursor"]
         with self.db:  # one transaction
             self.db.execute("delete from objects")
-            for type, (path, query) in PATHS.items():
-                rows = ((type, row["id"], json.dumps(row)) for row in self.api.list(path, **query))
+            for type, path in PATHS.items():
+                rows = ((type, row["id"], json.dumps(row)) for row in self.api.list(path))
                 self.db.executemany("insert or replace into objects values (?, ?, ?)", rows)
             self._move_to(cursor)
         print("copied everything", flush=True)
@@ -104,7 +106,7 @@ class Mirror:
         for type, id in dict.fromkeys(changed.values()):
             if type not in PATHS:
                 continue  # a type that is not copied, or that came later
-            row = self.api.read(PATHS[type][0], id)
+            row = self.api.read(PATHS[type], id)
             with self.db:
                 if row is None:
                     self.db.execute("delete from objects where type = ? and id = ?", (type, id))

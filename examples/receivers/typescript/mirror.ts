@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { type Api, Problem, type Row, type ScopegateEvent } from './api';
+import { type Schemas, ScopegateError } from '@scopegate/client';
+import type { Api, ListPath, Row } from './api';
 
 /*
  * A copy of Scopegate's data in a file. Webhooks only say which objects to read again, so neither their order nor a repeated one
@@ -7,13 +8,13 @@ import { type Api, Problem, type Row, type ScopegateEvent } from './api';
  * One thing is done after another, so that an older answer never replaces a newer one.
  */
 
-/** Where the objects of each type are, and what their lists need to return what a read of one does. Remove what you do not need. */
-const PATHS: Readonly<Record<string, { readonly path: string; readonly query: string }>> = {
-  product: { path: '/products', query: 'limit=100' },
-  customer: { path: '/customers', query: 'limit=100' },
-  quote: { path: '/quotes', query: 'limit=50&include=lines' },
-  order: { path: '/orders', query: 'limit=50&include=lines' },
-  request: { path: '/requests', query: 'limit=100' },
+/** Where the objects of each type are. Remove what you do not need. */
+const PATHS: Readonly<Record<string, ListPath>> = {
+  product: '/products',
+  customer: '/customers',
+  quote: '/quotes',
+  order: '/orders',
+  request: '/requests',
 };
 
 /** The most events that wait; beyond that the feed is read instead. */
@@ -21,7 +22,8 @@ const MOST_PENDING = 100;
 /** The most events that are remembered as done. */
 const MOST_DONE = 10_000;
 
-type ObjectName = NonNullable<ScopegateEvent['object']>;
+type Event = Schemas['Event'];
+type ObjectName = Schemas['EventObject'];
 
 interface Stored {
   /** Where the feed is read on; undefined until everything was copied once. */
@@ -52,10 +54,10 @@ export async function openMirror({ api, file, catchUpEvery }: MirrorOptions) {
   async function refresh(changed: ReadonlyMap<string, ObjectName>): Promise<void> {
     const objects = new Map([...changed.values()].map((object) => [`${object.type} ${object.id}`, object]));
     for (const { type, id } of objects.values()) {
-      const place = PATHS[type];
+      const path = PATHS[type];
       // a type that is not copied, or that came later
-      if (!place) continue;
-      const row = await api.read(place.path, id);
+      if (!path) continue;
+      const row = await api.read(path, id);
       const rows = (stored.objects[type] ??= {});
       if (row) rows[id] = row;
       else delete rows[id];
@@ -69,9 +71,9 @@ export async function openMirror({ api, file, catchUpEvery }: MirrorOptions) {
     // before the copy, so that the feed has whatever changes while it is made
     const { next_cursor: cursor } = await api.events('now');
     const objects: Stored['objects'] = {};
-    for (const [type, { path, query }] of Object.entries(PATHS)) {
+    for (const [type, path] of Object.entries(PATHS)) {
       const rows: Record<string, Row> = (objects[type] = {});
-      for await (const row of api.list(path, query)) rows[row.id] = row;
+      for await (const row of api.list(path)) rows[row.id] = row;
     }
     stored = { cursor, objects };
     await save(file, stored);
@@ -104,14 +106,14 @@ export async function openMirror({ api, file, catchUpEvery }: MirrorOptions) {
 
   return {
     /** Notes that an object has changed. Returns at once; the work is done later. */
-    changed({ id, type, object }: ScopegateEvent): void {
+    changed({ id, type, object }: Event): void {
       if (done.has(id)) return;
       if (type === 'feed.gap' || pending.size >= MOST_PENDING) catchUpAt = 0;
       else if (object) pending.set(id, object);
       wake();
     },
 
-    /** Keeps the copy up to date. @throws Problem if the key may not read it */
+    /** Keeps the copy up to date. @throws ScopegateError if the key may not read it */
     async run(): Promise<never> {
       for (;;) {
         try {
@@ -123,7 +125,7 @@ export async function openMirror({ api, file, catchUpEvery }: MirrorOptions) {
           else await sleep(catchUpAt - Date.now());
         } catch (error) {
           // away for longer than events are kept
-          if (!(error instanceof Problem && error.code === 'cursor_expired')) throw error;
+          if (!(error instanceof ScopegateError && error.code === 'cursor_expired')) throw error;
           await copyAnew();
         }
       }

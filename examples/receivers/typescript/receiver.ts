@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { Webhook } from 'standardwebhooks';
-import { createApi, type ScopegateEvent } from './api';
+import { type Schemas, verifyWebhook } from '@scopegate/client';
+import { createApi } from './api';
 import { openMirror, type Mirror } from './mirror';
 
 /*
@@ -20,7 +20,7 @@ const {
 const MOST_BYTES = 20_000;
 
 /** The body; undefined if it is too large. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -28,19 +28,19 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
     if (size > MOST_BYTES) return undefined;
     pieces.push(piece);
   }
-  return Buffer.concat(pieces).toString();
+  return Buffer.concat(pieces);
 }
 
 /** The status to answer with. */
-async function receive(request: IncomingMessage, webhook: Webhook, mirror: Mirror): Promise<number> {
+async function receive(request: IncomingMessage, mirror: Mirror): Promise<number> {
   if (request.url !== '/webhooks') return 404;
   if (request.method !== 'POST') return 405;
   const body = await bodyOf(request);
   if (body === undefined) return 413;
-  let event: ScopegateEvent;
+  let event: Schemas['Event'];
   try {
     // the bytes that were signed, before anything has parsed them; refuses what is older than 5 minutes, too
-    event = webhook.verify(body, request.headers as Record<string, string>) as ScopegateEvent;
+    event = verifyWebhook(body, request.headers, secret);
   } catch {
     return 401;
   }
@@ -48,14 +48,6 @@ async function receive(request: IncomingMessage, webhook: Webhook, mirror: Mirro
   mirror.changed(event);
   console.log(`${event.type} ${event.object?.id ?? ''}`);
   return 204;
-}
-
-function verifier(): Webhook {
-  try {
-    return new Webhook(secret);
-  } catch {
-    throw new Error('SCOPEGATE_WEBHOOK_SECRET is not the secret of an endpoint: whsec_ and base64');
-  }
 }
 
 function fail(error: unknown): void {
@@ -66,10 +58,11 @@ function fail(error: unknown): void {
 async function main(): Promise<void> {
   if (secret === '') throw new Error('SCOPEGATE_WEBHOOK_SECRET is not set');
   if (key === '') throw new Error('SCOPEGATE_KEY is not set');
-  const webhook = verifier();
+  if (!/^whsec_[\w+/=]+$/.test(secret))
+    throw new Error('SCOPEGATE_WEBHOOK_SECRET is not the secret of an endpoint, whsec_…');
   const mirror = await openMirror({ api: createApi(url, key), file, catchUpEvery: Number(seconds) * 1000 });
   const server = createServer((request, response) => {
-    receive(request, webhook, mirror).then(
+    receive(request, mirror).then(
       (status) => response.writeHead(status, status === 413 ? { connection: 'close' } : {}).end(),
       // the sender has gone
       () => response.destroy(),

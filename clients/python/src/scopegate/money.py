@@ -10,7 +10,7 @@ DIGITS = {
 }
 
 
-def amount(minor: int, currency: str) -> str:
+def format_amount(minor: int, currency: str) -> str:
     """1250 is EUR 12.50, JPY 1,250 or KWD 1.250."""
     digits = DIGITS.get(currency, 2)
     # a float would round large amounts

@@ -1,0 +1,209 @@
+"""Calls of a gateway."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import requests
+import requests.auth
+
+from .error import OnRetry, ScopegateError, error_of, error_of_graphql, json_of, no_answer, wait_after
+
+if TYPE_CHECKING:
+    from .routes import Routes
+    from .types import StreamEvent
+else:
+    Routes = object
+
+# no answer, or an incomplete one
+LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+
+EVENTS = """subscription ($after: String, $types: [String!]) {
+  events(after: $after, types: $types) {
+    id type occurred_at object { type id } changes status related { type id } gap { from to } cursor
+  }
+}"""
+
+
+class _Bearer(requests.auth.AuthBase):
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = f"Bearer {self.key}"
+        return request
+
+
+class Scopegate(Routes):
+    """Calls a gateway with a key. Waits and retries as the API asks, so that a write takes effect at most once.
+
+    `key` and `url` default to SCOPEGATE_KEY and SCOPEGATE_URL, and the address to that of the demo, http://127.0.0.1:4000. `retries` is how
+    often a request is retried, `timeout` how many seconds an attempt may wait for an answer; `on_retry` is called before each wait with the
+    error and the seconds. Methods raise ScopegateError. Like the session of requests that it uses, an object is for one thread.
+    """
+
+    def __init__(
+        self,
+        key: str | None = None,
+        url: str | None = None,
+        *,
+        retries: float = 5,
+        timeout: float = 60,
+        on_retry: OnRetry = None,
+    ) -> None:
+        key = key or os.environ.get("SCOPEGATE_KEY")
+        if not key:
+            raise ValueError("There is no API key: pass `key`, or set SCOPEGATE_KEY.")
+        self._url = (url or os.environ.get("SCOPEGATE_URL") or "http://127.0.0.1:4000").rstrip("/")
+        self._retries, self._timeout, self._on_retry = retries, timeout, on_retry
+        self._session = requests.Session()
+        # as a function, since requests prefers what .netrc has for the host to a header
+        self._session.auth = _Bearer(key)
+
+    if not TYPE_CHECKING:  # routes.pyi has what each path takes and returns
+
+        def get(self, path, /, **parameters):
+            """Reads an object, or a page of a list: get("/orders/{id}", id=…)."""
+            return self._rest("GET", path, parameters)[0]
+
+        def read(self, path, /, **parameters):
+            """Reads an object with its ETag, which is None for lists and reads with `include`."""
+            return self._rest("GET", path, parameters)
+
+        def post(self, path, body, /, *, idempotency_key=None, **parameters):
+            """Writes. A bulk call succeeds even if some elements fail: check `failed`."""
+            return self._rest("POST", path, parameters, body, idempotency_key)[0]
+
+        def patch(self, path, body, /, *, if_match=None, idempotency_key=None, **parameters):
+            """Changes the members in `body`; None clears one. 412 if the object no longer has the ETag `if_match`."""
+            return self._rest("PATCH", path, parameters, body, idempotency_key, if_match)[0]
+
+        def list(self, path, /, **parameters):
+            """All objects of a list, page by page; none is skipped or repeated, whatever is written meanwhile."""
+            # a page with lines has 50 objects at most
+            parameters.setdefault("limit", 50 if "lines" in (parameters.get("include") or ()) else 100)
+            cursor = None
+            while True:
+                page = self.get(path, **{**parameters, "cursor": cursor})
+                yield from page["data"]
+                cursor = page["next_cursor"]
+                if cursor is None:
+                    return
+
+    def graphql(
+        self, document: str, variables: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
+    ) -> Any:
+        """Runs a query, or a mutation of one field, and returns `data`; raises if there is any error, even beside data.
+
+        Pass values as variables: a document that the gateway knows costs fewer points.
+        """
+        body = {"query": document, "variables": variables or {}}
+        return self._call("POST", f"{self._url}/graphql", body, idempotency_key)[0]["data"]
+
+    def events(
+        self, *, after: str | None = None, types: Sequence[str] | None = None, silence: float = 45
+    ) -> Iterator[StreamEvent]:
+        """Events as they happen, or after a cursor, until you leave the loop. After an interruption it goes on where it was.
+
+        `after` is by default now; each event has a `cursor` to go on after it: store that when you have dealt with the event. `types` are
+        such as `order.created`. After `silence` seconds without a byte the stream is opened anew; the gateway sends a comment every 15.
+        """
+        failures, was_open = 0, False
+        while True:
+            error = ScopegateError({"status": 0, "code": "no_answer", "detail": "The stream ended."})
+            try:
+                body = {"query": EVENTS, "variables": {"after": after, "types": types}}
+                for frames, frame in enumerate(self._frames(body, silence)):
+                    after = frame.get("id", after)
+                    result = json.loads(frame.get("data") or "{}")
+                    if result.get("errors"):
+                        raise error_of_graphql(result["errors"][0])
+                    if result:
+                        yield result["data"]["events"]
+                    was_open = True
+                    # the first only opens the stream: one that ends after it may never get further
+                    if frames > 0:
+                        failures = 0
+            except ScopegateError as raised:
+                error = raised
+            failures += 1
+            # an address that never worked may be wrong; one that worked will again
+            if not error.is_retryable or (not was_open and failures > self._retries):
+                raise error
+            wait_after(failures, error, self._on_retry)
+
+    def _frames(self, body: Mapping[str, Any], silence: float) -> Iterator[dict[str, str]]:
+        """The frames of one connection; a comment is an empty one."""
+        headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
+        url = f"{self._url}/graphql"
+        try:
+            with closing(
+                self._session.post(url, json=body, headers=headers, timeout=silence, stream=True, allow_redirects=False)
+            ) as response:
+                if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                    raise error_of(response)
+                rest = b""
+                for piece in response.iter_content(None):
+                    *blocks, rest = (rest + piece).split(b"\n\n")
+                    for block in blocks:
+                        yield dict(re.findall(r"^(\w+): ?(.*)$", block.decode(), re.MULTILINE))
+        except LOST as lost:
+            raise no_answer(url, lost) from lost
+
+    def _rest(
+        self,
+        method: str,
+        path: str,
+        parameters: dict[str, Any],
+        body: Any = None,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+    ) -> tuple[Any, str | None]:
+        def value(match: re.Match[str]) -> str:
+            found = parameters.pop(match[1], None)
+            if not found:  # with an empty one it would be another route
+                raise ValueError(f"{path} needs a value for {match[1]}.")
+            return quote(str(found), safe="")
+
+        url = f"{self._url}/api/v1" + re.sub(r"\{(\w+)\}", value, path)
+        return self._call(method, url, body, idempotency_key, if_match, parameters)
+
+    def _call(
+        self,
+        method: str,
+        url: str,
+        body: Any,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        parameters: Mapping[str, Any] = {},
+    ) -> tuple[Any, str | None]:
+        headers = {"If-Match": if_match} if if_match else {}
+        if method != "GET":
+            # the same for all attempts, so that the write takes effect only once
+            headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        query = {name: str(given).lower() if isinstance(given, bool) else given for name, given in parameters.items()}
+        failures = 0
+        while True:
+            try:
+                response = self._session.request(
+                    method, url, params=query, json=body, headers=headers, timeout=self._timeout, allow_redirects=False
+                )
+                answer = json_of(response)
+                # GraphQL answers errors with 200
+                if response.ok and answer is not None and "errors" not in answer:
+                    return answer, response.headers.get("ETag")
+                error = error_of(response)
+            except LOST as lost:
+                error = no_answer(url, lost)
+                error.__cause__ = lost
+            failures += 1
+            if failures > self._retries or not error.is_retryable:
+                raise error
+            wait_after(failures, error, self._on_retry)

@@ -1,0 +1,108 @@
+"""What goes wrong, and how long to wait before another attempt."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+import requests
+
+if TYPE_CHECKING:
+    from .types import Fault
+
+LONGEST = 30
+"""The longest wait that grows by itself, in seconds."""
+LONGEST_SAID = 600
+"""The longest whatever an answer says, in seconds, since a proxy's date may be wrong."""
+
+
+class ScopegateError(Exception):
+    """Why a call failed, as the API says it. Branch on `code`, show people `detail`, quote `request_id` to support."""
+
+    def __init__(self, problem: Mapping[str, Any]) -> None:
+        super().__init__(f"{problem['code']}: {problem['detail']}")
+        self.status: int = problem["status"]
+        """HTTP status; 0 without an answer."""
+        self.code: str = problem["code"]
+        """A code of the API; `no_answer` or `unexpected_response` if it was not the API that answered."""
+        self.title: str = problem.get("title", self.code)
+        self.detail: str = problem["detail"]
+        self.errors: list[Fault] = problem.get("errors", [])
+        """Each fault of the request, with its `parameter` or its `pointer` into the body."""
+        self.request_id: str | None = problem.get("request_id")
+        self.retry_after: float | None = problem.get("retry_after")
+        """Seconds to wait before a retry, if the answer says so."""
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the same request may succeed later. A client has already retried it as often as it may."""
+        if self.code == "conflict":  # one that names a member fails again
+            return not self.errors
+        # guide for integrators, "Retrying"
+        retryable = ("idempotency_in_progress", "no_answer", "unexpected_response")
+        return self.code in retryable or self.status == 429 or self.status >= 500
+
+
+OnRetry = Optional[Callable[[ScopegateError, float], None]]
+
+
+def wait_after(failures: int, error: ScopegateError, on_retry: OnRetry) -> None:
+    """Waits as long as the answer says, and longer the more attempts have failed: 0.5, 1, 2, … 30 seconds."""
+    # up to a quarter more, so that clients that failed together do not return together
+    growing = min(LONGEST, 2.0 ** min(failures - 2, 9)) * (1 + random.random() / 4)
+    seconds = max(growing, min(error.retry_after or 0, LONGEST_SAID))
+    if on_retry:
+        on_retry(error, seconds)
+    time.sleep(seconds)
+
+
+def error_of(response: requests.Response) -> ScopegateError:
+    """What an answer without a result says: a problem document of REST, or the first error of GraphQL."""
+    seconds = _seconds_of(response.headers.get("Retry-After", ""))
+    after = {} if seconds is None else {"retry_after": seconds}
+    said = json_of(response) or {}
+    is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
+    # other servers have problem documents too
+    if is_problem and "code" in said and "request_id" in said:
+        return ScopegateError({"detail": said["code"], **said, "status": response.status_code, **after})
+    errors = said.get("errors")
+    error = errors[0] if isinstance(errors, list) and errors else None
+    if isinstance(error, dict) and "code" in error.get("extensions", {}):
+        request_id = response.headers.get("X-Request-Id")
+        return error_of_graphql({**error, "extensions": {"request_id": request_id, **error["extensions"]}}, after)
+    detail = f"{response.url.split('?')[0]} answered {response.status_code}, which is no answer of Scopegate."
+    return ScopegateError({"status": response.status_code, "code": "unexpected_response", "detail": detail, **after})
+
+
+def error_of_graphql(error: Mapping[str, Any], after: Mapping[str, Any] = {}) -> ScopegateError:
+    extensions = error.get("extensions", {})
+    return ScopegateError({"code": "internal", "status": 500, **extensions, "detail": error["message"], **after})
+
+
+def no_answer(url: str, cause: object) -> ScopegateError:
+    # filters can be personal data, which a message would bring into logs, and the text of `cause` may have the whole address
+    reason = type(cause).__name__ if isinstance(cause, Exception) else cause
+    return ScopegateError({"status": 0, "code": "no_answer", "detail": f"No answer from {url.split('?')[0]}: {reason}."})
+
+
+def json_of(response: requests.Response) -> dict[str, Any] | None:
+    """The object in an answer, if it has one."""
+    try:
+        found = response.json()
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _seconds_of(header: str) -> float | None:
+    """`Retry-After` is a number of seconds or, from a proxy, a date."""
+    if header.isdecimal():
+        return float(header)
+    try:
+        return max(0.0, (parsedate_to_datetime(header) - datetime.now(timezone.utc)).total_seconds())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,148 @@
+import { errorOf, noAnswer, parse, textOf } from './error.js';
+import { type RetryOptions, retrying } from './retry.js';
+import type { Last, ListPath, Path, Reading, Result, Row, WriteOptions, Writing } from './routes.js';
+import { type EventsOptions, follow, type StreamEvent } from './stream.js';
+
+export interface ScopegateOptions extends Partial<RetryOptions> {
+  /** The API key. Default: the environment variable SCOPEGATE_KEY. */
+  readonly key?: string | undefined;
+  /** Where the gateway is, without /api/v1. Default: SCOPEGATE_URL, or that of the demo, http://127.0.0.1:4000. */
+  readonly url?: string | undefined;
+  /** Seconds that one attempt may take. Default 60. */
+  readonly timeout?: number;
+}
+
+export interface ReadResult<T> {
+  readonly data: T;
+  /** For `ifMatch` of a change. Lists and reads with `include` have none. */
+  readonly etag: string | undefined;
+}
+
+/** What any call may have; the types of the methods say which of it a route takes. */
+type Call = WriteOptions & { readonly path?: unknown; readonly query?: unknown; readonly body?: unknown };
+
+/**
+ * Calls a gateway with a key. Waits and retries as the API asks, so that a write takes effect at most once.
+ * Methods reject with a ScopegateError.
+ */
+export class Scopegate {
+  readonly #url: string;
+  readonly #timeout: number;
+  readonly #retry: RetryOptions;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor({ key = env('KEY'), url = env('URL'), retries = 5, timeout = 60, onRetry }: ScopegateOptions = {}) {
+    if (!key) throw new TypeError('There is no API key: pass `key`, or set SCOPEGATE_KEY.');
+    this.#url = (url ?? 'http://127.0.0.1:4000').replace(/\/+$/, '');
+    this.#timeout = timeout;
+    this.#retry = { retries, onRetry };
+    this.#headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  }
+
+  /** Reads an object, or a page of a list: `get('/orders/{id}', { path: { id } })`. */
+  async get<P extends Path<'get'>>(path: P, ...[options]: Last<Reading<P>>): Promise<Result<'get', P>> {
+    return (await this.#rest<Result<'get', P>>('GET', path, options)).data;
+  }
+
+  /** Reads an object with its ETag. */
+  read<P extends Path<'get'>>(path: P, ...[options]: Last<Reading<P>>): Promise<ReadResult<Result<'get', P>>> {
+    return this.#rest('GET', path, options);
+  }
+
+  /** Writes. A bulk call succeeds even if some elements fail: check `failed`. */
+  async post<P extends Path<'post'>>(path: P, options: Writing<'post', P>): Promise<Result<'post', P>> {
+    return (await this.#rest<Result<'post', P>>('POST', path, options)).data;
+  }
+
+  /** Changes the members in `body`; null clears one. */
+  async patch<P extends Path<'patch'>>(path: P, options: Writing<'patch', P>): Promise<Result<'patch', P>> {
+    return (await this.#rest<Result<'patch', P>>('PATCH', path, options)).data;
+  }
+
+  /** All objects of a list, page by page; none is skipped or repeated, whatever is written meanwhile. */
+  async *list<P extends ListPath>(path: P, ...[options]: Last<Reading<P>>): AsyncGenerator<Row<P>, void> {
+    const { include } = (options?.query ?? {}) as { readonly include?: readonly string[] };
+    const limit = include?.includes('lines') ? 50 : 100;
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const call = { ...options, query: { limit, ...options?.query, cursor } };
+      const { data: page } = await this.#rest<{ data: Row<P>[]; next_cursor: string | null }>('GET', path, call);
+      yield* page.data;
+      cursor = page.next_cursor;
+    }
+  }
+
+  /** Events as they happen, or from a cursor on, until you leave the loop. After an interruption it goes on where it was. */
+  events(options: EventsOptions = {}): AsyncGenerator<StreamEvent, void> {
+    const headers = { ...this.#headers, Accept: 'text/event-stream' };
+    const connect = (body: string, signal: AbortSignal): Promise<Response> =>
+      send(`${this.#url}/graphql`, { method: 'POST', headers, body, signal });
+    return follow(connect, options, this.#retry);
+  }
+
+  /**
+   * Runs a query, or a mutation of one field, and returns `data`; rejects if there is any error, even beside data.
+   * Pass values as variables: a document that the gateway knows costs fewer points.
+   */
+  async graphql<T = Record<string, unknown>>(document: string, variables = {}, options: WriteOptions = {}): Promise<T> {
+    const call = { ...options, body: { query: document, variables } };
+    return (await this.#call<{ data: T }>('POST', `${this.#url}/graphql`, call)).data.data;
+  }
+
+  #rest<T>(method: string, path: string, call: Call = {}): Promise<ReadResult<T>> {
+    return this.#call(method, `${this.#url}/api/v1${target(path, call)}`, call);
+  }
+
+  async #call<T>(method: string, url: string, call: Call): Promise<ReadResult<T>> {
+    const headers = {
+      ...this.#headers,
+      // the same for all attempts, so that the write takes effect only once
+      ...(method !== 'GET' && { 'Idempotency-Key': call.idempotencyKey ?? crypto.randomUUID() }),
+      ...(call.ifMatch !== undefined && { 'If-Match': call.ifMatch }),
+    };
+    return retrying(
+      async () => {
+        const limit = AbortSignal.timeout(this.#timeout * 1000);
+        const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
+        const response = await send(url, { method, headers, body: JSON.stringify(call.body), signal });
+        const text = await textOf(response);
+        const answer = response.ok ? parse(text) : undefined;
+        // GraphQL answers errors with 200
+        if (typeof answer !== 'object' || answer === null || 'errors' in answer) throw errorOf(response, text);
+        return { data: answer as T, etag: response.headers.get('ETag') ?? undefined };
+      },
+      this.#retry,
+      call.signal,
+    );
+  }
+}
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  try {
+    // redirected, a POST would become a GET
+    return await fetch(url, { ...init, redirect: 'manual' });
+  } catch (error) {
+    throw noAnswer(url, error);
+  }
+}
+
+type Value = string | number | boolean | undefined;
+
+/** The path with its values, and the query. */
+function target(path: string, { path: values = {}, query = {} }: Call): string {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const value = (values as Readonly<Record<string, string>>)[name];
+    // with an empty one it would be another route
+    if (!value) throw new TypeError(`${path} needs a value for ${name}.`);
+    return encodeURIComponent(value);
+  });
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query as Readonly<Record<string, Value | Value[]>>))
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
+  return search.size === 0 ? filled : `${filled}?${search.toString()}`;
+}
+
+/** There is no process in a browser. */
+function env(name: string): string | undefined {
+  const value = typeof process === 'undefined' ? '' : process.env[`SCOPEGATE_${name}`];
+  return value === '' ? undefined : value;
+}

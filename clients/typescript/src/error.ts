@@ -1,0 +1,96 @@
+import type { components } from './openapi.js';
+
+type Problem = components['schemas']['Problem'];
+/** What is known of a problem, in the names of the API. */
+type Known = Pick<Problem, 'status' | 'code' | 'detail'> & Partial<Problem>;
+
+/** Why a call failed, as the API says it. Branch on `code`, show people `detail`, quote `requestId` to support. */
+export class ScopegateError extends Error {
+  override readonly name = 'ScopegateError';
+  /** HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** A code of the API; `no_answer` or `unexpected_response` if it was not the API that answered. */
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  /** Each fault of the request, with its `parameter` or its `pointer` into the body. */
+  readonly errors: readonly components['schemas']['Fault'][];
+  readonly requestId: string | undefined;
+  /** Seconds to wait before a retry, if the answer says so. */
+  readonly retryAfter: number | undefined;
+
+  constructor(problem: Known, options?: ErrorOptions) {
+    super(`${problem.code}: ${problem.detail}`, options);
+    ({ status: this.status, code: this.code, detail: this.detail, title: this.title = problem.code } = problem);
+    ({ errors: this.errors = [], request_id: this.requestId, retry_after: this.retryAfter } = problem);
+  }
+
+  /** Whether the same request may succeed later. A client has already retried it as often as it may. */
+  get isRetryable(): boolean {
+    // a conflict that names a member fails again
+    if (this.code === 'conflict') return this.errors.length === 0;
+    return RETRYABLE.includes(this.code) || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** Beside 429 and 5xx (guide for integrators, "Retrying"). */
+const RETRYABLE = ['idempotency_in_progress', 'no_answer', 'unexpected_response'];
+
+export interface GraphQLError {
+  readonly message: string;
+  readonly extensions?: Partial<Problem>;
+}
+
+export function errorOfGraphQL({ message, extensions }: GraphQLError): ScopegateError {
+  return new ScopegateError({ code: 'internal', status: 500, ...extensions, detail: message });
+}
+
+/** What an answer without a result says: a problem document of REST, or the first error of GraphQL. */
+export function errorOf({ status, headers, url }: Response, text: string): ScopegateError {
+  const seconds = secondsOf(headers.get('Retry-After'));
+  const after = seconds === undefined ? {} : { retry_after: seconds };
+  const said = (parse(text) ?? {}) as Partial<Problem>;
+  const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
+  // other servers have problem documents too
+  if (isProblem && said.code !== undefined && said.request_id !== undefined)
+    return new ScopegateError({ status, code: said.code, detail: said.title ?? said.code, ...said, ...after });
+  const errors: unknown = said.errors;
+  const [error] = Array.isArray(errors) ? (errors as readonly GraphQLError[]) : [];
+  const id = headers.get('X-Request-Id');
+  if (error?.extensions?.code)
+    return errorOfGraphQL({ ...error, extensions: { ...(id && { request_id: id }), ...error.extensions, ...after } });
+  const detail = `${withoutQuery(url)} answered ${String(status)}, which is no answer of Scopegate.`;
+  return new ScopegateError({ status, code: 'unexpected_response', detail, ...after });
+}
+
+export function noAnswer(url: string, cause: unknown): ScopegateError {
+  // fetch has the reason as the cause of its error
+  const { message, cause: reason } = cause as Error & { cause?: { code?: string; message?: string } };
+  const detail = `No answer from ${withoutQuery(url)}: ${reason?.code ?? reason?.message ?? message}.`;
+  return new ScopegateError({ status: 0, code: 'no_answer', detail }, { cause });
+}
+
+/** @throws ScopegateError if the answer is cut */
+export async function textOf(response: Response): Promise<string> {
+  return response.text().catch((error: unknown) => {
+    throw noAnswer(response.url, error);
+  });
+}
+
+/** JSON of a text; undefined if it is none. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Filters can be personal data, which an error message would bring into logs. */
+const withoutQuery = (url: string): string => url.split('?', 1).join('');
+
+/** `Retry-After` is a number of seconds or, from a proxy, a date. */
+function secondsOf(header: string | null): number | undefined {
+  const seconds = /^\d+$/.test(header ?? '') ? Number(header) : (Date.parse(header ?? '') - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}

@@ -1,0 +1,60 @@
+import type { components, paths } from './openapi.js';
+
+/* What each route takes and returns, read from the types of the OpenAPI document. */
+
+/** The types of the API's objects: `Schemas['Order']`. */
+export type Schemas = components['schemas'];
+
+type Method = 'get' | 'post' | 'patch';
+type Json<T> = T extends { content: { 'application/json': infer V } } ? V : never;
+
+/** The paths that have a method: `Path<'patch'>`. */
+export type Path<M extends Method> = {
+  [P in keyof paths]: paths[P][M] extends { responses: unknown } ? P : never;
+}[keyof paths];
+
+/** What a route returns: `Result<'get', '/me'>`. */
+export type Result<M extends Method, P extends keyof paths> = paths[P][M] extends { responses: infer R }
+  ? Json<R[keyof R & (200 | 201)]>
+  : never;
+
+/** The body of a write: `Body<'post', '/products/bulk'>`. */
+export type Body<M extends Method, P extends keyof paths> = paths[P][M] extends { requestBody: infer B }
+  ? Json<B>
+  : never;
+
+/** The object of a list: `Row<'/orders'>`. Never for the feed of events, which does not end. */
+export type Row<P extends Path<'get'>> =
+  Result<'get', P> extends { data: (infer R)[]; next_cursor: infer C } ? (null extends C ? R : never) : never;
+
+/** The paths of lists. */
+export type ListPath = { [P in Path<'get'>]: Row<P> extends never ? never : P }[Path<'get'>];
+
+export interface CallOptions {
+  /** Ends the call and its retries, which then rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** Made for each call by default. Store your own with what you write if the write must survive a restart. */
+  readonly idempotencyKey?: string | undefined;
+  /** For a PATCH, the `etag` of what was read: 412 if it has changed since. */
+  readonly ifMatch?: string | undefined;
+}
+
+type Parameters<O> = O extends { parameters: { path?: unknown; query?: unknown } }
+  ? Pick<O['parameters'], 'path' | 'query'>
+  : never;
+
+/** The filters of a read: `Query<'/orders'>`. */
+export type Query<P extends Path<'get'>> = NonNullable<Parameters<paths[P]['get']>['query']>;
+
+/** What a read takes beside its path. */
+export type Reading<P extends Path<'get'>> = Parameters<paths[P]['get']> & CallOptions;
+
+/** What a write takes beside its path. */
+export type Writing<M extends 'post' | 'patch', P extends Path<M>> = Parameters<paths[P][M]> &
+  WriteOptions & { readonly body: Body<M, P> };
+
+/** A last argument, which may be missing if nothing in it is required. */
+export type Last<T> = object extends T ? [options?: T] : [options: T];

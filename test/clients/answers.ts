@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+import { AppError, type AppErrorExtras, type ErrorCode } from '../../src/errors';
+import { errorHeaders, problemText } from '../../src/http/problem';
+import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
+import { calling, type Language, type Options, type Outcome } from './calling';
+
+/* A server of the test, which answers as it is told. */
+
+export type Obstacle = (response: ServerResponse) => unknown;
+
+export const problem =
+  (code: ErrorCode, extras: AppErrorExtras = {}): Obstacle =>
+  (response) => {
+    const error = new AppError(code, 'Why.', { ...extras, reason: 'shed' });
+    response
+      .writeHead(error.status, { 'content-type': 'application/problem+json', ...errorHeaders(error) })
+      .end(problemText(error, 'request-1'));
+  };
+export const page =
+  (status: number, headers = {}): Obstacle =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<html>');
+export const json =
+  (body: unknown): Obstacle =>
+  (response) =>
+    response.writeHead(200, { 'content-type': 'application/json', etag: '"1"' }).end(JSON.stringify(body));
+export const lost: Obstacle = (response) => response.destroy();
+
+/** Answers the requests of each test with its obstacles, in order; one too many is an error that is not retried. */
+export function answering(language: Language) {
+  let server: Receiver;
+  const scene = {
+    obstacles: [] as Obstacle[],
+    /** What arrived, in order. */
+    arrived: (): Receiver['arrived'] => server.arrived,
+    url: (): string => new URL(server.url).origin,
+    stop: (): Promise<void> => server.stop(),
+    call: (calls: object[], options: Options = {}): Promise<Outcome[]> =>
+      calling(language, { url: scene.url(), ...options }, calls),
+  };
+  beforeEach(async () => {
+    scene.obstacles = [];
+    server = await startReceiver((_arrival, response) => (scene.obstacles.shift() ?? problem('not_found'))(response));
+  });
+  afterEach(stopReceivers);
+  return scene;
+}

@@ -1,0 +1,162 @@
+import { ERROR_CODES, type ErrorCode } from '../../src/errors';
+import { answering, json, lost, type Obstacle, page, problem } from './answers';
+import type { Language } from './calling';
+
+/* What a client makes of the answers to its requests. */
+
+const RETRIED: Readonly<Record<string, Obstacle>> = {
+  conflict: problem('conflict'),
+  idempotency_in_progress: problem('idempotency_in_progress'),
+  rate_limited: problem('rate_limited', { retryAfter: 1 }),
+  internal: problem('internal'),
+  unavailable: problem('unavailable'),
+  no_answer: lost,
+  unexpected_response: page(502),
+};
+
+export function calls(language: Language): void {
+  const scene = answering(language);
+  const ME = { do: 'get', route: '/me' };
+  const WRITE = { do: 'post', route: '/requests', body: { text: 'Hello' } };
+
+  test('whatever the API calls retryable is retried, every attempt of a write with the same Idempotency-Key', async () => {
+    const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].retry !== 'no');
+    expect(Object.keys(RETRIED)).toEqual(expect.arrayContaining(codes));
+    const met = Object.keys(RETRIED);
+    const outcomes = await scene.call(
+      [...met.map(() => WRITE), ME, { ...WRITE, key: 'mine' }].map((one, at) => {
+        const [, obstacle] = Object.entries(RETRIED)[at % met.length]!;
+        scene.obstacles.push(obstacle, json({ id: 'done' }));
+        return one;
+      }),
+    );
+    expect(outcomes.map(({ result, retries }) => [result, retries.map(({ retry }) => retry)])).toEqual(
+      [...met, met[0], met[1]].map((code) => [{ id: 'done' }, [code]]),
+    );
+    const keys = scene.arrived().map(({ headers }) => headers['idempotency-key']);
+    for (let at = 0; at < met.length; at += 1) expect(keys[2 * at]).toBe(keys[2 * at + 1]);
+    expect(new Set(keys.slice(0, 2 * met.length)).size).toBe(met.length);
+    expect(keys.slice(2 * met.length)).toEqual([undefined, undefined, 'mine', 'mine']);
+    expect(
+      new Set(
+        scene
+          .arrived()
+          .slice(0, 2)
+          .map(({ body }) => body),
+      ).size,
+    ).toBe(1);
+  }, 60_000);
+
+  test('any other error is raised at once, with what the API says of it', async () => {
+    const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].retry === 'no');
+    const errors = [{ pointer: '/text', code: 'length', detail: 'too long' }] as const;
+    scene.obstacles = [...codes.map((code) => problem(code, { errors })), problem('conflict', { errors })];
+    const outcomes = await scene.call([...codes, 'conflict'].map(() => WRITE));
+    expect(scene.arrived()).toHaveLength(codes.length + 1);
+    for (const [at, code] of [...codes, 'conflict' as const].entries())
+      expect(outcomes[at]).toMatchObject({
+        error: {
+          ...{ name: 'ScopegateError', code, status: ERROR_CODES[code].status, detail: 'Why.', requestId: 'request-1' },
+          ...{ message: `${code}: Why.`, errors, isRetryable: false },
+        },
+        retries: [],
+      });
+  });
+
+  test('Retry-After is waited for, as seconds and as a date; without it waits grow, until the retries are used up', async () => {
+    // a date has whole seconds
+    const date = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3000);
+    const arrivals: number[] = [];
+    const noted =
+      (obstacle: Obstacle): Obstacle =>
+      (response) =>
+        void (arrivals.push(Date.now()), obstacle(response));
+    const unavailable = page(503, {});
+    scene.obstacles = [
+      page(503, { 'retry-after': date.toUTCString() }),
+      problem('rate_limited', { retryAfter: 2 }),
+      json({}),
+    ].map(noted);
+    scene.obstacles.push(unavailable, unavailable, unavailable);
+    const [first, second] = await scene.call([ME, ME], { retries: 2 });
+    expect(first).toMatchObject({
+      result: {},
+      retries: [{ retry: 'unexpected_response' }, { retry: 'rate_limited', seconds: 2 }],
+    });
+    expect(arrivals[1]).toBeGreaterThanOrEqual(date.getTime());
+    expect(arrivals[2]! - arrivals[1]!).toBeGreaterThanOrEqual(1990);
+    expect(second).toMatchObject({ error: { code: 'unexpected_response', status: 503, isRetryable: true } });
+    const [half, one] = second!.retries.map(({ seconds }) => seconds);
+    expect([half! >= 0.5 && half! < 0.7, one! >= 1 && one! < 1.3]).toEqual([true, true]);
+  }, 60_000);
+
+  test('no answer in time is retried; a server that is not there, a proxy and a redirect are told apart from the API', async () => {
+    scene.obstacles = [() => undefined, page(301, { location: `${scene.url()}/other` })];
+    const [late] = await scene.call([WRITE], { retries: 1, timeout: 1 });
+    expect(late).toMatchObject({
+      retries: [{ retry: 'no_answer' }],
+      error: { code: 'unexpected_response', status: 301 },
+    });
+    expect(scene.arrived().map(({ url: path }) => path)).toEqual(['/api/v1/requests', '/api/v1/requests']);
+    await scene.stop();
+    const [away] = await scene.call([{ ...ME, do: 'list', route: '/orders', query: { q: 'Ann' } }], { retries: 0 });
+    expect(away).toMatchObject({ error: { code: 'no_answer', status: 0, isRetryable: true } });
+    expect(away!.error.detail).toContain(scene.url());
+    expect(away!.error.detail).not.toContain('Ann');
+  }, 60_000);
+
+  test('values are encoded, repeated and left out as the API wants them, and a key goes in one header', async () => {
+    scene.obstacles = [json({}), json({})];
+    const outcomes = await scene.call([
+      { do: 'read', route: '/orders/{id}', path: { id: 'a/b?c' }, query: { include: ['customer'] } },
+      { do: 'get', route: '/products', query: { active: true, sku: ['A 1', 'B+2'] } },
+      { do: 'get', route: '/orders/{id}', path: { id: '' } },
+    ]);
+    const [read, list] = scene.arrived();
+    expect(read!.url).toBe('/api/v1/orders/a%2Fb%3Fc?include=customer');
+    expect([...new URL(list!.url, scene.url()).searchParams]).toEqual([
+      ['active', 'true'],
+      ['sku', 'A 1'],
+      ['sku', 'B+2'],
+    ]);
+    expect(read!.headers.authorization).toBe('Bearer key');
+    expect(outcomes[0]!.result[1]).toBe('"1"');
+    expect(outcomes[2]).toMatchObject({ error: { message: '/orders/{id} needs a value for id.' } });
+    expect(scene.arrived()).toHaveLength(2);
+  });
+
+  test('a list is read page by page with the same filters, and no further than it is used', async () => {
+    const rows = (...data: number[]): Obstacle => json({ data, next_cursor: `after ${String(data.at(-1))}` });
+    scene.obstacles = [rows(1, 2), problem('unavailable'), rows(3, 4), rows(1)];
+    const list = { do: 'list', route: '/orders', query: { status: ['completed'] } };
+    const [all, lines] = await scene.call([
+      { ...list, take: 3 },
+      { ...list, query: { include: ['lines'] }, take: 1 },
+    ]);
+    expect([all!.rows, lines!.rows]).toEqual([[1, 2, 3], [1]]);
+    const asked = scene.arrived().map(({ url: path }) => Object.fromEntries(new URL(path, scene.url()).searchParams));
+    const second = { status: 'completed', limit: '100', cursor: 'after 2' };
+    expect(asked).toEqual([{ status: 'completed', limit: '100' }, second, second, { include: 'lines', limit: '50' }]);
+  });
+
+  test('GraphQL: temporary errors are retried with the same key, any other is raised even beside data', async () => {
+    const error = (code: string, status: number) => ({
+      message: 'Why.',
+      extensions: { code, status, request_id: 'r' },
+    });
+    scene.obstacles = [
+      json({ data: null, errors: [error('unavailable', 503)] }),
+      json({ data: { me: 1 } }),
+      json({ data: { me: 1 }, errors: [error('insufficient_scope', 403)] }),
+    ];
+    const ask = { do: 'graphql', document: 'query ($id: ID!) { order(id: $id) { id } }', variables: { id: 'x' } };
+    const [data, refused] = await scene.call([ask, ask]);
+    expect(data).toMatchObject({ result: { me: 1 }, retries: [{ retry: 'unavailable' }] });
+    expect(refused).toMatchObject({
+      error: { code: 'insufficient_scope', status: 403, detail: 'Why.', requestId: 'r' },
+    });
+    const [first, again, other] = scene.arrived().map(({ headers }) => headers['idempotency-key']);
+    expect([first === again, again === other]).toEqual([true, false]);
+    expect(scene.arrived()[0]!.event).toEqual({ query: ask.document, variables: ask.variables });
+  });
+}

@@ -1,0 +1,62 @@
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT, run } from '../examples/run';
+
+/* The clients as they would be published: packed, and installed from the archive, so that a file that is missing from it is noticed. */
+
+/** Inside the repository, so that development dependencies are resolved. */
+const CACHE = join(ROOT, '.cache');
+
+/** The machine's settings for the package index and proxies. */
+export function packageIndex(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
+  ) as Record<string, string>;
+}
+
+/** A new folder with the files of one of the repository; remove it after use. */
+export async function copied(...path: string[]): Promise<string> {
+  await mkdir(CACHE, { recursive: true });
+  const folder = await mkdtemp(join(CACHE, `${path.join('-')}-`));
+  await cp(join(ROOT, ...path), folder, {
+    recursive: true,
+    filter: (file) => !/\/(node_modules|dist|\.venv|__pycache__)$/.test(file),
+  });
+  return folder;
+}
+
+/** Packs the client in TypeScript, and installs it for the programs of a folder. */
+export async function installTypescript(folder: string): Promise<void> {
+  const source = await copied('clients', 'typescript');
+  try {
+    await run('npm', ['pack', '--silent'], { cwd: source });
+    const [archive = ''] = (await readdir(source)).filter((name) => name.endsWith('.tgz'));
+    const target = join(folder, 'node_modules', '@scopegate', 'client');
+    await mkdir(target, { recursive: true });
+    // it has no dependencies
+    await run('tar', ['-xzf', join(source, archive), '--strip-components', '1', '-C', target]);
+  } finally {
+    await rm(source, { recursive: true });
+  }
+}
+
+/** Builds the client in Python, and installs it with these other packages into a virtual environment in a folder. Returns its python. */
+export async function installPython(folder: string, ...others: string[]): Promise<string> {
+  const source = await copied('clients', 'python');
+  const venv = join(folder, '.venv');
+  const pip = (...args: string[]): Promise<string> =>
+    run(join(venv, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...args], {
+      env: packageIndex(),
+    });
+  try {
+    await run('python3', ['-m', 'venv', venv]);
+    await pip('build==1.4.0');
+    // the wheel from the source archive
+    await run(join(venv, 'bin', 'python'), ['-m', 'build', source], { env: packageIndex() });
+    const [wheel = ''] = (await readdir(join(source, 'dist'))).filter((name) => name.endsWith('.whl'));
+    await pip(join(source, 'dist', wheel), ...others);
+  } finally {
+    await rm(source, { recursive: true });
+  }
+  return join(venv, 'bin', 'python');
+}
