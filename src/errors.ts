@@ -4,11 +4,12 @@
  */
 
 /**
- * Whether to retry a request. Shown at /errors/{code} and in the guide for integrators; the clients in examples/ follow it.
+ * Whether to retry a request. Shown at /errors/{code} and in the guide for integrators; the packages in clients/ follow it.
  */
 export const RETRIES = {
   after: 'Retry after the number of seconds in `Retry-After`. Retry writes with the same `Idempotency-Key`.',
-  again: 'Nothing was stored. Retry the same request with increasing delays.',
+  again:
+    'Nothing was stored. Without `errors`, retry the same request with increasing delays; with them a retry fails again.',
   keyed: 'Retry reads. Retry writes with the same `Idempotency-Key`, so that they happen only once.',
   no: 'Do not retry: the same request fails again. Change the request or the key first.',
 } as const;

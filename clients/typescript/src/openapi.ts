@@ -533,6 +533,8 @@ export interface components {
         };
         /** @description The calling key and its organisation. */
         Me: {
+            /** @description `live`, or `test` with a key of a sandbox, whose answers have the header `Scopegate-Mode: test`. */
+            mode: components["schemas"]["Mode"];
             /** @description The organisation the key belongs to. */
             organisation: components["schemas"]["MeOrganisation"];
             /** @description The key itself. */
@@ -544,6 +546,13 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description Whether a key reads and writes the organisation's own data.
+         *     - `live`: The organisation's own data.
+         *     - `test`: Data of the organisation's sandbox, for trying out.
+         * @enum {string}
+         */
+        Mode: "live" | "test";
         /** @description The organisation a key belongs to. */
         MeOrganisation: {
             /**
@@ -1834,7 +1843,7 @@ export interface components {
         /**
          * @description `idempotency_in_progress`: A request with the same Idempotency-Key is still running. Retry after the number of seconds in `Retry-After`. Retry writes with the same `Idempotency-Key`.
          *
-         *     `conflict`: Another object has a value that only one may have: `errors` names the member, and a retry fails again. Without `errors`, other requests kept changing the same objects, even after internal retries. Nothing was stored. Retry the same request with increasing delays.
+         *     `conflict`: Another object has a value that only one may have: `errors` names the member, and a retry fails again. Without `errors`, other requests kept changing the same objects, even after internal retries. Nothing was stored. Without `errors`, retry the same request with increasing delays; with them a retry fails again.
          */
         IdempotencyInProgress: {
             headers: {
@@ -2019,6 +2028,11 @@ export interface components {
          */
         "X-Api-Key-Expires-At": string;
         /**
+         * @description `test` if the key is of a sandbox, otherwise absent.
+         * @example test
+         */
+        "Scopegate-Mode": string;
+        /**
          * @description Seconds to wait before retrying.
          * @example 23
          */
@@ -2154,6 +2168,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -2247,6 +2262,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -2354,6 +2370,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -2464,6 +2481,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -2559,6 +2577,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2630,11 +2649,13 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     [name: string]: unknown;
                 };
                 content: {
                     /**
                      * @example {
+                     *       "mode": "live",
                      *       "organisation": {
                      *         "id": "5b9f8d2e-5d5c-4b7e-9a51-0d7c6a1d2f10",
                      *         "name": "Northwind Traders",
@@ -2763,6 +2784,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -2856,6 +2878,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
@@ -3031,6 +3054,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -3109,6 +3133,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -3201,6 +3226,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -3296,6 +3322,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
@@ -3429,6 +3456,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -3511,6 +3539,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
@@ -3671,6 +3700,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -3759,6 +3789,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Location: components["headers"]["Location"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3840,6 +3871,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
@@ -3934,6 +3966,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
@@ -4019,6 +4052,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
                     [name: string]: unknown;
                 };
@@ -4102,6 +4136,7 @@ export interface operations {
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
+                    "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };

@@ -2,7 +2,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, overload
 
-from .types import Address, AddressChange, AddressInput, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
+from .types import Address, AddressChange, AddressInput, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
 
 class Routes:
     @overload

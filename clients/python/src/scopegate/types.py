@@ -131,6 +131,8 @@ EventGap = TypedDict("EventGap", {"from": "str", "to": "str"})
 class Me(TypedDict):
     """The calling key and its organisation."""
 
+    mode: Mode
+    """`live`, or `test` with a key of a sandbox, whose answers have the header `Scopegate-Mode: test`."""
     organisation: MeOrganisation
     """The organisation the key belongs to."""
     key: MeKey
@@ -139,6 +141,12 @@ class Me(TypedDict):
     """The rate limit of the key in the current window."""
     organisation_rate_limit: MeRateLimit
     """The rate limit of all keys of the organisation together, in the current window: each point of a key counts here too."""
+
+
+Mode = Literal["live", "test"]
+"""Whether a key reads and writes the organisation's own data.
+- `live`: The organisation's own data.
+- `test`: Data of the organisation's sandbox, for trying out."""
 
 
 class MeOrganisation(TypedDict):
