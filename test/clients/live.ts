@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../examples/run';
+import { eventually } from '../http/eventually';
 import { blocksOf } from '../docs/markdown';
 import { eventRow, eventScene } from '../support/eventScene';
 import { client, type Json, readAll } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { driver, served } from '../support/gateway';
+import { driver, metric, served } from '../support/gateway';
 import { calling, type Language, type Outcome } from './calling';
 
 /* What a client does with a gateway. */
@@ -85,6 +86,11 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     const rest = await scene.caller.get('/events', { after: two!.rows[0].cursor as string });
     expect(rest.body.data).toHaveLength(1);
     expect(gone!.error).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'after' }] });
+    const following = call(scene.key, [{ do: 'events', after, take: 99 }]);
+    await eventually(async () => (await metric(gateway, 'scopegate_event_streams')) === 1);
+    await gateway.control.apiKeys.revoke(scene.keyId);
+    const [{ error }] = (await following) as [Outcome];
+    expect(error).toMatchObject({ code: 'unauthenticated', status: 401, requestId: expect.any(String) });
   }, 60_000);
 
   test('the programs of its README run as written', async () => {
