@@ -1,14 +1,14 @@
 import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { MINUTE } from '../units';
+import { MINUTE, SECOND } from '../units';
 import type { Collection } from './collection';
 import type { Gate } from './gate';
 import type { Quota } from './quota';
-import { differenceOf, makeIndexes } from './making';
+import { differenceOf, makeIndexes, rowsOf, SMALL } from './making';
 
 /*
- * Keeps an organisation's collections: makes them with their indexes at the first write, and gives indexes to those that
- * another program made without (docs/decisions/files.md).
+ * Keeps an organisation's collections: makes them at the first write, with the indexes that hold a rule, and gives them the others once they
+ * have grown; those that another program made too (docs/decisions/files.md).
  */
 
 /** An organisation and where its data are. */
@@ -34,6 +34,8 @@ export interface Upkeep {
 
 /** How often a collection that does not exist is looked for while it is read, in milliseconds. */
 const LOOK_EVERY = MINUTE;
+/** How often the rows of a small one are counted while it is read, and while it is written, in milliseconds. */
+const COUNT_EVERY = { read: 10 * MINUTE, written: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
@@ -48,52 +50,78 @@ export function keeperOf(
   const kept = new Set<string>();
   const making = new Map<string, Promise<void>>();
   const looked = new Map<string, number>();
+  /** Collections that may grow. */
+  const small = new Set<string>();
 
-  /** One that exists and lacks only some indexes waits for `doctor --fix`, since it may be large. */
+  /** One that exists and lacks only some of the indexes that make reads fast waits for `doctor --fix`, since it may be large. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
-    const { exists, isBare, missing } = await differenceOf(database, definition);
+    const { name } = definition;
+    if (small.has(name) && (await rowsOf(database, definition)) < SMALL) return;
+    const { exists, isPlain, isSmall, missing } = await differenceOf(database, definition);
     if (!exists && !isWritten) return;
     const make = (): Promise<void> => creating(() => makeIndexes(database, definition, missing));
     if (!exists) await make();
-    else if (isBare && missing.length > 0)
+    else if (isPlain && missing.length > 0)
       await make().catch((error: unknown) => {
         // refused, as during a move
         if (error instanceof AppError) throw error;
         // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
         upkeep.onFailure(organisation, definition.name, error);
       });
-    kept.add(definition.name);
+    if (isSmall) small.add(name);
+    else {
+      small.delete(name);
+      kept.add(name);
+    }
   }
 
   /** Concurrent calls for one collection share one attempt. */
   function once(definition: Collection): Promise<void> {
     const { name } = definition;
-    const attempt = making.get(name) ?? keep(definition, true).finally(() => making.delete(name));
+    const attempt =
+      making.get(name) ??
+      keep(definition, true).finally(() => {
+        making.delete(name);
+        looked.set(name, performance.now());
+      });
     making.set(name, attempt);
     return attempt;
+  }
+
+  /** Whether the last look at a collection is so long ago. */
+  const isDue = (name: string, every: number): boolean => performance.now() >= (looked.get(name) ?? -Infinity) + every;
+
+  /** Looks at a collection in the background, one of all organisations at a time. */
+  function lookLater(definition: Collection, looks: Gate): void {
+    const { name } = definition;
+    // none while this one waits or runs
+    looked.set(name, Infinity);
+    void looks(() => keep(definition, false))
+      .catch((error: unknown) => {
+        if (!(error instanceof AppError)) upkeep.onFailure(organisation, name, error);
+      })
+      .finally(() => looked.set(name, performance.now()));
   }
 
   return {
     /** Makes the collections that do not exist. @throws what `creating` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !kept.has(name));
-      if (others.length > 0) await Promise.all(others.map(once));
+      const { looks } = upkeep;
+      // a gateway's writes do not wait for indexes, those of a command do
+      const now = others.filter(({ name }) => !small.has(name) || (!looks && isDue(name, COUNT_EVERY.written)));
+      if (now.length > 0) await Promise.all(now.map(once));
+      if (!looks) return;
+      for (const one of others) if (small.has(one.name) && isDue(one.name, COUNT_EVERY.written)) lookLater(one, looks);
     },
     /**
-     * Notes that a collection is read: in the background, one that another program made without indexes gets them, and one
-     * that does not exist is looked for again in a minute.
+     * Notes that a collection is read: in the background, one that has grown, or that another program made, gets its indexes, and one that
+     * does not exist is looked for again in a minute.
      */
     look(definition: Collection): void {
       const { name } = definition;
-      if (kept.has(name) || !upkeep.looks || performance.now() < (looked.get(name) ?? -Infinity)) return;
-      // none while this one waits or runs
-      looked.set(name, Infinity);
-      void upkeep
-        .looks(() => keep(definition, false))
-        .catch((error: unknown) => {
-          if (!(error instanceof AppError)) upkeep.onFailure(organisation, name, error);
-        })
-        .finally(() => looked.set(name, performance.now() + LOOK_EVERY));
+      if (kept.has(name) || !upkeep.looks) return;
+      if (isDue(name, small.has(name) ? COUNT_EVERY.read : LOOK_EVERY)) lookLater(definition, upkeep.looks);
     },
   };
 }

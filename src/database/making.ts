@@ -18,6 +18,16 @@ export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description
   return indexes.map(({ on, options }) => ({ name: Object.entries(on).flat().join('_'), ...options, key: { ...on } }));
 }
 
+/**
+ * Rows below which a collection has only the indexes that hold a rule: reading so few takes less than a millisecond, and each index is a
+ * file.
+ */
+export const SMALL = 1000;
+
+/** Whether an index does more than make reads fast: no two rows alike, or rows that expire. */
+const holdsRule = ({ unique, expireAfterSeconds }: Description): boolean =>
+  unique === true || expireAfterSeconds !== undefined;
+
 /** Files of a collection that has every index: itself, that of `_id`, and the others. */
 export function filesOf({ indexes }: Collection): number {
   return 2 + indexes.length;
@@ -30,22 +40,34 @@ function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
-/** Compares a collection's indexes with its definition; one command. */
-export async function differenceOf(database: mongo.Db, definition: Collection) {
+/** Compares a collection's indexes with its definition; one command, two for a small one. Unless it `grows` it has all from its first row on. */
+export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
   const found = await foundIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
   const meanings = new Set(found?.map(meaningOf));
+  const wanted = indexesOf(definition);
+  const lacking = wanted.filter((index) => !meanings.has(meaningOf(index)));
+  const later = lacking.filter((index) => !holdsRule(index));
+  // they are made together, so one that has some of them was large, or was made by an earlier version
+  const hasNone = later.length > 0 && wanted.every((index) => holdsRule(index) || later.includes(index));
+  const isSmall = grows && hasNone && (found === undefined || (await rowsOf(database, definition)) < SMALL);
   return {
     exists: found !== undefined,
-    /** Whether it has no index but that of `_id`: something else than {@link makeIndexes} made it. */
-    isBare: names.size < 2,
-    /** Indexes that it lacks, all of them if it does not exist. */
-    missing: indexesOf(definition).filter((index) => !meanings.has(meaningOf(index))),
+    /** Whether it has no index that only makes reads fast, so that those that it lacks may be made: it was small, or another program made it. */
+    isPlain: names.size < 2 || hasNone,
+    isSmall,
+    /** Indexes that it lacks for the rows that it has. */
+    missing: isSmall ? lacking.filter(holdsRule) : lacking,
     /** Names of retired indexes that it still has. */
     surplus: definition.retired.filter((name) => names.has(name)),
     /** Files that it takes: itself and its indexes. */
     files: found === undefined ? 0 : 1 + found.length,
   };
+}
+
+/** About how many rows a collection has; one command, which reads none of them. */
+export function rowsOf(database: mongo.Db, { name }: Pick<Collection, 'name'>): Promise<number> {
+  return database.collection(name).estimatedDocumentCount();
 }
 
 /** The names of the collections that exist; one command, which waits for no lock. */

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import type { ClientSession, mongo } from 'mongoose';
 import { isDuplicateKey } from '../database/faults';
 import { READ_WITHIN } from '../database/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
@@ -42,7 +43,7 @@ export async function changeObject<T extends Row>(
   { schema }: Pick<GraphQLResolveInfo, 'schema'>,
   { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
 ): Promise<object> {
-  const { type, unique } = resource.stored;
+  const { type } = resource.stored;
   const matches = matcherOf(ifMatch);
   // a number that cannot be returned has no tag, but may be replaced
   const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
@@ -50,11 +51,12 @@ export async function changeObject<T extends Row>(
   replaceNegativeZero(sent);
   const given = normaliseKeys(sent);
   const model = data.collection(resource);
+  const _id = id.toLowerCase();
+  let attempted: Members = {};
   const work = (): Promise<object> =>
     write(
       async (session, now) => {
-        const filter = { _id: id.toLowerCase() } as object;
-        const before = await model.findOne<T>(filter, { session, maxTimeMS: READ_WITHIN });
+        const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_WITHIN });
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
         if (namesVersion && !matches(tagOf(schema, type, before)))
@@ -67,29 +69,59 @@ export async function changeObject<T extends Row>(
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
         requireNumbers(resource, row);
         refuse(resource.records?.rules(asJson(toRecord(row))) ?? []);
+        attempted = row as Members;
+        await claim(resource, model, { before: before as Members, row: row as Members }, session);
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;
       },
       { writes: [resource] },
     );
-  return unique === undefined ? work() : orTaken(data, resource, { [unique]: given[unique] }, work);
+  return orTaken(data, resource, () => attempted, work);
 }
 
-/** Runs a write of a member that only one object may have. @throws AppError conflict if another has this value */
+/** Members that no two objects of a resource may share. */
+function uniqueMembers({ indexes }: Pick<Resource, 'indexes'>): string[] {
+  return indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
+}
+
+/** Runs a write of an object. @throws AppError conflict if another has one of its unique values */
 export async function orTaken<T, R extends Row>(
   data: OrganisationData,
   resource: Resource<R>,
-  value: Members,
+  attempted: () => Members,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const [[member, given] = []] = Object.entries(value);
-    if (!isDuplicateKey(error) || member === undefined || given === undefined || given === null) throw error;
-    const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
-    const owner = await data.collection(resource).findOne<Row>({ [member]: given } as object, how);
-    throw taken(nameOf(resource), member, owner?._id);
+    if (!isDuplicateKey(error)) throw error;
+    const { _id, ...row } = attempted();
+    for (const member of uniqueMembers(resource)) {
+      if (row[member] === null || row[member] === undefined) continue;
+      const another = { [member]: row[member], _id: { $ne: _id } } as object;
+      const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
+      const owner = await data.collection(resource).findOne<Row>(another, how);
+      if (owner) throw taken(nameOf(resource), member, owner._id);
+    }
+    throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');
+  }
+}
+
+/**
+ * Keeps two transactions from giving two rows one value at once, by a row for the value that the same transaction deletes: SecantusDB compares
+ * ids of concurrent transactions, and no other unique values. As its id is not one of an object's, it has no events.
+ */
+async function claim<T extends Row>(
+  resource: Resource<T>,
+  rows: mongo.Collection<T>,
+  { before, row }: { readonly before: Members; readonly row: Members },
+  session: ClientSession,
+): Promise<void> {
+  for (const member of uniqueMembers(resource)) {
+    if (row[member] === null || row[member] === undefined || row[member] === before[member]) continue;
+    const claimed = { _id: `claim ${member} ${String(row[member])}` };
+    await rows.insertOne(claimed as never, { session });
+    await rows.deleteOne(claimed as object, { session });
   }
 }
 

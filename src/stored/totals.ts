@@ -21,6 +21,8 @@ type Group = (typeof TOTALS_GROUPS)[number];
 export interface TotalsArguments extends Span {
   readonly group_by?: readonly Group[] | null;
   readonly status?: readonly string[] | null;
+  readonly customer_id?: string | null;
+  readonly currency?: string | null;
   readonly sort?: string | null;
   readonly limit?: number | null;
 }
@@ -56,12 +58,16 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
   const { $match: period } = within(spec.at, args, spec.isDay);
+  const of = {
+    ...(args.customer_id && { customer_id: args.customer_id.toLowerCase() }),
+    ...(args.currency && { currency: args.currency }),
+  };
   const byKeys = Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const]));
   return aggregate(
     data,
     spec.collection,
     [
-      { $match: { ...period, ...ofStatus(args.status) } },
+      { $match: { ...period, ...ofStatus(args.status), ...of } },
       { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
       { $sort: { ...sortOf(args.sort), ...byKeys } },
     ],

@@ -4,12 +4,17 @@ import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, GRAPHQL, refusal } from '../support/faces';
 import { callerOf, makeNorthwind, makeStored, northwind } from '../support/factories';
 import { late, servedBy } from '../support/gateway';
+import { grow } from '../support/grown';
 
 const orders = northwind('orders') as Json[];
 const quotes = northwind('quotes') as Json[];
 
 const gateway = servedBy(startWatchedGateway);
-const organisation = late(() => makeNorthwind(gateway));
+const organisation = late(async () => {
+  const made = await makeNorthwind(gateway);
+  await grow(gateway.databases.organisationData(made).database);
+  return made;
+});
 const caller = late(() => callerOf(gateway, organisation));
 
 /** A caller of a new organisation with only these rows. */
@@ -76,6 +81,22 @@ test.each(GROUPINGS.map((groupBy) => ({ groupBy })))('totals by $groupBy match t
     data: expectedTotals(orders, 'placed_at', groupBy, [...AMOUNTS, 'shipping_minor']),
     has_more: false,
   });
+});
+
+test('totals of a customer, or in a currency, are those of the rows', async () => {
+  const customer_id = String(orders[0]!.customer_id);
+  const theirs = orders.filter((row) => row.customer_id === customer_id);
+  const sum = theirs.reduce((all, { total_minor }) => all + Number(total_minor), 0);
+  const totals = (args: Json): Promise<Json> => ask(GRAPHQL, caller, 'order_totals', args);
+  for (const args of [{ customer_id }, { customer_id: customer_id.toUpperCase(), currency: 'USD' }])
+    expect((await totals(args)).data).toMatchObject([{ count: theirs.length, total_minor: sum, currency: 'USD' }]);
+  expect((await totals({ customer_id, currency: 'EUR' })).data).toEqual([]);
+  expect((await ask(GRAPHQL, caller, 'quote_totals', { customer_id: crypto.randomUUID() })).data).toEqual([]);
+  for (const wrong of [{ customer_id: 'ALFKI' }, { customer_id: '' }, { currency: 'usd' }])
+    expect(await refusal(GRAPHQL, caller, 'order_totals', wrong)).toMatchObject({
+      status: 400,
+      errors: [{ parameter: Object.keys(wrong)[0] }],
+    });
 });
 
 test('totals of some statuses, in an order and up to a limit, are those of the rows', async () => {

@@ -6,10 +6,12 @@ import { databaseName } from '../../src/database/organisationData';
 import { events } from '../../src/events/collection';
 import { eventually } from '../http/eventually';
 import { ROOT } from '../docs/markdown';
-import { client, type Client, type Json } from '../support/client';
+import { client, type Client, type Json, readAll } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
 import { servedBy, startGateway } from '../support/gateway';
+import { grow } from '../support/grown';
+import { SMALL } from '../../src/database/making';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 
 /* Collections and indexes are files on the database server: created only when needed, and few. */
@@ -52,9 +54,13 @@ async function exists({ organisation }: Tenant): Promise<boolean> {
   return (await gateway.databases.organisationsOn('default')).includes(organisation.id);
 }
 
-function indexesOf(name: string): string[] {
+/** All indexes of a collection, or those of a small one. */
+function indexesOf(name: string, isSmall = false): string[] {
   const { collections } = gateway.databases.organisationData({ id: randomUUID(), cluster: 'default' });
-  const { indexes } = collections.find((one) => one.name === name)!;
+  const all = collections.find((one) => one.name === name)!.indexes;
+  const indexes = all.filter(({ options: { unique, expireAfterSeconds } = {} }) => {
+    return !isSmall || unique !== undefined || expireAfterSeconds !== undefined;
+  });
   return ['_id_', ...indexes.map(({ on, options }) => options?.name ?? Object.entries(on).flat().join('_'))].sort();
 }
 
@@ -68,6 +74,7 @@ test('an organisation that uses everything has every index, and no more files th
   const data = gateway.databases.organisationData(whole.organisation);
   // as the gateway does that records its first event
   await data.prepare([events, webhookDeliveries]);
+  await grow(whole.database);
   const found = await filesOf(whole);
   const { collections } = data;
   expect(found).toEqual(Object.fromEntries(collections.map(({ name }) => [name, indexesOf(name)])));
@@ -120,7 +127,7 @@ describe('a new organisation', () => {
     const first = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'A'));
     const made = first.filter(({ name }) => name === 'createIndexes').map(({ command }) => command.createIndexes);
     expect(made.sort()).toEqual(['open_writes', 'products']);
-    expect(await filesOf(one)).toEqual({ open_writes: ['_id_'], products: indexesOf('products') });
+    expect(await filesOf(one)).toEqual({ open_writes: ['_id_'], products: indexesOf('products', true) });
     const second = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'B'));
     const names = second.map(({ name }) => name);
     // so that they were recorded
@@ -145,7 +152,7 @@ describe('a new organisation', () => {
       expect([...new Set(answers.map(({ status }) => status as number))].sort()).toEqual([200, 201]);
       const found = await filesOf(one);
       for (const name of ['products', 'requests', 'messages', 'idempotency_records', 'open_writes']) {
-        expect([name, found[name]]).toEqual([name, indexesOf(name)]);
+        expect([name, found[name]]).toEqual([name, indexesOf(name, true)]);
       }
       expect((await one.caller.get('/products')).body.data).toHaveLength(4);
       expect((await one.caller.get('/requests', { limit: 100 })).body.data).toHaveLength(20);
@@ -164,19 +171,67 @@ describe('a new organisation', () => {
   });
 });
 
+/** Waits until a collection has these indexes; some servers create them one after the other. */
+async function has(one: Tenant, name: string, indexes: readonly string[]): Promise<void> {
+  await eventually(async () => (await filesOf(one))[name]?.length === indexes.length);
+  expect((await filesOf(one))[name]).toEqual(indexes);
+}
+
+describe('a collection that grows', () => {
+  const rows = (from: number, to: number): object[] =>
+    Array.from({ length: to - from }, (_, at) => ({
+      sku: `G-${String(from + at)}`,
+      name: 'Grown',
+      active: at % 2 > 0,
+    }));
+  const write = (of: Tenant, products: object[]): Promise<Json> => of.caller.post('/products/bulk', { products });
+  /** Every sku, page by page, by each way of reading that has an index of its own. */
+  const listed = async ({ caller }: Tenant): Promise<string[][]> =>
+    Promise.all(
+      [{}, { sort: 'name' }, { sort: '-updated_at' }, { q: 'grow' }].map(async (query) => {
+        const all = await readAll(caller, '/products', { ...query, limit: 100 });
+        return all.map(({ sku }: Json) => sku as string).toSorted();
+      }),
+    );
+
+  test('gets the indexes that make reads fast when it passes 1,000 rows, and no list is wrong meanwhile', async () => {
+    const one = await tenant();
+    await write(one, rows(0, SMALL - 1));
+    expect((await filesOf(one)).products).toEqual(indexesOf('products', true));
+    const all = [...rows(0, SMALL + 50)].map((row) => (row as Json).sku as string).toSorted();
+    expect(await listed(one)).toEqual(Array(4).fill(all.filter((sku) => Number(sku.slice(2)) < SMALL - 1)));
+    await write(one, rows(SMALL - 1, SMALL + 50));
+    // a write counts at most once a second, in the background
+    const seen = [listed(one), listed(one)];
+    await eventually(async () => {
+      await write(one, rows(0, 1));
+      return (await filesOf(one)).products!.length === indexesOf('products').length;
+    });
+    expect(await Promise.all(seen)).toEqual(Array(2).fill(Array(4).fill(all)));
+    expect(await listed(one)).toEqual(Array(4).fill(all));
+    const sent = await commandsOf(gateway, one.organisation, () => write(one, rows(0, 1)));
+    expect(sent.filter(({ name }) => /index|count/i.test(name))).toEqual([]);
+  });
+});
+
 describe('a collection created by another program', () => {
   const quotes = northwind('quotes').map(({ id, ...row }) => ({
     ...{ _id: id, ...row, search: [] },
     ...{ created_at: new Date(String(row.created_at)), updated_at: new Date(String(row.updated_at)) },
   }));
 
+  const manyQuotes = (count: number): Json[] =>
+    Array.from({ length: count }, (_, at) => ({ ...quotes[0], _id: randomUUID(), number: `M-${String(at)}` }));
+
   test('gets its indexes automatically when the gateway first reads it', async () => {
     const one = await tenant();
     await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
     expect((await one.caller.get('/quotes')).body.data).toHaveLength(10);
-    // some servers create them one after the other
-    await eventually(async () => (await filesOf(one)).quotes!.length === indexesOf('quotes').length);
-    expect(await filesOf(one)).toEqual({ quotes: indexesOf('quotes') });
+    await has(one, 'quotes', indexesOf('quotes', true));
+    const large = await tenant();
+    await large.database.collection('quotes').insertMany(manyQuotes(SMALL));
+    expect((await large.caller.get('/quotes')).body.data).toHaveLength(20);
+    await has(large, 'quotes', indexesOf('quotes'));
   });
 
   test('is still served if it violates a unique index, which is logged once', async () => {

@@ -4,6 +4,7 @@ import type { Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, askPages, REST } from '../support/faces';
 import { callerOf, makeStored } from '../support/factories';
+import { grow } from '../support/grown';
 import { late, servedBy } from '../support/gateway';
 import { type ListName, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
 import { threadRecord } from '../support/threads';
@@ -22,7 +23,11 @@ const thread = threadRecord(Array.from({ length: 90 }, (_none, at) => `Message $
 let plansFully: boolean;
 
 const gateway = servedBy(startWatchedGateway);
-const organisation = late(() => makeStored(gateway, { ...records, requests: [...records.requests, thread] }));
+const organisation = late(async () => {
+  const made = await makeStored(gateway, { ...records, requests: [...records.requests, thread] });
+  await grow(gateway.databases.organisationData(made).database);
+  return made;
+});
 const caller = late(() => callerOf(gateway, organisation));
 beforeAll(async () => {
   const { executionStats } = await explain({ find: 'quotes', sort: { _id: 1 }, limit: 1 });

@@ -21,7 +21,7 @@ export function checkControl({ store, fix }: Visit): Promise<Check> {
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const made: string[] = [];
     for (const definition of controlCollections) {
-      const { missing } = await differenceOf(databaseOf(control), definition);
+      const { missing } = await differenceOf(databaseOf(control), definition, false);
       if (missing.length > 0 && fix) await makeIndexes(databaseOf(control), definition, missing);
       made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }

@@ -77,34 +77,38 @@ export async function openRequest(
   const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
-  return orTaken(data, requests, { external_ref: externalRef }, () =>
-    write(async (session, now) => {
-      const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
-      const thread: RequestThread = {
-        _id: randomUUID(),
-        subject,
-        status: 'open',
-        customer_id: customerId,
-        external_ref: externalRef,
-        contact: contact ? withAll(contact) : null,
-        message_count: 1,
-        last_message_at: now,
-        created_at: now,
-        updated_at: now,
-        search,
-      };
-      const message: Message = {
-        _id: randomUUID(),
-        request_id: thread._id,
-        author: 'customer',
-        author_name: authorName,
-        body: input.text,
-        created_at: now,
-      };
-      await data.collection(requests).insertOne(thread, { session });
-      await data.collection(messages).insertOne(message, { session });
-      return thread;
-    }, STORED),
+  return orTaken(
+    data,
+    requests,
+    () => ({ external_ref: externalRef }),
+    () =>
+      write(async (session, now) => {
+        const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
+        const thread: RequestThread = {
+          _id: randomUUID(),
+          subject,
+          status: 'open',
+          customer_id: customerId,
+          external_ref: externalRef,
+          contact: contact ? withAll(contact) : null,
+          message_count: 1,
+          last_message_at: now,
+          created_at: now,
+          updated_at: now,
+          search,
+        };
+        const message: Message = {
+          _id: randomUUID(),
+          request_id: thread._id,
+          author: 'customer',
+          author_name: authorName,
+          body: input.text,
+          created_at: now,
+        };
+        await data.collection(requests).insertOne(thread, { session });
+        await data.collection(messages).insertOne(message, { session });
+        return thread;
+      }, STORED),
   );
 }
 
@@ -183,16 +187,13 @@ export async function updateRequest(
   const { data } = context;
   const customerId = (args.customer_id as string | null | undefined)?.toLowerCase();
   await customerOf(data, customerId ?? null);
-  const externalRef = args.external_ref == null ? null : comparable(args.external_ref as string);
-  return orTaken(data, requests, { external_ref: externalRef }, () =>
-    changeObject(requests, args, context, info, {
-      merge: (before, { subject, ...given }) => ({
-        ...given,
-        ...(customerId !== undefined && { customer_id: customerId }),
-        ...(typeof subject === 'string' && subject.trim() !== before.subject && retitled(before, subject.trim())),
-      }),
+  return changeObject(requests, args, context, info, {
+    merge: (before, { subject, ...given }) => ({
+      ...given,
+      ...(customerId !== undefined && { customer_id: customerId }),
+      ...(typeof subject === 'string' && subject.trim() !== before.subject && retitled(before, subject.trim())),
     }),
-  );
+  });
 }
 
 /** Keeps the words of earlier subjects, so that the thread can still be found by them. */
