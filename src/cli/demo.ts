@@ -8,7 +8,7 @@ import { unless, writeWhole } from '../database/embedded/recordFile';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';
-import { linesOf } from '../resources/sample';
+import { hasSample, linesOf } from '../resources/sample';
 import { EMBEDDED_RANGES } from '../webhooks/settings';
 import { CommandFailure } from './ending';
 import type { JsonOption } from './help';
@@ -55,7 +55,7 @@ function invitation({ url, key, name, quoteId, settings }: Invitation): string {
     bold(`Demo of ${name} is ready: listening on ${url}`),
     '',
     `  ${bold('API key')}    ${key}`,
-    `  ${bold('Sandbox')}    ${url}/graphql`,
+    `  ${bold('Explorer')}   ${url}/graphql (Apollo Sandbox)`,
     `  ${bold('Reference')}  ${url}/api/v1/docs`,
     `  ${bold('Settings')}   ${settings} (one-time sign-in link, valid for 15 minutes)`,
     '',
@@ -78,7 +78,8 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   await control.pepper.adopt();
   const organisation =
     (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
-  await loadSample(await databases.open(organisation), signal);
+  const data = await databases.open(organisation);
+  if (!(await hasSample(data))) await loadSample(data, signal);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
   const user = { id: 'link:demo', name: 'demo' };

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { customers } from '../resources/customers/customers';
 import { eraseCustomer } from '../resources/eraseCustomer';
+import { MovingError } from '../organisations/erasing';
 import { comparable } from '../schema/callerKeys';
 import { stampedWrite } from '../database/openWrites';
 import { changedAt, writeRows } from '../stored/rows';
@@ -105,11 +106,7 @@ export async function erase(
     return undefined;
   }
   const { move, copies = [] } = (await control.moving.movesOf(id)) ?? {};
-  if (move) {
-    throw new CommandFailure(
-      `organisation ${id} is being moved to cluster ${move.to}; let that finish, or run scopegate org move ${id} --undo`,
-    );
-  }
+  if (move) throw new MovingError(id, move.to);
   requireConfirmed('organisation', confirm, before.name);
   // before anything is changed: the export can be written, and its clusters respond
   const exporting =

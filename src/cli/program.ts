@@ -105,7 +105,7 @@ function addCustomer(program: ExplainedCommand): void {
       [
         'Ids, external_ref, numbers, amounts and times are kept, as the law asks for accounts. Subjects and texts of request threads are',
         'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed. Writes of the customer',
-        'then fail with the code erased, until scopegate customer readmit.',
+        'then fail with the code erased, until scopegate customer readmit; messages that still come in its threads are taken: run it again.',
       ],
     )
     .run(async () => (await import('./erase.js')).eraseCustomerCommand);
@@ -136,7 +136,7 @@ function addSandbox(program: ExplainedCommand): void {
         `scopegate sandbox advance --org ${ORG_ID} quote Q-10248 accepted`,
         `scopegate sandbox advance --org ${ORG_ID} order SO-10248 dispatched`,
       ],
-      ['The rules of an import hold. Events and webhooks follow, as when the product does it.'],
+      ['Any status can follow any other. Events and webhooks follow, as when the product does it.'],
     )
     .run(async () => (await import('./sandbox.js')).advance);
   sandbox.nameCommands();

@@ -1,5 +1,6 @@
 import type { Organisation } from '../auth/principal';
 import type { Collection } from '../database/collection';
+import type { Sandbox } from '../organisations/sandboxes';
 import { idempotencyRecords } from '../database/idempotency';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
@@ -10,45 +11,48 @@ import { storeSample } from '../resources/sample';
 import { type ImportRecord, toRecord } from '../stored/records';
 import type { Resource } from '../stored/resource';
 import { changedAt } from '../stored/rows';
-import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from './ending';
+import { CommandFailure, interrupted, interruption, isAbort, notFound, usageFailure } from './ending';
 import type { JsonOption, OrgOption } from './help';
 import { createProgress, type Progress } from './progress';
 import { recordReaders } from './records';
 import type { Store } from './store';
-import { note, printResult } from './terminal';
+import { counted, note, printResult } from './terminal';
 import { requireOrganisation, withStore } from './withStore';
 
 /* `scopegate org reset` and `scopegate sandbox advance`. */
 
-/** Loads what is missing of the sample, with a bar on a terminal. */
-export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<void> {
+/** Loads the sample, with a bar on a terminal. Resolves with how many of its records something else keeps from being stored. */
+export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
   const shown: { bar?: Progress } = {};
   const onProgress = (done: number, all: number): void => {
     if (!shown.bar) (shown.bar = createProgress()).start('sample', all);
     shown.bar.update(done, done);
   };
-  const stored = await storeSample(data, { signal, onProgress }).finally(() => shown.bar?.stop());
-  if (stored > 0) note(`loaded ${String(stored)} records from examples/northwind`);
+  const { stored, refused } = await storeSample(data, { signal, onProgress }).finally(() => shown.bar?.stop());
+  note(`loaded ${String(stored)} records from examples/northwind`);
+  return refused;
 }
 
-/** Loads what is missing of a sandbox's sample, and notes that it is complete. */
-export async function fillSandbox(
-  { control, databases }: Store,
-  sandbox: Organisation,
-  signal: AbortSignal,
-): Promise<void> {
-  await loadSample(await databases.open(sandbox), signal).catch((error: unknown) => {
-    throw isAbort(error) ? interrupted(`run scopegate org reset ${sandbox.id} to complete its sample`) : error;
+/** Loads a sandbox's sample, and notes that it is complete. */
+export async function fillSandbox({ control, databases }: Store, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+  const { id } = sandbox.organisation;
+  const refused = await loadSample(await databases.open(sandbox.organisation), signal).catch((error: unknown) => {
+    throw isAbort(error) ? interrupted(`run scopegate org reset ${id} to complete its sample`) : error;
   });
-  await control.sandboxes.note(sandbox.id, { unseeded: false });
+  if (refused > 0) {
+    throw new CommandFailure(
+      `${counted(refused, 'record')} of the sample could not be stored, since something else wrote to the sandbox meanwhile; stop that, and run scopegate org reset ${id}`,
+    );
+  }
+  await control.sandboxes.noteSeeded(sandbox);
 }
 
 export async function reset(id: string, { json }: JsonOption): Promise<void> {
   const signal = interruption();
   await withStore(async (store) => {
-    const sandbox = await requireSandbox(store, id);
-    const data = await store.databases.open(sandbox);
-    await store.control.sandboxes.note(id, { unseeded: true });
+    const data = await store.databases.open(await requireSandbox(store, id));
+    const sandbox = await store.control.sandboxes.noteUnseeded(id);
+    if (!sandbox) throw notFound('organisation', id);
     // retries of writes to what is gone are new writes
     for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
     await store.control.record('sandbox.reset', id, {});

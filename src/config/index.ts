@@ -71,7 +71,9 @@ function contradictionsOf(config: Omit<Config, 'PATH'>): Fault[] {
     if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
       faults.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
   }
-  if (config.KEY_PREFIX_TEST === config.KEY_PREFIX) faults.push(['KEY_PREFIX_TEST', 'must differ from KEY_PREFIX']);
+  const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
+  if (live.startsWith(test) || test.startsWith(live))
+    faults.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, nor KEY_PREFIX with it']);
   if (ADMIN_PORT === PORT && PORT !== 0) faults.push(['ADMIN_PORT', 'must differ from PORT']);
   return faults;
 }

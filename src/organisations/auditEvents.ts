@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   'organisation.copy_dropped',
   'organisation.erasing',
   'organisation.erased',
+  'sandbox.created',
   'sandbox.reset',
   'customer.erased',
   'customer.readmitted',

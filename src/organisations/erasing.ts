@@ -3,7 +3,7 @@ import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels, LinkDocument, RecordEvent } from './models';
 import { organisationUsageId } from './keyUsage';
-import { CHANGEABLE, toOrganisation } from './organisations';
+import { toOrganisation } from './organisations';
 
 export interface Erasure {
   readonly organisation: Organisation;
@@ -12,6 +12,17 @@ export interface Erasure {
 }
 
 const KEYS_AT_ONCE = 1000;
+
+/** What is being moved is changed by the process that moves it. */
+export class MovingError extends Error {
+  override readonly name = 'MovingError';
+
+  constructor(id: string, to: string) {
+    super(
+      `organisation ${id} is being moved to cluster ${to}; let that finish, or run scopegate org move ${id} --undo`,
+    );
+  }
+}
 
 /**
  * The control data of an organisation that is erased. Each step can be repeated, so that a command that was killed can
@@ -32,7 +43,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   }
 
   return {
-    /** Ends all access, also to its sandbox: from when this resolves its keys get 401, and no session or key can be made. */
+    /** Ends all access, also to its sandbox: from when this resolves its keys get 401, and no session or key can be made. @throws MovingError */
     begin: (id: string): Promise<Erasure | undefined> =>
       models.change(async (session, record) => {
         const begun = { $set: { state: 'erasing' } };
@@ -41,9 +52,9 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
         if (!found) return undefined;
         // its sandbox with it: none can be made from here on
-        const own = { sandbox_of: id, state: CHANGEABLE, 'move.to': null };
-        const sandbox = await organisations.findOneAndUpdate(own, begun, { session }).lean();
-        if (sandbox) await endAccess(sandbox._id, session, record);
+        const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, { session }).lean();
+        if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
+        if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
         if (found.state !== 'erasing') await endAccess(id, session, record);
         return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
       }),
@@ -52,7 +63,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
     },
     /** Deletes what the control database has, except one audit event; the organisation's row is last. */
-    async finish({ id, cluster }: Organisation): Promise<void> {
+    async finish({ id, cluster, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
         const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).limit(KEYS_AT_ONCE).lean();
         if (keys.length === 0) break;
@@ -66,7 +77,8 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       await auditEvents.deleteMany({ organisation_id: id });
       await models.change(async (session, record) => {
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });
-        if (deletedCount === 1) await record(actor, 'organisation.erased', id, { cluster });
+        if (deletedCount === 1)
+          await record(actor, 'organisation.erased', id, { cluster, ...(sandbox_of !== undefined && { sandbox_of }) });
       });
       // what a gateway of an earlier version, or one that died, has recorded since
       await requests.deleteMany({ organisation_id: id });

@@ -36,8 +36,8 @@ export interface OrganisationDocument {
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
   /** Of a sandbox: the id of the organisation that it belongs to. */
   readonly sandbox_of?: string;
-  /** A sandbox that has not got all of its sample yet. */
-  readonly unseeded?: boolean;
+  /** Of a sandbox that has not got all of its sample yet: a UUID for each time that it was made or emptied. */
+  readonly unseeded?: string;
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
@@ -62,8 +62,8 @@ export interface LinkDocument {
 }
 
 export interface SessionDocument extends LinkDocument {
-  /** Whether it acts for the sandbox of its organisation. */
-  readonly in_sandbox?: boolean;
+  /** Id of the sandbox that it acts for; of its organisation itself if it is missing or null. */
+  readonly acts_for?: string | null;
   readonly used_at: Date;
 }
 

@@ -8,8 +8,8 @@ import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
 
 export interface Sandbox {
   readonly organisation: Organisation;
-  /** Whether it has not got all of its sample yet. */
-  readonly unseeded: boolean;
+  /** While it has not got all of its sample: what {@link sandboxes} takes to note that it has, unless the sandbox was emptied meanwhile. */
+  readonly unseeded: string | undefined;
 }
 
 export interface NewSandbox {
@@ -59,18 +59,23 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
         const stored = { name, plan, currency, cluster: chosen, state, sandbox_of: of };
         const document: OrganisationDocument = {
           ...{ _id: randomUUID(), ...stored, created_at: new Date() },
-          ...(seeded && { unseeded: true }),
+          ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });
         const { state: _state, ...details } = stored;
         await record(actor, 'organisation.created', document._id, details);
+        await record(actor, 'sandbox.created', of, { sandbox: document._id, name });
         return shown(document);
       });
     },
-    /** Notes that the sample is to be stored, or that all of it is. */
-    async note(id: string, { unseeded }: Pick<Sandbox, 'unseeded'>): Promise<void> {
-      const change = unseeded ? { $set: { unseeded } } : { $unset: { unseeded: 1 } };
-      await organisations.updateOne({ _id: id }, change);
+    /** Notes that the sample is to be stored. */
+    async noteUnseeded(id: string): Promise<Sandbox | undefined> {
+      const change = { $set: { unseeded: randomUUID() } };
+      return shown(await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean());
+    },
+    /** Notes that all of it is stored. */
+    async noteSeeded({ organisation: { id }, unseeded }: Sandbox): Promise<void> {
+      if (unseeded !== undefined) await organisations.updateOne({ _id: id, unseeded }, { $unset: { unseeded: 1 } });
     },
   };
 }
@@ -78,5 +83,5 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
 function shown(found: OrganisationDocument): Sandbox;
 function shown(found: OrganisationDocument | null): Sandbox | undefined;
 function shown(found: OrganisationDocument | null): Sandbox | undefined {
-  return found ? { organisation: toOrganisation(found), unseeded: found.unseeded === true } : undefined;
+  return found ? { organisation: toOrganisation(found), unseeded: found.unseeded } : undefined;
 }

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
-import type { Mode, Organisation, User } from '../auth/principal';
+import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
@@ -94,8 +94,10 @@ export function sessions(models: ControlModels, clock: () => number) {
       const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const home = found && (await organisations.findById(found.organisation_id).lean());
       if (!home || home.state === 'erasing') return undefined;
-      const own = { sandbox_of: home._id, state: CHANGEABLE };
-      const sandbox = found.in_sandbox ? await organisations.findOne(own).lean() : undefined;
+      const { acts_for: other } = found;
+      const sandbox = other
+        ? await organisations.findOne({ _id: other, sandbox_of: home._id, state: CHANGEABLE }).lean()
+        : null;
       const { user, role } = found;
       let endsAt = found.ends_at;
       if (now - found.used_at.getTime() >= NOTE_EVERY) {
@@ -104,9 +106,9 @@ export function sessions(models: ControlModels, clock: () => number) {
       }
       return { organisation: toOrganisation(sandbox ?? home), home: home._id, user, role, endsAt };
     },
-    /** Makes a session act for the sandbox of its organisation, or for the organisation again. */
-    async enter(token: string, mode: Mode): Promise<void> {
-      await stored.updateOne({ _id: digest(token) }, { $set: { in_sandbox: mode === 'test' } });
+    /** Makes a session act for a sandbox of its organisation, or, with null, for the organisation itself. */
+    async enter(token: string, sandbox: string | null): Promise<void> {
+      await stored.updateOne({ _id: digest(token) }, { $set: { acts_for: sandbox } });
     },
     async end(token: string, from: string): Promise<void> {
       if (!isToken(token)) return;
@@ -119,8 +121,14 @@ export function sessions(models: ControlModels, clock: () => number) {
     endAll: (of: { readonly organisationId: string; readonly userId?: string }, actor: Actor): Promise<number> =>
       models.change(async (session, record) => {
         const { organisationId, userId } = of;
-        const filter = { organisation_id: organisationId, ...(userId !== undefined && { 'user.id': userId }) };
-        const { deletedCount } = await stored.deleteMany(filter, { session });
+        const sandboxes = await organisations.find({ sandbox_of: organisationId }, { _id: 1 }, { session }).lean();
+        const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
+        const whose = userId === undefined ? {} : { 'user.id': userId };
+        const filter = { organisation_id: trusted({ $in: ids }), ...whose };
+        const { deletedCount: own } = await stored.deleteMany(filter, { session });
+        // of a sandbox: those that act for it
+        const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...whose }, { session });
+        const deletedCount = own + acting;
         await links.deleteMany(filter, { session });
         const details = { everywhere: userId ?? 'everyone', sessions: deletedCount };
         await record(actor, 'user.signed_out', organisationId, details);

@@ -18,28 +18,39 @@ interface Loading {
   readonly onProgress?: ((done: number, all: number) => void) | undefined;
 }
 
-/**
- * Stores the sample's records that are not there. Resolves with how many lines it stored or found unchanged; interrupted, it is completed by
- * doing it again.
- */
-export async function storeSample(data: OrganisationData, { signal, onProgress }: Loading = {}): Promise<number> {
+export interface Loaded {
+  /** Records that were stored, or found as they are. */
+  readonly stored: number;
+  /** Records whose unique value something else has. */
+  readonly refused: number;
+}
+
+/** Stores the sample's records. Interrupted, it is completed by doing it again. */
+export async function storeSample(data: OrganisationData, { signal, onProgress }: Loading = {}): Promise<Loaded> {
   const files = await Promise.all(
     recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
   );
   const all = files.reduce((sum, { lines }) => sum + lines.length, 0);
-  let [seen, stored] = [0, 0];
+  let [stored, refused] = [0, 0];
   for (const { kind, lines } of files) {
-    const isComplete = (await kind.count(data)) >= lines.length;
-    for (let from = 0; from < lines.length && !isComplete; from += AT_ONCE) {
+    for (let from = 0; from < lines.length; from += AT_ONCE) {
       signal?.throwIfAborted();
       const records = lines.slice(from, from + AT_ONCE).map((line) => JSON.parse(line) as ImportRecord);
-      await storeRecords(kind, data, records);
-      stored += records.length;
-      onProgress?.(seen + from + records.length, all);
+      for (const { outcome } of await storeRecords(kind, data, records)) {
+        if (outcome === 'failed') refused += 1;
+        else stored += 1;
+      }
+      onProgress?.(stored + refused, all);
     }
-    seen += lines.length;
   }
-  return stored;
+  return { stored, refused };
+}
+
+/** Whether an organisation has as many records of each kind as the sample. */
+export async function hasSample(data: OrganisationData): Promise<boolean> {
+  for (const kind of recordKinds)
+    if ((await kind.count(data)) < (await linesOf(`${kind.file}.ndjson`)).length) return false;
+  return true;
 }
 
 export async function linesOf(file: string): Promise<string[]> {

@@ -179,9 +179,8 @@ function settingsRoutes(options: RoutesOptions): Routes {
         const { token, session } = found;
         await spend(limiter, userBudget(session), 1);
         requireState(session.organisation);
-        const mode = body?.mode === 'test' ? 'test' : 'live';
-        if (mode === 'test') await prepareSandbox(session, address);
-        await control.sessions.enter(token, mode);
+        const sandbox = body?.mode === 'test' ? await prepareSandbox(session, address) : null;
+        await control.sessions.enter(token, sandbox);
         return { to: PAGE };
       },
     },

@@ -103,6 +103,7 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
   'organisation.copy_dropped': 'Copy deleted',
   'organisation.erasing': 'Erasure begun',
   'organisation.erased': 'Organisation erased',
+  'sandbox.created': 'Sandbox made',
   'sandbox.reset': 'Sandbox emptied',
   'customer.erased': 'Customer erased',
   'customer.readmitted': 'Customer readmitted',

@@ -12,7 +12,8 @@ export interface SandboxOptions {
   readonly storeSample: (data: OrganisationData) => Promise<unknown>;
 }
 
-export type PrepareSandbox = (session: Session, from: string) => Promise<void>;
+/** Resolves with the sandbox's id. */
+export type PrepareSandbox = (session: Session, from: string) => Promise<string>;
 
 /** Makes the sandbox of a user's organisation, unless there is one, and completes its sample. @throws AppError forbidden */
 export function sandboxMaker({ control, organisationData, storeSample }: SandboxOptions): PrepareSandbox {
@@ -32,25 +33,29 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
       // made by somebody else meanwhile
       const other = error instanceof SandboxRefused ? await sandboxes.of(home) : undefined;
       if (!other)
-        throw error instanceof SandboxRefused ? new AppError('forbidden', 'A sandbox has none of its own.') : error;
+        throw error instanceof SandboxRefused
+          ? new AppError('forbidden', 'There can be no sandbox now: this is one, or it is being erased.')
+          : error;
       return other;
     }
   }
 
-  async function fill({ organisation }: Sandbox): Promise<void> {
-    await storeSample(organisationData(organisation));
-    await sandboxes.note(organisation.id, { unseeded: false });
+  /** What has a unique value of the sample is the user's own, and stays. */
+  async function fill(sandbox: Sandbox): Promise<void> {
+    await storeSample(organisationData(sandbox.organisation));
+    await sandboxes.noteSeeded(sandbox);
   }
 
   return async (session, from) => {
     const sandbox = (await sandboxes.of(session.home)) ?? (await make(session, from));
-    if (!sandbox.unseeded) return;
     const { id } = sandbox.organisation;
+    if (sandbox.unseeded === undefined) return id;
     let begun = filling.get(id);
     if (!begun) {
       begun = fill(sandbox).finally(() => filling.delete(id));
       filling.set(id, begun);
     }
     await begun;
+    return id;
   };
 }

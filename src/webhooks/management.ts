@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { requirePlan } from '../auth/authenticate';
-import type { Organisation } from '../auth/principal';
+import { modeOf, type Organisation } from '../auth/principal';
 import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';
@@ -122,7 +122,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
       requirePlan(organisation);
       const { sender, secret } = requireSigning();
       if (!(await secret.fits())) refuse(new WrongSecretError());
-      return byHand(organisation.id, () => sender.send(row, event));
+      return byHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
 
     return {

@@ -1,4 +1,4 @@
-import { hasApiAccess, type Organisation } from '../auth/principal';
+import { hasApiAccess, modeOf, type Organisation } from '../auth/principal';
 import { STATES } from '../auth/states';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
@@ -100,7 +100,7 @@ async function passes(
       const claim = { organisation: organisation.id, endpoint: read._id, hasFailed: health.hasFailed() };
       const giveBack = await places.take(claim, Math.max(0, sliceEnds - performance.now()));
       try {
-        return !giveBack || isOver() ? undefined : await sender.send(read, event);
+        return !giveBack || isOver() ? undefined : await sender.send(read, event, modeOf(organisation));
       } finally {
         giveBack?.();
       }

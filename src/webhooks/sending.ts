@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { secretText, endpointSecret, signedHeaders } from './signing';
+import type { Mode } from '../auth/principal';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { DAY } from '../units';
 import { version } from '../package';
@@ -40,12 +41,13 @@ export function senderOf(master: string, poster: Poster, now: () => number) {
 
   return {
     secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),
-    send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown): Promise<Attempt> {
+    send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown, mode: Mode): Promise<Attempt> {
       const body = JSON.stringify(event);
       const message = { id: event.id, timestamp: Math.floor(now() / 1000), body };
       const headers = {
         'content-type': 'application/json',
         'user-agent': `Scopegate-Webhooks/${version}`,
+        ...(mode === 'test' && { 'scopegate-mode': mode }),
         ...signedHeaders(message, secretsOf(row)),
       };
       return poster.post({ url: row.url, headers, body });

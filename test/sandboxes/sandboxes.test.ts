@@ -191,6 +191,35 @@ test('its keys end as soon as the erasure of its organisation begins', async () 
   expect(await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, OPERATOR)).toBeUndefined();
 });
 
+test('an organisation whose sandbox is being moved is not erased, and loses no key', async () => {
+  const { owner, sandbox, live } = await pair();
+  const rows = gateway.databases.control.collection<{ _id: string }>('organisations');
+  await rows.updateOne({ _id: sandbox.id }, { $set: { move: { to: 'eu' } } });
+  await expect(gateway.control.erasing.begin(owner.id)).rejects.toThrow(`${sandbox.id} is being moved to cluster eu`);
+  expect((await live.get('/me')).status).toBe(200);
+});
+
+test('a sample of which something has a value is told of, and completed where nothing has', async () => {
+  const { test, sandbox } = await pair();
+  const data = gateway.databases.organisationData(sandbox);
+  const [first, ...others] = northwind('customers');
+  await test.post('/customers/bulk', { customers: [{ external_ref: first!.external_ref, name: 'Mine' }] });
+  expect(await storeSample(data)).toMatchObject({ refused: 1 });
+  expect((await test.get(`/customers/${others[0]!.id}`)).status).toBe(200);
+  expect((await test.get('/customers', { external_ref: first!.external_ref })).body.data[0].name).toBe('Mine');
+});
+
+test('that its sample is complete is noted only for what it was emptied to last', async () => {
+  const owner = await makeOrganisation(gateway);
+  const { sandboxes } = gateway.control;
+  const made = (await sandboxes.create({ of: owner.id, seeded: true }, OPERATOR))!;
+  const emptied = (await sandboxes.noteUnseeded(made.organisation.id))!;
+  await sandboxes.noteSeeded(made);
+  expect((await sandboxes.of(owner.id))!.unseeded).toBe(emptied.unseeded);
+  await sandboxes.noteSeeded(emptied);
+  expect((await sandboxes.of(owner.id))!.unseeded).toBeUndefined();
+});
+
 const asJson = (body: object) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 test('the sample is stored as an import would store it, once, and completed if it was interrupted', async () => {
@@ -205,7 +234,7 @@ test('the sample is stored as an import would store it, once, and completed if i
   });
   await expect(begun).rejects.toThrow('aborted');
   await storeSample(data);
-  expect(await storeSample(data)).toBe(0);
+  expect(await storeSample(data)).toMatchObject({ refused: 0 });
   const [first] = northwind('quotes').slice(-1);
   const { body } = await test.get(`/quotes/${first!.id}`);
   expect(body).toEqual(expect.objectContaining({ number: first!.number, total_minor: first!.total_minor }));

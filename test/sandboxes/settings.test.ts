@@ -69,6 +69,18 @@ describe('an admin who opens the sandbox', () => {
   });
 });
 
+test('whoever signed in to the sandbox itself is signed out with its organisation, and who acts for it with the sandbox', async () => {
+  const owner = await makeOrganisation(gateway);
+  const { who: ada } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
+  const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
+  const eve = await signIn(gateway, organisation, 'admin', 'Eve');
+  const operator = { who: 'cli:test', from: 'here' };
+  expect(await gateway.control.sessions.endAll({ organisationId: owner.id, userId: 'link:Eve' }, operator)).toBe(1);
+  expect((await visit(gateway, '/settings/integrations', eve.cookie)).status).toBe(303);
+  expect(await gateway.control.sessions.endAll({ organisationId: organisation.id }, operator)).toBe(1);
+  expect((await visit(gateway, '/settings/integrations', ada.cookie)).status).toBe(303);
+});
+
 test('a member uses a sandbox that there is, and makes none', async () => {
   const owner = await makeOrganisation(gateway);
   const max = await signIn(gateway, owner, 'member', 'Max');
@@ -88,12 +100,12 @@ test('several who open it at once get one, with its whole sample; one that was i
   const opened = await Promise.all(admins.map((admin) => enter(admin, 'test')));
   expect(opened.map(({ status }) => status)).toEqual([303, 303, 303]);
   const { organisation, unseeded } = (await gateway.control.sandboxes.of(owner.id))!;
-  expect(unseeded).toBe(false);
+  expect(unseeded).toBeUndefined();
   const data = gateway.databases.organisationData(organisation);
   const products = data.database.collection('products');
   expect(await products.countDocuments()).toBe(northwind('products').length);
   await products.deleteMany({});
-  await gateway.control.sandboxes.note(organisation.id, { unseeded: true });
+  await gateway.control.sandboxes.noteUnseeded(organisation.id);
   await enter((await enter(opened[0]!.who, 'live')).who, 'test');
   expect(await products.countDocuments()).toBe(northwind('products').length);
 });

@@ -57,6 +57,9 @@ describe('the environment', () => {
     ['CONTROL_DATABASE', 'a'.repeat(39)],
     ['KEY_PREFIX', 'svc'],
     ['KEY_PREFIX', '_'],
+    ['KEY_PREFIX_TEST', 'svc_live_'],
+    ['KEY_PREFIX_TEST', 'svc_'],
+    ['KEY_PREFIX_TEST', 'svc_live_try_'],
     ...['http://id.example', 'id.example', 'ftp://id.example'].map((issuer) => ['OIDC_ISSUER', issuer]),
     ...['https://keys.example/', 'https://keys.example/path', 'keys.example', 'ws://keys.example'].map((url) => [
       'PUBLIC_URL',

@@ -38,7 +38,7 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
     const seeded = seed !== undefined;
     const made = await control.sandboxes.create({ of: sandboxOf, name: input.name, cluster, seeded }, operator);
     if (!made) throw notFound('organisation', sandboxOf);
-    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made.organisation, signal);
+    if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made, signal);
     return made.organisation;
   }, signal);
   printResult(json, shown(created), shown(created));
