@@ -96,8 +96,10 @@ export async function orTaken<T, R extends Row>(
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
     const { _id, ...row } = attempted();
-    for (const member of uniqueMembers(resource)) {
-      if (row[member] === null || row[member] === undefined) continue;
+    const given = uniqueMembers(resource).filter((member) => row[member] !== null && row[member] !== undefined);
+    // of a value that was not given it is no conflict
+    if (given.length === 0) throw error;
+    for (const member of given) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
       const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
       const owner = await data.collection(resource).findOne<Row>(another, how);
@@ -119,7 +121,7 @@ async function claim<T extends Row>(
 ): Promise<void> {
   for (const member of uniqueMembers(resource)) {
     if (row[member] === null || row[member] === undefined || row[member] === before[member]) continue;
-    const claimed = { _id: `claim ${member} ${String(row[member])}` };
+    const claimed = { _id: `claim ${member} ${JSON.stringify(row[member])}` };
     await rows.insertOne(claimed as never, { session });
     await rows.deleteOne(claimed as object, { session });
   }

@@ -32,7 +32,7 @@ test('200 changes at once, each of another member or product, are all there', as
   const acknowledged = answers.filter(({ status }) => status === 200);
   expect(new Set(answers.map(({ status }) => status as number))).toEqual(new Set([200]));
   for (const { id, change } of acknowledged)
-    expect((await caller.get(`/products/${id}`)).body).toEqual(expect.objectContaining(change));
+    expect((await caller.get(`/products/${id as string}`)).body).toEqual(expect.objectContaining(change));
 });
 
 test('20 editors who each add a contact to one customer with If-Match undo nobody’s', async () => {

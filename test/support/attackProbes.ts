@@ -96,7 +96,9 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
     return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
   if (isWrite) return directiveOf(argument.astNode, 'per_element') ? elementTarget(scene, name as ListName) : undefined;
   const takesSeveral = String(type) === '[String!]';
-  if ((String(type) !== 'String' && !takesSeveral) || constraintOf(argument).one_of) return undefined;
+  const { one_of: oneOf, format } = constraintOf(argument);
+  // a currency is nobody's
+  if ((String(type) !== 'String' && !takesSeveral) || oneOf || format === 'known-currency') return undefined;
   const text = (identity: Identity): string => textOf(scene, operation.name as ListName, name, identity);
   return { kind: 'filter', value: (identity) => (takesSeveral ? [text(identity)] : text(identity)) };
 }

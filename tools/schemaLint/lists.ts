@@ -125,7 +125,8 @@ export const LISTS: Rules = {
       const at = typeOf(stored, totals?.at ?? '') ?? 'DateTime';
       const status = `[${typeOf(stored, 'status') ?? 'String'}!]`;
       const taken: Readonly<Record<string, string>> = {
-        ...{ group_by: '[TotalsGroup!]', from: at, to: at, status, sort: 'String', limit: 'Int' },
+        ...{ group_by: '[TotalsGroup!]', from: at, to: at, status, customer_id: 'ID', currency: 'String' },
+        ...{ sort: 'String', limit: 'Int' },
       };
       return (totals ? (node.arguments ?? []) : []).map(({ name: { value: name }, type }) => {
         const wanted = taken[name];

@@ -1347,7 +1347,7 @@ export interface components {
             billing_address?: components["schemas"]["AddressInput"] | null;
             /** @description Delivery address. Replaces the whole address; null clears it. */
             delivery_address?: components["schemas"]["AddressInput"] | null;
-            /** @description Contacts at the customer, at most 100. Replaces the whole list; null clears it. A contact that is sent is whole: what is left out of it is cleared. */
+            /** @description Contacts at the customer, at most 100. Replaces the whole list; null clears it. What is left out of a contact is cleared. */
             contacts?: components["schemas"]["ContactInput"][] | null;
             /**
              * Format: date-time
@@ -1672,7 +1672,7 @@ export interface components {
             billing_address?: components["schemas"]["AddressChange"] | null;
             /** @description Delivery address. Replaces the whole address; null clears it. */
             delivery_address?: components["schemas"]["AddressChange"] | null;
-            /** @description Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. A contact that is sent is whole: what is left out of it is cleared. */
+            /** @description Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. What is left out of a contact is cleared. */
             contacts?: components["schemas"]["ContactChange"][] | null;
         };
         ProductsBulkBody: {

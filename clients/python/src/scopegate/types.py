@@ -667,7 +667,7 @@ class CustomerUpsert(TypedDict):
     delivery_address: NotRequired[AddressInput | None]
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactInput] | None]
-    """Contacts at the customer, at most 100. Replaces the whole list; null clears it. A contact that is sent is whole: what is left out of it is cleared."""
+    """Contacts at the customer, at most 100. Replaces the whole list; null clears it. What is left out of a contact is cleared."""
     erased_at: NotRequired[str | None]
     """Ignored."""
     created_at: NotRequired[str | None]
@@ -933,7 +933,7 @@ class PatchCustomersIdBody(TypedDict):
     delivery_address: NotRequired[AddressChange | None]
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactChange] | None]
-    """Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. A contact that is sent is whole: what is left out of it is cleared."""
+    """Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. What is left out of a contact is cleared."""
 
 
 class ProductsBulkBody(TypedDict):
