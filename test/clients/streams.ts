@@ -107,12 +107,14 @@ export function streams(language: Language): void {
           '5',
           '"text"',
           '[]',
+          'null',
+          '0',
           '{}',
           '{"data":null}',
           '{"data":{"events":null}}',
           '{"data":{"events":{"id":"x"}}}',
         ],
-        ...['{"errors":["x"]}', '['.repeat(500_000)],
+        ...['{"errors":["x"]}', '{"errors":[{}]}', '['.repeat(500_000)],
       ].map((data) => sent(`data: ${data}\n\n`));
       malformed.push(sent(start, Buffer.from([0xff]), end));
       scene.obstacles = [...malformed];

@@ -40,7 +40,7 @@ export class Scopegate {
       );
     this.#url = (url ?? 'http://127.0.0.1:4000').trim().replace(/\/+$/, '');
     // messages have the URL, so there must be no password in it
-    if (!/^https?:\/\/[^\s@?#\\]+$/i.test(this.#url))
+    if (!/^https?:\/\/[^\s@?#\\]+$/i.test(this.#url) || !URL.canParse(this.#url))
       throw new TypeError('The URL of the gateway must be like https://api.example.com, without user or query.');
     this.#timeout = timeout;
     this.#retry = { retries, onRetry };

@@ -23,6 +23,7 @@ const QUERY = `subscription ($after: String, $types: [String!]) {
 
 /** In characters; more without an end is no event. */
 const LONGEST_EVENT = 2 ** 20;
+const MALFORMED = { status: 200, code: 'unexpected_response', detail: 'The stream has what is no event of Scopegate.' };
 
 type Connect = (body: string, signal: AbortSignal) => Promise<Response>;
 
@@ -61,11 +62,6 @@ export async function* follow(
     if (!error.isRetryable || (!wasOpen && failures > options.retries)) throw error;
     await waitAfter(failures, error, options, signal);
   }
-}
-
-interface Result {
-  readonly data?: { readonly events: StreamEvent };
-  readonly errors?: readonly GraphQLError[];
 }
 
 /** Of a stream; a comment is an empty one. */
@@ -109,7 +105,7 @@ async function* framesOf(
       rest = blocks.pop() ?? '';
       for (const block of blocks) yield wellFormed(() => frameOf(block));
     }
-    if (rest.length > LONGEST_EVENT) throw malformed();
+    if (rest.length > LONGEST_EVENT) throw new ScopegateError(MALFORMED);
     last = piece.slice(-1);
   }
 }
@@ -117,10 +113,10 @@ async function* framesOf(
 function frameOf(block: string): Frame {
   const fields = [...block.matchAll(/^(\w+): ?([^\n]*)/gm)].map(([, name, value]) => [name, value] as const);
   const { id, data } = Object.fromEntries(fields) as Record<string, string | undefined>;
-  const result = (data ? JSON.parse(data) : null) as Result | null;
-  if (!result) return { id };
+  if (!data) return { id };
+  const result = JSON.parse(data) as { data?: { events: StreamEvent }; errors?: readonly GraphQLError[] };
   if (typeof result.errors?.[0]?.message === 'string') return { id, error: errorOfGraphQL(result.errors[0]) };
-  if (!result.data?.events.cursor) throw malformed();
+  if (!result.data?.events.cursor) throw new ScopegateError(MALFORMED);
   return { id, event: result.data.events };
 }
 
@@ -129,11 +125,6 @@ function wellFormed<T>(read: () => T): T {
   try {
     return read();
   } catch {
-    throw malformed();
+    throw new ScopegateError(MALFORMED);
   }
-}
-
-function malformed(): ScopegateError {
-  const detail = 'The stream has what is no event of Scopegate.';
-  return new ScopegateError({ status: 200, code: 'unexpected_response', detail });
 }

@@ -197,12 +197,12 @@ class Scopegate(Routes):
 def _frame_of(block: bytearray) -> tuple[str | None, Any]:
     try:
         fields = dict(re.findall(r"^(\w+): ?(.*)$", block.decode(), re.MULTILINE))
-        id, result = fields.get("id"), json.loads(fields.get("data") or "null")
-        if result is None:
+        id, data = fields.get("id"), fields.get("data")
+        if not data:
             return id, None
+        result = json.loads(data)
         if result.get("errors"):
             return id, error_of_graphql(result["errors"][0])
-        event = result["data"]["events"]
-        return id, {**event, "cursor": event["cursor"]}
+        return id, {"cursor": result["data"]["events"]["cursor"], **result["data"]["events"]}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise ScopegateError(MALFORMED) from None

@@ -73,7 +73,7 @@ def error_of(response: requests.Response) -> ScopegateError:
         return ScopegateError({"detail": said["code"], **said, "status": response.status_code, **after})
     errors = said.get("errors")
     error = errors[0] if isinstance(errors, list) and errors else None
-    extensions = error.get("extensions") if isinstance(error, dict) else None
+    extensions = error.get("extensions") if isinstance(error, dict) and "message" in error else None
     if error and isinstance(extensions, dict) and "code" in extensions:
         extensions = {"request_id": response.headers.get("X-Request-Id"), **extensions, **after}
         return error_of_graphql({**error, "extensions": extensions})
@@ -83,7 +83,7 @@ def error_of(response: requests.Response) -> ScopegateError:
 
 def error_of_graphql(error: Mapping[str, Any]) -> ScopegateError:
     extensions = error.get("extensions", {})
-    return ScopegateError({"code": "internal", "status": 500, **extensions, "detail": error.get("message")})
+    return ScopegateError({"code": "internal", "status": 500, **extensions, "detail": error["message"]})
 
 
 def no_answer(url: str, lost: Exception) -> ScopegateError:
