@@ -14,7 +14,7 @@ export interface Outcome {
   readonly result?: Json;
   readonly error?: Json;
   readonly rows: Json[];
-  readonly retries: { readonly retry: string; readonly seconds: number }[];
+  readonly retries: { readonly retry: string; readonly seconds: number; readonly shown: string }[];
 }
 
 export interface Options {

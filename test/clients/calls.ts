@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { answering, json, lost, type Obstacle, page, problem } from './answers';
-import type { Language } from './calling';
+import type { Language, Outcome } from './calling';
 
 /* What a client makes of the answers to its requests. */
 
@@ -99,10 +99,71 @@ export function calls(language: Language): void {
     });
     expect(scene.arrived().map(({ url: path }) => path)).toEqual(['/api/v1/requests', '/api/v1/requests']);
     await scene.stop();
-    const [away] = await scene.call([{ ...ME, do: 'list', route: '/orders', query: { q: 'Ann' } }], { retries: 0 });
+    const [away] = await scene.call([{ ...ME, do: 'list', route: '/orders', query: { q: 'Ann' } }], { retries: 1 });
     expect(away).toMatchObject({ error: { code: 'no_answer', status: 0, isRetryable: true } });
     expect(away!.error.detail).toContain(scene.url());
-    expect(away!.error.detail).not.toContain('Ann');
+    for (const { shown } of [away!.error, ...away!.retries]) expect(shown).not.toContain('Ann');
+  }, 60_000);
+
+  test('a key from a file is sent without the white space around it; one that cannot be a key is refused, and none is ever shown', async () => {
+    scene.obstacles = [lost, json({})];
+    const [trimmed] = await scene.call([ME], { key: '\t hidden\r\n' });
+    expect(scene.arrived().map(({ headers }) => headers.authorization)).toEqual(['Bearer hidden', 'Bearer hidden']);
+    const outcomes = [trimmed!];
+    for (const key of ['hid\nden', 'hid den', 'hiddén', 'hidden\u0000', ' \n']) {
+      const [refused] = await scene.call([ME], { key });
+      expect(refused!.error.message).toMatch(/^There is no API key, or one with characters that none has/);
+      outcomes.push(refused!);
+    }
+    expect(JSON.stringify(outcomes)).not.toContain('hid');
+    expect(scene.arrived()).toHaveLength(2);
+  }, 60_000);
+
+  test('a URL with a password, which messages would quote, is refused without showing it', async () => {
+    for (const url of [
+      'http://ann:hidden@127.0.0.1:1',
+      'http://ann:hid/den@a.example',
+      'ann:hidden',
+      'http://a?q=hidden',
+    ]) {
+      const [{ error }] = (await scene.call([ME], { url })) as [Outcome];
+      expect(error.message).toMatch(/^The URL of the gateway must be like/);
+      expect(JSON.stringify(error)).not.toContain('hid');
+    }
+    scene.obstacles = [json({ ok: true })];
+    expect((await scene.call([ME], { url: ` ${scene.url()}/\n` }))[0]!.result).toEqual({ ok: true });
+  }, 60_000);
+
+  test('an empty If-Match is sent, so that the write is not unconditional', async () => {
+    const write = { do: 'patch', route: '/orders/{id}', path: { id: 'x' }, body: {} };
+    await scene.call([{ ...write, etag: '' }, write]);
+    expect(scene.arrived().map(({ headers }) => headers['if-match'])).toEqual(['', undefined]);
+  });
+
+  test('a wait that is no number from 0 is ignored, and none is longer than ten minutes', async () => {
+    const said =
+      (retryAfter: string): Obstacle =>
+      (response) =>
+        response
+          .writeHead(429, { 'content-type': 'application/problem+json' })
+          .end(`{"code":"rate_limited","detail":"Why.","status":429,"request_id":"r","retry_after":${retryAfter}}`);
+    const wrong = ['"soon"', '{}', '[1]', '-5', '1e999', 'null', 'true'].map(said);
+    wrong.push(
+      page(503, { 'retry-after': '9'.repeat(400) }),
+      page(503, { 'retry-after': 'Mon, 01 Jan 99999999999999999999' }),
+    );
+    scene.obstacles = [...wrong];
+    const outcomes = await scene.call(
+      wrong.map(() => ME),
+      { retries: 0 },
+    );
+    expect(outcomes.map(({ error }) => [error.name, error.retryAfter ?? null] as unknown)).toEqual(
+      wrong.map(() => ['ScopegateError', null]),
+    );
+    scene.obstacles = [said('"soon"'), json({}), said('1e9')];
+    const [soon, long] = await scene.call([ME, ME]);
+    expect(soon!.retries[0]!.seconds).toBeLessThan(1);
+    expect(long!.retries.map(({ seconds }) => seconds)).toEqual([600]);
   }, 60_000);
 
   test('values are encoded, repeated and left out as the API wants them, and a key goes in one header', async () => {
@@ -110,7 +171,7 @@ export function calls(language: Language): void {
     const outcomes = await scene.call([
       { do: 'read', route: '/orders/{id}', path: { id: 'a/b?c' }, query: { include: ['customer'] } },
       { do: 'get', route: '/products', query: { active: true, sku: ['A 1', 'B+2'] } },
-      { do: 'get', route: '/orders/{id}', path: { id: '' } },
+      ...['', '.', '..'].map((id) => ({ do: 'patch', route: '/orders/{id}', path: { id }, body: {} })),
     ]);
     const [read, list] = scene.arrived();
     expect(read!.url).toBe('/api/v1/orders/a%2Fb%3Fc?include=customer');
@@ -121,7 +182,7 @@ export function calls(language: Language): void {
     ]);
     expect(read!.headers.authorization).toBe('Bearer key');
     expect(outcomes[0]!.result[1]).toBe('"1"');
-    expect(outcomes[2]).toMatchObject({ error: { message: '/orders/{id} needs a value for id.' } });
+    for (const { error } of outcomes.slice(2)) expect(error.message).toBe('/orders/{id} needs a value for id.');
     expect(scene.arrived()).toHaveLength(2);
   });
 

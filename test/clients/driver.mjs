@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { formatAmount, Scopegate, verifyWebhook } from '@scopegate/client';
 
 /* Makes the calls that it reads from stdin, and prints a line of JSON for each retry, row and result. driver.py is the same in Python. */
 
 const { options, calls } = JSON.parse(readFileSync(0, 'utf8'));
 const say = (line) => console.log(JSON.stringify(line));
-const api = new Scopegate({ ...options, onRetry: ({ code }, seconds) => say({ retry: code, seconds }) });
+/** What a log would have of an error. */
+const shown = (error) => inspect(error, { depth: 9, showHidden: true });
+function onRetry(error, seconds) {
+  say({ retry: error.code, seconds, shown: shown(error) });
+  if (seconds > 60) throw new Error('too long for a test');
+}
+let api;
 
 async function each(rows, take) {
   let count = 0;
@@ -23,7 +30,8 @@ const METHODS = {
   patch: ({ route, path, body, key, etag }) => api.patch(route, { path, body, idempotencyKey: key, ifMatch: etag }),
   graphql: ({ document, variables, key }) => api.graphql(document, variables, { idempotencyKey: key }),
   events: ({ after, types, silence, take }) => each(api.events({ after, types, silence }), take),
-  verify: ({ body, headers, secret }) => {
+  verify: ({ body, headers, secret, tolerance }) => {
+    if (tolerance) return verifyWebhook(body, headers, secret, { tolerance: Number(tolerance) });
     const event = verifyWebhook(body, headers, secret);
     // bytes too, and headers as fetch has them
     return verifyWebhook(Buffer.from(body), new Headers(headers), secret) && event;
@@ -33,9 +41,12 @@ const METHODS = {
 
 for (const call of calls) {
   try {
+    api ??= new Scopegate({ ...options, onRetry });
     say({ result: (await METHODS[call.do](call)) ?? null });
   } catch (error) {
     const { name, message, status, code, detail, errors, requestId, retryAfter, isRetryable } = error;
-    say({ error: { name, message, status, code, detail, errors, requestId, retryAfter, isRetryable } });
+    say({
+      error: { name, message, status, code, detail, errors, requestId, retryAfter, isRetryable, shown: shown(error) },
+    });
   }
 }

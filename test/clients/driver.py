@@ -2,6 +2,7 @@
 
 import json
 import sys
+import traceback
 from itertools import islice
 
 from scopegate import Scopegate, ScopegateError, format_amount, verify_webhook
@@ -16,13 +17,26 @@ def each(rows, take):
         say({"row": row})
 
 
-def verify(body, headers, secret):
+def shown(error):
+    """What a log would have of an error, and what it hides."""
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__)) + repr(error.__context__)
+
+
+def on_retry(error, seconds):
+    say({"retry": error.code, "seconds": seconds, "shown": shown(error)})
+    if seconds > 60:
+        raise RuntimeError("too long for a test")
+
+
+def verify(body, headers, secret, tolerance=None):
+    if tolerance:
+        return verify_webhook(body, headers, secret, tolerance=float(tolerance))
     event = verify_webhook(body, headers, secret)
     return verify_webhook(body.encode(), headers, secret) and event
 
 
 order = json.load(sys.stdin)
-api = Scopegate(**order["options"], on_retry=lambda error, seconds: say({"retry": error.code, "seconds": seconds}))
+api = None
 
 
 def call(do, route=None, path={}, query={}, take=None, body=None, key=None, etag=None, **others):
@@ -46,10 +60,11 @@ def call(do, route=None, path={}, query={}, take=None, body=None, key=None, etag
 
 for one in order["calls"]:
     try:
+        api = api or Scopegate(**order["options"], on_retry=on_retry)
         say({"result": call(**one)})
     except ScopegateError as error:
         members = {name: getattr(error, name) for name in ("status", "code", "detail", "errors")}
         others = {"requestId": error.request_id, "retryAfter": error.retry_after, "isRetryable": error.is_retryable}
-        say({"error": {"name": "ScopegateError", "message": str(error), **members, **others}})
+        say({"error": {"name": "ScopegateError", "message": str(error), "shown": shown(error), **members, **others}})
     except Exception as error:
-        say({"error": {"name": type(error).__name__, "message": str(error)}})
+        say({"error": {"name": type(error).__name__, "message": str(error), "shown": shown(error)}})

@@ -21,11 +21,20 @@ export function streams(language: Language): void {
       (...pieces: (string | Buffer)[]): Obstacle =>
       (response) =>
         head(response).end(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+    /** The same in two pieces, the first of which ends within a character or between two lines. */
+    const inPieces =
+      (text: string, at: string): Obstacle =>
+      (response) => {
+        const bytes = Buffer.from(text);
+        const end = bytes.indexOf(at) + 1;
+        head(response).write(bytes.subarray(0, end));
+        setTimeout(() => response.end(bytes.subarray(end)), 100);
+      };
     /** Which cursors the connections asked to go on after. */
     const cursors = (): unknown[] => scene.arrived().map(({ event }) => event.variables.after ?? undefined);
 
     test('goes on after the last cursor when it is cut, ended or stopped by the gateway, and waits as it is told', async () => {
-      const cut = next('c4', 'four');
+      const cut = next('c2', 'two');
       scene.obstacles = [
         sent(opened, next('c1', 'one'), cut.slice(0, cut.length - 3)),
         (response) => {
@@ -33,36 +42,37 @@ export function streams(language: Language): void {
           stream.write(`${opened}:\n\n`);
           setImmediate(() => stream.destroy());
         },
+        sent(opened, next('c2', 'zwölf')),
         problem('unavailable'),
         (response) => {
           response.writeHead(503, { 'content-length': 100 }).write('<');
           setImmediate(() => response.destroy());
         },
-        sent(opened, next('c2', 'zwölf'), failing('rate_limited', { retry_after: 1 })),
-        sent(opened, next('c3', 'three'), next('c4', 'four')),
+        sent(opened, next('c3', 'three'), failing('rate_limited', { retry_after: 4 })),
+        sent(opened, next('c4', 'four')),
       ];
-      const [{ rows, retries }] = (await scene.call([
-        { do: 'events', after: 'start', types: ['order.created'], take: 4 },
-      ])) as [Outcome];
-      expect(rows.map(({ id, cursor }) => [id, cursor])).toEqual([
+      const follow = { do: 'events', after: 'start', types: ['order.created'], take: 2 };
+      const [first, second] = (await scene.call([follow, follow])) as [Outcome, Outcome];
+      expect([...first.rows, ...second.rows].map(({ id, cursor }) => [id, cursor])).toEqual([
         ['one', 'c1'],
         ['zwölf', 'c2'],
         ['three', 'c3'],
         ['four', 'c4'],
       ]);
-      expect(cursors()).toEqual(['start', 'c1', 'c0', 'c0', 'c0', 'c9']);
-      expect(retries.map(({ retry }) => retry)).toEqual([
-        'no_answer',
-        'no_answer',
-        'unavailable',
-        'no_answer',
-        'rate_limited',
-      ]);
-      expect(retries.at(-1)!.seconds).toBeGreaterThanOrEqual(1);
+      expect(cursors()).toEqual(['start', 'c1', 'c0', 'start', 'start', 'start', 'c9']);
+      expect(first.retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);
+      expect(second.retries.map(({ retry }) => retry)).toEqual(['unavailable', 'no_answer', 'rate_limited']);
+      expect(second.retries.at(-1)!.seconds).toBe(4);
       const [{ headers, event }] = scene.arrived() as [Arrival];
       expect([headers.accept, headers.authorization]).toEqual(['text/event-stream', 'Bearer key']);
       expect(event.variables).toEqual({ after: 'start', types: ['order.created'] });
     }, 60_000);
+
+    test('is read whatever pieces it comes in', async () => {
+      scene.obstacles = [inPieces(opened + next('c1', 'zwölf'), 'ö'), inPieces(next('c2', 'two'), '\n')];
+      const [{ rows }] = (await scene.call([{ do: 'events', take: 2 }])) as [Outcome];
+      expect(rows.map(({ id }) => id)).toEqual(['zwölf', 'two']);
+    });
 
     test('that is silent is opened anew, after the last cursor', async () => {
       scene.obstacles = [
@@ -78,11 +88,68 @@ export function streams(language: Language): void {
       expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);
     }, 60_000);
 
-    test('waits longer each time that it is opened and nothing follows', async () => {
-      scene.obstacles = Array.from({ length: 3 }, () => sent(opened));
-      scene.obstacles.push(sent(opened, next('c1', 'one')));
-      const [{ retries }] = (await scene.call([{ do: 'events', take: 1 }], { retries: 0 })) as [Outcome];
+    test('waits longer each time that it is opened and soon ends, whatever it says', async () => {
+      scene.obstacles = [
+        sent(opened),
+        sent(opened, next('c1', 'one'), failing('rate_limited', { retry_after: 'soon' })),
+        sent(opened, next('c2', 'two'), failing('rate_limited', { retry_after: -1 })),
+        sent(opened, next('c3', 'three')),
+      ];
+      const [{ retries }] = (await scene.call([{ do: 'events', take: 3 }], { retries: 0 })) as [Outcome];
       expect(retries.map(({ seconds }) => Math.floor(seconds * 2) / 2)).toEqual([0.5, 1, 2]);
+    }, 60_000);
+
+    test('with what is no event is an error, like an answer that is none of the gateway', async () => {
+      const [start = '', end = ''] = next('c1', '|').split('|');
+      const malformed: Obstacle[] = [
+        ...[
+          '{',
+          '5',
+          '"text"',
+          '[]',
+          'null',
+          '0',
+          '{}',
+          '{"data":null}',
+          '{"data":{"events":null}}',
+          '{"data":{"events":{"id":"x"}}}',
+        ],
+        ...['{"errors":["x"]}', '{"errors":[{}]}', '['.repeat(500_000)],
+      ].map((data) => sent(`data: ${data}\n\n`));
+      malformed.push(sent(start, Buffer.from([0xff]), end));
+      scene.obstacles = [...malformed];
+      const outcomes = await scene.call(
+        malformed.map(() => ({ do: 'events', take: 1 })),
+        { retries: 0 },
+      );
+      expect(outcomes.map(({ error }) => [error?.name, error?.code] as unknown)).toEqual(
+        malformed.map(() => ['ScopegateError', 'unexpected_response']),
+      );
+    }, 60_000);
+
+    test('with an event that does not end, or is none, is opened anew after the last cursor', async () => {
+      scene.obstacles = [
+        (response) => head(response).write(`${opened}${next('c1', 'one')}data: ${'x'.repeat(1.5 * 2 ** 20)}`),
+        sent(opened, next('c2', 'two'), 'id: c3\ndata: {\n\n'),
+        sent(opened, next('c3', 'three')),
+      ];
+      const [{ rows, retries }] = (await scene.call([{ do: 'events', silence: 5, take: 3 }])) as [Outcome];
+      expect(rows.map(({ id }) => id)).toEqual(['one', 'two', 'three']);
+      expect(cursors()).toEqual([undefined, 'c1', 'c2']);
+      expect(retries.map(({ retry }) => retry)).toEqual(['unexpected_response', 'unexpected_response']);
+    }, 60_000);
+
+    test('with a long event in tiny pieces is read in time that grows with the length of it', async () => {
+      const bytes = Buffer.from(opened + next('c1', 'x'.repeat(1_000_000)));
+      scene.obstacles = [
+        (response) => {
+          const stream = head(response);
+          for (let at = 0; at < bytes.length; at += 16) stream.write(bytes.subarray(at, at + 16));
+          stream.end();
+        },
+      ];
+      const [{ rows }] = (await scene.call([{ do: 'events', take: 1 }])) as [Outcome];
+      expect(rows[0].id).toHaveLength(1_000_000);
     }, 60_000);
 
     test.each([

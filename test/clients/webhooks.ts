@@ -9,7 +9,10 @@ export function webhooks(language: Language): void {
     const secret = secretText(randomBytes(24));
     const old = secretText(randomBytes(24));
     const body = JSON.stringify({ id: 'a', type: 'order.created', note: 'zwölf' });
-    const now = Math.floor(Date.now() / 1000);
+    let now: number;
+    beforeEach(() => {
+      now = Math.floor(Date.now() / 1000);
+    });
     const signed = ({ id = 'a', timestamp = now, of = body, by = [secret] } = {}): Record<string, string> =>
       signedHeaders(
         { id, timestamp, body: of },
@@ -47,6 +50,8 @@ export function webhooks(language: Language): void {
           'webhook-signature': signature,
         })),
         ...Object.keys(signed()).map((name) => ({ ...signed(), [name]: '' })),
+        ...Object.keys(signed()).map((name) => ({ ...signed(), [name]: '\ud800' })),
+        { ...signed(), 'webhook-signature': 'v1,\ud800' },
         {},
       ];
       const outcomes = await calling(
@@ -57,6 +62,25 @@ export function webhooks(language: Language): void {
       expect(outcomes.map(({ error }) => error?.name as unknown)).toEqual(
         refused.map(() => 'WebhookVerificationError'),
       );
+    });
+
+    test('of any age is refused if the tolerance is not a number', async () => {
+      const outcomes = await calling(
+        language,
+        {},
+        [
+          ['NaN', 0],
+          ['NaN', 400],
+          ['1000', 2000],
+          ['1000', 0],
+          ['3000', 2000],
+        ].map(([tolerance, age]) => {
+          return { do: 'verify', body, headers: signed({ timestamp: now - Number(age) }), secret, tolerance };
+        }),
+      );
+      const refused = 'WebhookVerificationError';
+      const names = outcomes.map(({ error }) => error?.name as unknown);
+      expect(names).toEqual([refused, refused, refused, undefined, undefined]);
     });
 
     test('is not looked at with a secret that is none', async () => {

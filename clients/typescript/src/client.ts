@@ -32,11 +32,19 @@ export class Scopegate {
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ key = env('KEY'), url = env('URL'), retries = 5, timeout = 60, onRetry }: ScopegateOptions = {}) {
-    if (!key) throw new TypeError('There is no API key: pass `key`, or set SCOPEGATE_KEY.');
-    this.#url = (url ?? 'http://127.0.0.1:4000').replace(/\/+$/, '');
+    // a file often ends with a newline
+    const trimmed = key?.trim() ?? '';
+    if (!/^[\x21-\x7e]+$/.test(trimmed))
+      throw new TypeError(
+        'There is no API key, or one with characters that none has: pass `key`, or set SCOPEGATE_KEY.',
+      );
+    this.#url = (url ?? 'http://127.0.0.1:4000').trim().replace(/\/+$/, '');
+    // messages have the URL, so there must be no password in it
+    if (!/^https?:\/\/[^\s@?#\\]+$/i.test(this.#url) || !URL.canParse(this.#url))
+      throw new TypeError('The URL of the gateway must be like https://api.example.com, without user or query.');
     this.#timeout = timeout;
     this.#retry = { retries, onRetry };
-    this.#headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+    this.#headers = { Authorization: `Bearer ${trimmed}`, 'Content-Type': 'application/json' };
   }
 
   /** Reads an object, or a page of a list: `get('/orders/{id}', { path: { id } })`. */
@@ -93,12 +101,10 @@ export class Scopegate {
   }
 
   async #call<T>(method: string, url: string, call: Call): Promise<ReadResult<T>> {
-    const headers = {
-      ...this.#headers,
-      // the same for all attempts, so that the write takes effect only once
-      ...(method !== 'GET' && { 'Idempotency-Key': call.idempotencyKey ?? crypto.randomUUID() }),
-      ...(call.ifMatch !== undefined && { 'If-Match': call.ifMatch }),
-    };
+    const headers = new Headers(this.#headers);
+    // the same for all attempts, so that the write takes effect only once
+    if (method !== 'GET') headers.set('Idempotency-Key', call.idempotencyKey ?? crypto.randomUUID());
+    if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch);
     return retrying(
       async () => {
         const limit = AbortSignal.timeout(this.#timeout * 1000);
@@ -130,9 +136,9 @@ type Value = string | number | boolean | undefined;
 /** The path with its values, and the query. */
 function target(path: string, { path: values = {}, query = {} }: Call): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    const value = (values as Readonly<Record<string, string>>)[name];
-    // with an empty one it would be another route
-    if (!value) throw new TypeError(`${path} needs a value for ${name}.`);
+    const value = (values as Readonly<Record<string, string>>)[name] ?? '';
+    // with these it would be another route
+    if (['', '.', '..'].includes(value)) throw new TypeError(`${path} needs a value for ${name}.`);
     return encodeURIComponent(value);
   });
   const search = new URLSearchParams();

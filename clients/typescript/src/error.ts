@@ -19,10 +19,12 @@ export class ScopegateError extends Error {
   /** Seconds to wait before a retry, if the answer says so. */
   readonly retryAfter: number | undefined;
 
-  constructor(problem: Known, options?: ErrorOptions) {
-    super(`${problem.code}: ${problem.detail}`, options);
+  constructor(problem: Known) {
+    super(`${problem.code}: ${problem.detail}`);
     ({ status: this.status, code: this.code, detail: this.detail, title: this.title = problem.code } = problem);
-    ({ errors: this.errors = [], request_id: this.requestId, retry_after: this.retryAfter } = problem);
+    ({ errors: this.errors = [], request_id: this.requestId } = problem);
+    const { retry_after: after = -1 } = problem;
+    this.retryAfter = Number.isFinite(after) && after >= 0 ? after : undefined;
   }
 
   /** Whether the same request may succeed later. A client has already retried it as often as it may. */
@@ -64,10 +66,10 @@ export function errorOf({ status, headers, url }: Response, text: string): Scope
 }
 
 export function noAnswer(url: string, cause: unknown): ScopegateError {
-  // fetch has the reason as the cause of its error
+  // fetch has the reason as the cause of its error, which can have the whole address
   const { message, cause: reason } = cause as Error & { cause?: { code?: string; message?: string } };
   const detail = `No answer from ${withoutQuery(url)}: ${reason?.code ?? reason?.message ?? message}.`;
-  return new ScopegateError({ status: 0, code: 'no_answer', detail }, { cause });
+  return new ScopegateError({ status: 0, code: 'no_answer', detail });
 }
 
 /** @throws ScopegateError if the answer is cut */

@@ -1,7 +1,8 @@
 import { ScopegateError } from './error.js';
 
-/** The longest wait that grows by itself, and the longest whatever an answer says, since a proxy's date may be wrong; in seconds. */
-const [LONGEST, LONGEST_SAID] = [30, 600];
+/** Seconds that a wait grows to by itself, and at most, since a proxy's date may be wrong. */
+export const LONGEST = 30;
+const LONGEST_SAID = 600;
 
 export interface RetryOptions {
   /** Most retries of a request. Default 5, which is some 20 seconds. */

@@ -1,6 +1,6 @@
 import { errorOf, errorOfGraphQL, type GraphQLError, noAnswer, ScopegateError, textOf } from './error.js';
 import type { components } from './openapi.js';
-import { type RetryOptions, waitAfter } from './retry.js';
+import { LONGEST, type RetryOptions, waitAfter } from './retry.js';
 import type { CallOptions } from './routes.js';
 
 /** An event, and the cursor with which to go on after it: store that when you have dealt with the event. */
@@ -21,6 +21,10 @@ const QUERY = `subscription ($after: String, $types: [String!]) {
   }
 }`;
 
+/** In characters; more without an end is no event. */
+const LONGEST_EVENT = 2 ** 20;
+const MALFORMED = { status: 200, code: 'unexpected_response', detail: 'The stream has what is no event of Scopegate.' };
+
 type Connect = (body: string, signal: AbortSignal) => Promise<Response>;
 
 /** Events as they happen, over as many connections as it takes. @throws ScopegateError that another connection would not solve */
@@ -29,22 +33,21 @@ export async function* follow(
   { after: cursor, types, silence = 45, signal }: EventsOptions,
   options: RetryOptions,
 ): AsyncGenerator<StreamEvent, void> {
-  let wasOpen = false;
-  for (let failures = 1; ; failures += 1) {
+  let [wasOpen, failures] = [false, 0];
+  for (;;) {
     signal?.throwIfAborted();
+    let opened = Infinity;
     const connection = new AbortController();
     let error = new ScopegateError({ status: 0, code: 'no_answer', detail: 'The stream ended.' });
     try {
       const either = signal ? AbortSignal.any([signal, connection.signal]) : connection.signal;
       const body = JSON.stringify({ query: QUERY, variables: { after: cursor, types } });
-      let frames = 0;
-      for await (const { id, result } of framesOf(() => connect(body, either), silence, connection)) {
+      for await (const { id, event, error: failure } of framesOf(() => connect(body, either), silence, connection)) {
+        opened = Math.min(opened, performance.now());
         cursor = id ?? cursor;
-        if (result?.errors?.[0]) throw errorOfGraphQL(result.errors[0]);
-        if (result?.data) yield result.data.events;
+        if (failure) throw failure;
+        if (event) yield event;
         wasOpen = true;
-        // the first only opens the stream: one that ends after it may never get further
-        if ((frames += 1) > 1) failures = 0;
       }
     } catch (thrown) {
       signal?.throwIfAborted();
@@ -53,18 +56,22 @@ export async function* follow(
     } finally {
       connection.abort();
     }
+    // pauses grow until one stays open, whatever it says
+    failures = performance.now() - opened < LONGEST * 1000 ? failures + 1 : 1;
     // an address that never worked may be wrong; one that worked will again
     if (!error.isRetryable || (!wasOpen && failures > options.retries)) throw error;
-    await waitAfter(Math.max(failures, 1), error, options, signal);
+    await waitAfter(failures, error, options, signal);
   }
 }
 
+/** Of a stream; a comment is an empty one. */
 interface Frame {
-  readonly id?: string;
-  readonly result?: { readonly data?: { readonly events: StreamEvent }; readonly errors?: readonly GraphQLError[] };
+  readonly id?: string | undefined;
+  readonly event?: StreamEvent;
+  readonly error?: ScopegateError;
 }
 
-/** The frames of one connection; a comment is an empty one. */
+/** The frames of one connection. */
 async function* framesOf(
   connect: () => Promise<Response>,
   silence: number,
@@ -83,20 +90,41 @@ async function* framesOf(
   const response = await unlessSilent(connect());
   if (!response.headers.get('Content-Type')?.startsWith('text/event-stream') || !response.body)
     throw errorOf(response, await unlessSilent(textOf(response)));
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let rest = ''; ;) {
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for (let [rest, last] = ['', '']; ;) {
     const { done, value } = await unlessSilent(reader.read()).catch((error: unknown) => {
       throw noAnswer(response.url, error);
     });
     if (done) return;
-    const blocks = (rest + value).split('\n\n');
-    rest = blocks.pop() ?? '';
-    yield* blocks.map(frameOf);
+    const piece = wellFormed(() => decoder.decode(value, { stream: true }));
+    rest += piece;
+    // a frame ends in what is new, or between the two
+    if ((last + piece).includes('\n\n')) {
+      const blocks = rest.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) yield wellFormed(() => frameOf(block));
+    }
+    if (rest.length > LONGEST_EVENT) throw new ScopegateError(MALFORMED);
+    last = piece.slice(-1);
   }
 }
 
 function frameOf(block: string): Frame {
-  const fields = [...block.matchAll(/^(\w+): ?(.*)$/gm)].map(([, name, value]) => [name, value] as const);
+  const fields = [...block.matchAll(/^(\w+): ?([^\n]*)/gm)].map(([, name, value]) => [name, value] as const);
   const { id, data } = Object.fromEntries(fields) as Record<string, string | undefined>;
-  return { ...(id && { id }), ...(data && { result: JSON.parse(data) as NonNullable<Frame['result']> }) };
+  if (!data) return { id };
+  const result = JSON.parse(data) as { data?: { events: StreamEvent }; errors?: readonly GraphQLError[] };
+  if (typeof result.errors?.[0]?.message === 'string') return { id, error: errorOfGraphQL(result.errors[0]) };
+  if (!result.data?.events.cursor) throw new ScopegateError(MALFORMED);
+  return { id, event: result.data.events };
+}
+
+/** @throws ScopegateError if `read` cannot */
+function wellFormed<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new ScopegateError(MALFORMED);
+  }
 }

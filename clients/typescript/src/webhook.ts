@@ -31,7 +31,8 @@ export function verifyWebhook(
     .map((one) => Buffer.from(one));
 
   const age = /^\d+$/.test(timestamp) ? Math.abs(Date.now() / 1000 - Number(timestamp)) : Infinity;
-  if (age > tolerance) throw new WebhookVerificationError('webhook-timestamp is too far from this clock.');
+  // not the other way round, which would take any age if the tolerance is NaN
+  if (!(age <= tolerance)) throw new WebhookVerificationError('webhook-timestamp is too far from this clock.');
   const isSigned = secrets.some((key) => {
     const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(rawBody).digest('base64');
     const expected = Buffer.from(`v1,${digest}`);

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
+import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import requests
-import requests.auth
 
-from .error import OnRetry, ScopegateError, error_of, error_of_graphql, json_of, no_answer, wait_after
+from .error import LONGEST, LOST, OnRetry, ScopegateError, error_of, error_of_graphql, json_of, no_answer, wait_after
 
 if TYPE_CHECKING:
     from .routes import Routes
@@ -22,23 +24,14 @@ if TYPE_CHECKING:
 else:
     Routes = object
 
-# no answer, or an incomplete one
-LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+LONGEST_EVENT = 1 << 20  # bytes
+MALFORMED = {"status": 200, "code": "unexpected_response", "detail": "The stream has what is no event of Scopegate."}
 
 EVENTS = """subscription ($after: String, $types: [String!]) {
   events(after: $after, types: $types) {
     id type occurred_at object { type id } changes status related { type id } gap { from to } cursor
   }
 }"""
-
-
-class _Bearer(requests.auth.AuthBase):
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = f"Bearer {self.key}"
-        return request
 
 
 class Scopegate(Routes):
@@ -58,14 +51,23 @@ class Scopegate(Routes):
         timeout: float = 60,
         on_retry: OnRetry = None,
     ) -> None:
-        key = key or os.environ.get("SCOPEGATE_KEY")
-        if not key:
-            raise ValueError("There is no API key: pass `key`, or set SCOPEGATE_KEY.")
-        self._url = (url or os.environ.get("SCOPEGATE_URL") or "http://127.0.0.1:4000").rstrip("/")
+        # a file often ends with a newline
+        key = (key or os.environ.get("SCOPEGATE_KEY") or "").strip()
+        if not re.fullmatch(r"[\x21-\x7e]+", key):
+            raise ValueError("There is no API key, or one with characters that none has: pass `key`, or set SCOPEGATE_KEY.")
+        self._url = (url or os.environ.get("SCOPEGATE_URL") or "http://127.0.0.1:4000").strip().rstrip("/")
+        # messages have the URL, so there must be no password in it
+        if not re.fullmatch(r"(?i)https?://[^\s@?#\\]+", self._url):
+            raise ValueError("The URL of the gateway must be like https://api.example.com, without user or query.")
         self._retries, self._timeout, self._on_retry = retries, timeout, on_retry
+
+        def authorize(request: requests.PreparedRequest) -> requests.PreparedRequest:
+            request.headers["Authorization"] = f"Bearer {key}"
+            return request
+
         self._session = requests.Session()
         # as a function, since requests prefers what .netrc has for the host to a header
-        self._session.auth = _Bearer(key)
+        self._session.auth = authorize
 
     if not TYPE_CHECKING:  # routes.pyi has what each path takes and returns
 
@@ -105,7 +107,7 @@ class Scopegate(Routes):
         Pass values as variables: a document that the gateway knows costs fewer points.
         """
         body = {"query": document, "variables": variables or {}}
-        return self._call("POST", f"{self._url}/graphql", body, idempotency_key)[0]["data"]
+        return self._call("POST", f"{self._url}/graphql", {}, body, idempotency_key)[0]["data"]
 
     def events(
         self, *, after: str | None = None, types: Sequence[str] | None = None, silence: float = 45
@@ -117,80 +119,65 @@ class Scopegate(Routes):
         """
         failures, was_open = 0, False
         while True:
+            opened = math.inf
             error = ScopegateError({"status": 0, "code": "no_answer", "detail": "The stream ended."})
             try:
                 body = {"query": EVENTS, "variables": {"after": after, "types": types}}
-                for frames, frame in enumerate(self._frames(body, silence)):
-                    after = frame.get("id", after)
-                    result = json.loads(frame.get("data") or "{}")
-                    if result.get("errors"):
-                        raise error_of_graphql(result["errors"][0])
-                    if result:
-                        yield result["data"]["events"]
+                for id, found in self._frames(body, silence):
+                    after, opened = id or after, min(opened, time.monotonic())
+                    if isinstance(found, ScopegateError):
+                        raise found
+                    if found:
+                        yield found
                     was_open = True
-                    # the first only opens the stream: one that ends after it may never get further
-                    if frames > 0:
-                        failures = 0
             except ScopegateError as raised:
                 error = raised
-            failures += 1
+            except LOST as lost:
+                error = no_answer(self._url, lost)
+            # pauses grow until one stays open, whatever it says
+            failures = failures + 1 if time.monotonic() - opened < LONGEST else 1
             # an address that never worked may be wrong; one that worked will again
             if not error.is_retryable or (not was_open and failures > self._retries):
                 raise error
             wait_after(failures, error, self._on_retry)
 
-    def _frames(self, body: Mapping[str, Any], silence: float) -> Iterator[dict[str, str]]:
-        """The frames of one connection; a comment is an empty one."""
+    def _frames(self, body: Mapping[str, Any], silence: float) -> Iterator[tuple[str | None, Any]]:
+        """The frames of one connection: the id, and the event or error, of each. A comment has neither."""
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         url = f"{self._url}/graphql"
-        try:
-            with closing(
-                self._session.post(url, json=body, headers=headers, timeout=silence, stream=True, allow_redirects=False)
-            ) as response:
-                if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                    raise error_of(response)
-                rest = b""
-                for piece in response.iter_content(None):
-                    *blocks, rest = (rest + piece).split(b"\n\n")
-                    for block in blocks:
-                        yield dict(re.findall(r"^(\w+): ?(.*)$", block.decode(), re.MULTILINE))
-        except LOST as lost:
-            raise no_answer(url, lost) from lost
+        with closing(
+            self._session.post(url, json=body, headers=headers, timeout=silence, stream=True, allow_redirects=False)
+        ) as response:
+            if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                raise error_of(response)
+            rest = bytearray()
+            for piece in response.iter_content(1 << 16):
+                # a frame ends in what is new, or between the two
+                start = max(0, len(rest) - 1)
+                rest += piece
+                while (end := rest.find(b"\n\n", start)) >= 0:
+                    yield _frame_of(rest[:end])
+                    del rest[: end + 2]
+                    start = 0
+                if len(rest) > LONGEST_EVENT:
+                    raise ScopegateError(MALFORMED)
 
-    def _rest(
-        self,
-        method: str,
-        path: str,
-        parameters: dict[str, Any],
-        body: Any = None,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-    ) -> tuple[Any, str | None]:
+    def _rest(self, method: str, path: str, parameters: dict[str, Any], body: Any = None, *headers: str | None) -> Any:
         def value(match: re.Match[str]) -> str:
-            found = parameters.pop(match[1], None)
-            if not found:  # with an empty one it would be another route
+            found = str(parameters.pop(match[1], None) or "")
+            if found in ("", ".", ".."):  # with these it would be another route
                 raise ValueError(f"{path} needs a value for {match[1]}.")
-            return quote(str(found), safe="")
+            return quote(found, safe="")
 
         url = f"{self._url}/api/v1" + re.sub(r"\{(\w+)\}", value, path)
-        return self._call(method, url, body, idempotency_key, if_match, parameters)
+        return self._call(method, url, parameters, body, *headers)
 
-    def _call(
-        self,
-        method: str,
-        url: str,
-        body: Any,
-        idempotency_key: str | None = None,
-        if_match: str | None = None,
-        parameters: Mapping[str, Any] = {},
-    ) -> tuple[Any, str | None]:
-        headers = {"If-Match": if_match} if if_match else {}
-        if method != "GET":
-            # the same for all attempts, so that the write takes effect only once
-            headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
-        query = {name: str(given).lower() if isinstance(given, bool) else given for name, given in parameters.items()}
-        failures = 0
-        while True:
+    def _call(self, method: str, url: str, query: Any, body: Any, own: str | None = None, etag: str | None = None) -> Any:
+        key = str(uuid.uuid4()) if own is None and method != "GET" else own
+        # the same for all attempts, so that the write takes effect only once; requests leaves out what is None
+        headers: Any = {"Idempotency-Key": key, "If-Match": etag}
+        query = {name: str(given).lower() if isinstance(given, bool) else given for name, given in query.items()}
+        for failures in count(1):
             try:
                 response = self._session.request(
                     method, url, params=query, json=body, headers=headers, timeout=self._timeout, allow_redirects=False
@@ -202,8 +189,20 @@ class Scopegate(Routes):
                 error = error_of(response)
             except LOST as lost:
                 error = no_answer(url, lost)
-                error.__cause__ = lost
-            failures += 1
             if failures > self._retries or not error.is_retryable:
                 raise error
             wait_after(failures, error, self._on_retry)
+
+
+def _frame_of(block: bytearray) -> tuple[str | None, Any]:
+    try:
+        fields = dict(re.findall(r"^(\w+): ?(.*)$", block.decode(), re.MULTILINE))
+        id, data = fields.get("id"), fields.get("data")
+        if not data:
+            return id, None
+        result = json.loads(data)
+        if result.get("errors"):
+            return id, error_of_graphql(result["errors"][0])
+        return id, {"cursor": result["data"]["events"]["cursor"], **result["data"]["events"]}
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        raise ScopegateError(MALFORMED) from None

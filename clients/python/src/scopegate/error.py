@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -14,10 +15,10 @@ import requests
 if TYPE_CHECKING:
     from .types import Fault
 
-LONGEST = 30
-"""The longest wait that grows by itself, in seconds."""
-LONGEST_SAID = 600
-"""The longest whatever an answer says, in seconds, since a proxy's date may be wrong."""
+# seconds that a wait grows to by itself, and at most, since a proxy's date may be wrong
+LONGEST, LONGEST_SAID = 30, 600
+# no answer, or an incomplete one
+LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
 class ScopegateError(Exception):
@@ -25,7 +26,7 @@ class ScopegateError(Exception):
 
     def __init__(self, problem: Mapping[str, Any]) -> None:
         super().__init__(f"{problem['code']}: {problem['detail']}")
-        self.status: int = problem["status"]
+        self.status: int = problem["status"] if isinstance(problem["status"], int) else 0
         """HTTP status; 0 without an answer."""
         self.code: str = problem["code"]
         """A code of the API; `no_answer` or `unexpected_response` if it was not the API that answered."""
@@ -34,7 +35,8 @@ class ScopegateError(Exception):
         self.errors: list[Fault] = problem.get("errors", [])
         """Each fault of the request, with its `parameter` or its `pointer` into the body."""
         self.request_id: str | None = problem.get("request_id")
-        self.retry_after: float | None = problem.get("retry_after")
+        after: Any = problem.get("retry_after")
+        self.retry_after: float | None = after if type(after) in (int, float) and 0 <= after < math.inf else None
         """Seconds to wait before a retry, if the answer says so."""
 
     @property
@@ -71,29 +73,29 @@ def error_of(response: requests.Response) -> ScopegateError:
         return ScopegateError({"detail": said["code"], **said, "status": response.status_code, **after})
     errors = said.get("errors")
     error = errors[0] if isinstance(errors, list) and errors else None
-    if isinstance(error, dict) and "code" in error.get("extensions", {}):
-        request_id = response.headers.get("X-Request-Id")
-        return error_of_graphql({**error, "extensions": {"request_id": request_id, **error["extensions"]}}, after)
+    extensions = error.get("extensions") if isinstance(error, dict) and "message" in error else None
+    if error and isinstance(extensions, dict) and "code" in extensions:
+        extensions = {"request_id": response.headers.get("X-Request-Id"), **extensions, **after}
+        return error_of_graphql({**error, "extensions": extensions})
     detail = f"{response.url.split('?')[0]} answered {response.status_code}, which is no answer of Scopegate."
     return ScopegateError({"status": response.status_code, "code": "unexpected_response", "detail": detail, **after})
 
 
-def error_of_graphql(error: Mapping[str, Any], after: Mapping[str, Any] = {}) -> ScopegateError:
+def error_of_graphql(error: Mapping[str, Any]) -> ScopegateError:
     extensions = error.get("extensions", {})
-    return ScopegateError({"code": "internal", "status": 500, **extensions, "detail": error["message"], **after})
+    return ScopegateError({"code": "internal", "status": 500, **extensions, "detail": error["message"]})
 
 
-def no_answer(url: str, cause: object) -> ScopegateError:
-    # filters can be personal data, which a message would bring into logs, and the text of `cause` may have the whole address
-    reason = type(cause).__name__ if isinstance(cause, Exception) else cause
-    return ScopegateError({"status": 0, "code": "no_answer", "detail": f"No answer from {url.split('?')[0]}: {reason}."})
+def no_answer(url: str, lost: Exception) -> ScopegateError:
+    # filters can be personal data, which would come into logs with the text of `lost`, or with `lost` as the cause
+    return ScopegateError({"status": 0, "code": "no_answer", "detail": f"No answer from {url}: {type(lost).__name__}."})
 
 
 def json_of(response: requests.Response) -> dict[str, Any] | None:
     """The object in an answer, if it has one."""
     try:
         found = response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
@@ -104,5 +106,5 @@ def _seconds_of(header: str) -> float | None:
         return float(header)
     try:
         return max(0.0, (parsedate_to_datetime(header) - datetime.now(timezone.utc)).total_seconds())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

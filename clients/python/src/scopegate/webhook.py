@@ -34,13 +34,15 @@ def verify_webhook(
         id, timestamp, signatures = (given[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
     except KeyError as missing:
         raise WebhookVerificationError(f"There is no header {missing.args[0]}.") from None
-    if not re.fullmatch("[0-9]{1,15}", timestamp) or abs(time.time() - int(timestamp)) > tolerance:
+    # not the other way round, which would take any age if the tolerance is NaN
+    if not re.fullmatch("[0-9]{1,15}", timestamp) or not abs(time.time() - int(timestamp)) <= tolerance:
         raise WebhookVerificationError("webhook-timestamp is too far from this clock.")
 
-    body = raw_body.encode() if isinstance(raw_body, str) else raw_body
-    signed = f"{id}.{timestamp}.".encode() + body
+    body = raw_body.encode(errors="surrogatepass") if isinstance(raw_body, str) else raw_body
+    # a lone surrogate is no error here: nobody has signed it
+    signed = f"{id}.{timestamp}.".encode(errors="surrogatepass") + body
     expected = [b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()) for key in secrets]
-    sent = [signature.encode() for signature in signatures.split()]
+    sent = [signature.encode(errors="surrogatepass") for signature in signatures.split()]
     if not any(hmac.compare_digest(one, wanted) for one in sent for wanted in expected):
         raise WebhookVerificationError("No signature in webhook-signature is of this body and a secret.")
     event: Event = json.loads(body)
