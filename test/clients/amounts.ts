@@ -9,6 +9,8 @@ export const AMOUNTS: readonly [minor: number, currency: string, digits: string]
   [-5, 'USD', '0.05'],
   [0, 'XAF', '0'],
   [Number.MAX_SAFE_INTEGER, 'CLF', '900,719,925,474.0991'],
+  // a quotient of floating-point numbers ends in .90
+  [Number.MAX_SAFE_INTEGER, 'USD', '90,071,992,547,409.91'],
 ];
 
 export function expectAmounts(texts: readonly string[]): void {

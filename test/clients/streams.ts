@@ -21,6 +21,15 @@ export function streams(language: Language): void {
       (...pieces: (string | Buffer)[]): Obstacle =>
       (response) =>
         head(response).end(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
+    /** The same in two pieces, the first of which ends within a character or between two lines. */
+    const inPieces =
+      (text: string, at: string): Obstacle =>
+      (response) => {
+        const bytes = Buffer.from(text);
+        const end = bytes.indexOf(at) + 1;
+        head(response).write(bytes.subarray(0, end));
+        setTimeout(() => response.end(bytes.subarray(end)), 100);
+      };
     /** Which cursors the connections asked to go on after. */
     const cursors = (): unknown[] => scene.arrived().map(({ event }) => event.variables.after ?? undefined);
 
@@ -63,6 +72,12 @@ export function streams(language: Language): void {
       expect([headers.accept, headers.authorization]).toEqual(['text/event-stream', 'Bearer key']);
       expect(event.variables).toEqual({ after: 'start', types: ['order.created'] });
     }, 60_000);
+
+    test('is read whatever pieces it comes in', async () => {
+      scene.obstacles = [inPieces(opened + next('c1', 'zwölf'), 'ö'), inPieces(next('c2', 'two'), '\n')];
+      const [{ rows }] = (await scene.call([{ do: 'events', take: 2 }])) as [Outcome];
+      expect(rows.map(({ id }) => id)).toEqual(['zwölf', 'two']);
+    });
 
     test('that is silent is opened anew, after the last cursor', async () => {
       scene.obstacles = [
