@@ -139,6 +139,11 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     const of = await scene('orders', { customers: northwind('customers'), orders: [...orders, ...more] });
     const name = file('orders-1996-07.csv');
     const written = () => readFile(name, 'utf8').catch(() => undefined);
+    for (const month of ['1996-13', '1996-00', '1996-7'])
+      expect(await ended(of.key, 'orders', month)).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('name a month, such as 1996-07'),
+      });
     await killed('after', /graphql/, of.key, 'orders', '1996-07');
     expect(await written()).toBeUndefined();
     const late = { ...odd('EUR', 'completed') };
@@ -148,7 +153,9 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       said: expect.stringContaining('run it again'),
     });
     expect(await written()).toBeUndefined();
-    expect(await ended(of.key, 'orders', '1996-07')).toMatchObject({ code: 0 });
+    const last = await ended(of.key, 'orders', '1996-07');
+    expect(last).toMatchObject({ code: 0, said: expect.stringMatching(/^\d+ orders, USD \d+\.\d\d$/m) });
+    expect(last.said).toContain('1 orders, KWD 0.110\n');
     const text = (await written())!;
     const [shown] = blocksOf('docs/guides/jobs/orders.md').filter(({ language }) => language === 'csv');
     for (const part of shown!.text.split('\n')) expect(text).toContain(`${part}\n`);
