@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import type { Scope } from '../../src/auth/scopes';
 import { databaseName } from '../../src/database/organisationData';
@@ -7,7 +8,7 @@ import type { EventRow } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../src/stored/records';
-import { blocksOf, read } from '../docs/markdown';
+import { blocksOf, read, ROOT } from '../docs/markdown';
 import { eventually } from '../http/eventually';
 import { type Client, client, type Json, readAll } from '../support/client';
 import { makeKey, makeStored, northwind, store } from '../support/factories';
@@ -66,7 +67,17 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
 
   test('a catalogue equals its file, whatever was killed; bad rows are named, and what vanished is inactive', async () => {
     const stored = northwind('products');
-    const { key, caller } = await scene('catalogue', { products: stored });
+    const { key, caller, rows } = await scene('catalogue', { products: stored });
+    // as the page says of the sample, and of its one line
+    const page = read('docs/guides/jobs/catalogue.md').replaceAll(/\s+/g, ' ');
+    const [line] = blocksOf('docs/guides/jobs/catalogue.md').filter(({ language }) => language === 'json');
+    const sample = await ended(key, 'catalogue', join(ROOT, 'examples', 'northwind', 'products.ndjson'));
+    expect(sample.code).toBe(0);
+    await writeFile(file('products.ndjson'), line!.text);
+    const alone = await ended(key, 'catalogue');
+    expect(alone.code).toBe(1);
+    for (const said of [sample.said, ...alone.said.split(/(?<=\n)/)]) expect(page).toContain(`\`${said.trim()}\``);
+    await rows('products').deleteOne({ sku: (JSON.parse(line!.text) as Json).sku });
     const [bad, ...kept] = stored
       .slice(0, -5)
       .map(({ id: _id, created_at: _c, updated_at: _u, ...members }) => members);
@@ -76,27 +87,37 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       // stored as one character
       ...[{ sku: 'CAFE\u0301', name: 'Coffee' }, ...added],
     ];
-    await writeFile(file('products.ndjson'), ndjson(products).slice(0, -2));
+    // in another call than the first ones
+    const again = [
+      { sku: 'CAF\u00c9', name: 'Another' },
+      { ...kept[1], name: 'Another' },
+    ];
+    const faulty = [{ sku: 17, name: 'A number' }, { name: 'Nothing' }, ...again];
+    const all = [...products, ...faulty];
+    await writeFile(file('products.ndjson'), ndjson(all).slice(0, -2));
     expect(await ended(key, 'catalogue')).toMatchObject({ code: 1, said: expect.stringContaining('nothing was sent') });
-    await writeFile(file('products.ndjson'), ndjson(products));
+    await writeFile(file('products.ndjson'), ndjson(all));
     await killed('after', /bulk/, key, 'catalogue');
     await killed('before', /GET .*active/, key, 'catalogue');
     const last = await ended(key, 'catalogue');
     expect(last.said).toContain(`products.ndjson:1: ${String(bad!.sku)}: unit_price_minor must be`);
-    const counts = `0 created, 5 updated, ${String(products.length - 1)} unchanged, 1 failed, 5 deactivated`;
+    const at = (row: object): string => `products.ndjson:${String(all.indexOf(row) + 1)}`;
+    for (const row of faulty.slice(0, 2)) expect(last.said).toContain(`${at(row)}: sku must be a text\n`);
+    expect(last.said).toContain(`${at(again[0]!)}: CAF\u00c9: sku is that of ${at(products[72]!)}\n`);
+    expect(last.said).toContain(`${at(again[1]!)}: ${String(kept[1]!.sku)}: sku is that of ${at(kept[1]!)}\n`);
+    const counts = `0 created, 0 updated, ${String(products.length - 1)} unchanged, 5 failed, 5 deactivated`;
     expect(last).toMatchObject({ code: 1, said: expect.stringContaining(counts) });
-    const all = new Map((await readAll(caller, '/products', { limit: 100 })).map((row) => [row.sku, row]));
+    const found = new Map((await readAll(caller, '/products', { limit: 100 })).map((row) => [row.sku, row]));
     const wanted = products.map((row) => (row.sku === bad!.sku ? bad : { ...row, sku: row.sku.normalize('NFC') }));
-    expect(all.size).toBe(wanted.length + 5);
-    for (const row of wanted) expect(all.get(row.sku)).toMatchObject({ active: true, ...row });
+    expect(found.size).toBe(wanted.length + 5);
+    for (const row of wanted) expect(found.get(row.sku)).toMatchObject({ active: true, ...row });
     const vanished = stored.slice(-5).map(({ sku }) => sku);
-    for (const sku of vanished) expect(all.get(sku)).toMatchObject({ active: false });
+    for (const sku of vanished) expect(found.get(sku)).toMatchObject({ active: false });
     // whole lines are missing
     await writeFile(file('products.ndjson'), ndjson(products.slice(0, 900)));
-    expect(await ended(key, 'catalogue')).toMatchObject({
-      code: 1,
-      said: expect.stringContaining('none was deactivated'),
-    });
+    const cut = await ended(key, 'catalogue');
+    expect(cut).toMatchObject({ code: 1, said: expect.stringContaining('none was deactivated') });
+    expect(cut.said).toContain('0 created, 0 updated, 899 unchanged, 1 failed, 0 deactivated\n');
     await writeFile(file('products.ndjson'), ndjson([{ sku: vanished[0], name: 'Back' }, ...products]));
     await ended(key, 'catalogue');
     const { body } = await caller.get('/products', { sku: vanished[0] });
@@ -118,6 +139,11 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     const of = await scene('orders', { customers: northwind('customers'), orders: [...orders, ...more] });
     const name = file('orders-1996-07.csv');
     const written = () => readFile(name, 'utf8').catch(() => undefined);
+    for (const month of ['1996-13', '1996-00', '1996-7'])
+      expect(await ended(of.key, 'orders', month)).toMatchObject({
+        code: 1,
+        said: expect.stringContaining('name a month, such as 1996-07'),
+      });
     await killed('after', /graphql/, of.key, 'orders', '1996-07');
     expect(await written()).toBeUndefined();
     const late = { ...odd('EUR', 'completed') };
@@ -127,7 +153,9 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       said: expect.stringContaining('run it again'),
     });
     expect(await written()).toBeUndefined();
-    expect(await ended(of.key, 'orders', '1996-07')).toMatchObject({ code: 0 });
+    const last = await ended(of.key, 'orders', '1996-07');
+    expect(last).toMatchObject({ code: 0, said: expect.stringMatching(/^\d+ orders, USD \d+\.\d\d$/m) });
+    expect(last.said).toContain('1 orders, KWD 0.110\n');
     const text = (await written())!;
     const [shown] = blocksOf('docs/guides/jobs/orders.md').filter(({ language }) => language === 'csv');
     for (const part of shown!.text.split('\n')) expect(text).toContain(`${part}\n`);
@@ -188,9 +216,14 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     await eraseCustomer(data, other.id, new AbortController().signal);
     await writeFile(
       file('changes.ndjson'),
-      ndjson([change(other, other.contacts[0].phone, '3'), change(gone, null, '4')]),
+      ndjson([
+        { ...change(one, null, '0'), member: 'fax' },
+        change(other, other.contacts[0].phone, '3'),
+        change(gone, null, '4'),
+      ]),
     );
     const told = await ended(key, 'customers');
+    expect(told.said).toContain('refused: a change is of name, role, email, phone, not of fax\n');
     expect(told.said).toMatch(/refused: the customer was erased\n.*refused: There is no such customer/s);
     await inStep();
     expect(JSON.stringify(await copy('customers'))).not.toContain(other.name);
@@ -206,8 +239,11 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     await inStep();
   });
 
-  test('each ticket is one thread with every message once, whenever it was killed', async () => {
-    const { key, caller } = await scene('helpdesk', {});
+  test('each ticket is one thread of its customer with every message once, whenever it was killed; a faulty message waits alone', async () => {
+    const addresses = ['Ann@example.com', 'shared@example.com', 'shared@example.com'];
+    const customers = northwind('customers').slice(0, 3) as Json[];
+    for (const [n, one] of customers.entries()) one.contacts = [{ ...one.contacts[0], email: addresses[n] }];
+    const { key, caller } = await scene('helpdesk', { customers });
     const ann = { ticket: 'T-17', name: 'Ann', email: 'ann@example.com' };
     const inbox = [
       { id: 'm-1', ...ann, text: 'Where is my order?' },
@@ -216,23 +252,39 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       { id: 'm-4', ticket: 'T-18', name: 'Bob', text: 'Are you open?' },
       { id: 'm-5', ticket: 'T-17', close: true },
       { id: 'm-6', ticket: 'T-18', author: 'organisation', name: 'Sales', text: 'Until six.' },
+      { id: 'm-7', ticket: 'T-19', email: 'shared@example.com', text: 'Who am I?' },
+    ];
+    const [eve, stray] = [
+      { id: 'm-8', ticket: 'T-20', name: 'Eve', email: 'eve@example.com', text: 'Hello?' },
+      { id: 'm-9', ticket: 'T-20', author: 'organisation', name: 'Sales', text: 'Hello.' },
     ];
     await writeFile(file('inbox.ndjson'), ndjson(inbox));
     await killed('after', /POST .*requests$/, key, 'helpdesk');
+    await writeFile(file('inbox.ndjson'), ndjson([{ ...eve, email: 'eve at example.com' }, stray, ...inbox]));
+    // the address belongs to nobody when the program starts again
+    await caller.send('PATCH', `/customers/${customers[0]!.id}`, patch({ contacts: [] }));
     await killed('after', /POST .*messages/, key, 'helpdesk');
     await killed('after', /PATCH/, key, 'helpdesk');
     await ended(key, 'helpdesk');
+    const faulty = await ended(key, 'helpdesk');
+    expect(faulty.code).toBe(1);
+    expect(faulty.said).toMatch(/^m-8: \/contact\/email: .*\nm-9: no thread has the external_ref T-20\n$/);
+    inbox.push(eve, stray);
+    await writeFile(file('inbox.ndjson'), ndjson(inbox));
+    expect(await ended(key, 'helpdesk')).toEqual({ code: 0, said: 'm-8\nm-9\n' });
     expect(await ended(key, 'helpdesk')).toEqual({ code: 0, said: '' });
     const threads = await readAll(caller, '/requests', { sort: 'created_at' });
     expect(threads).toMatchObject([
-      { external_ref: 'T-17', status: 'closed', contact: { name: 'Ann', email: 'ann@example.com' } },
-      { external_ref: 'T-18', status: 'answered', contact: { name: 'Bob', email: null } },
+      { external_ref: 'T-17', status: 'closed', contact: { name: 'Ann' }, customer_id: customers[0]!.id },
+      { external_ref: 'T-18', status: 'answered', contact: { name: 'Bob', email: null }, customer_id: null },
+      { external_ref: 'T-19', status: 'open', contact: { name: 'shared@example.com' }, customer_id: null },
+      { external_ref: 'T-20', status: 'answered', contact: { name: 'Eve' }, customer_id: null },
     ]);
     for (const { id, external_ref: ticket } of threads) {
       const messages = await readAll(caller, `/requests/${id}/messages`);
       const sent = inbox.filter((one) => one.ticket === ticket && 'text' in one);
       expect(messages).toMatchObject(
-        sent.map(({ name, text, author = 'customer' }) => ({ body: text, author, author_name: name })),
+        sent.map(({ name, email, text, author = 'customer' }) => ({ body: text, author, author_name: name ?? email })),
       );
     }
   });
@@ -259,17 +311,18 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       const wanted = data.map(({ month, count, total_minor: total }) => [month, String(count), String(total)]);
       return program.stdout().endsWith('\n\n') && JSON.stringify(numbers) === JSON.stringify(wanted);
     };
+    await eventually(() => /^1996-07 \d+ orders, USD [\d,]+\.\d\d$/m.test(program.stdout()), PATIENCE);
     const isSecond = (): boolean => program.stdout().split('\n\n').length > 2;
     await eventually(async () => isSecond() && (await isRight()), PATIENCE);
     await of.rows('orders').deleteOne({ number: 'SO-10248' });
     await eventually(isRight, PATIENCE);
   });
 
-  test('a copy equals what is stored after changes, kills, a gap and a month away', async () => {
+  test("a copy equals what is stored after changes, kills, a gap, a month away and another organisation's key", async () => {
     const of = await scene('events', { orders: northwind('orders').slice(0, 60) });
     const orders = of.rows('orders') as unknown as import('mongoose').mongo.Collection<{ _id: string }>;
-    const isEqual = async (): Promise<boolean> => {
-      const rows = byId(await readAll(of.caller, '/orders', { include: 'lines', limit: 50 }));
+    const isEqual = async ({ caller } = of): Promise<boolean> => {
+      const rows = byId(await readAll(caller, '/orders', { include: 'lines', limit: 50 }));
       return (
         JSON.stringify(Object.entries(await copy('orders')).sort()) === JSON.stringify(Object.entries(rows).sort())
       );
@@ -282,40 +335,51 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     // changed after its page was read: the feed has it
     meet('after', /GET .*orders\?(?!.*cursor)/, () => touch(newest!));
     const program = start(of.key, 'events');
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     await touch(second!);
     await orders.deleteOne({ _id: third! });
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     expect(program.said()).toBe('copied everything\n');
     await program.kill();
-    await touch(first!);
+    await orders.deleteOne({ _id: first! });
     await touch(fourth!);
-    await killed('before', new RegExp(`GET .*orders/${fourth!}`), of.key, 'events');
+    await killed('before', new RegExp(`GET .*orders\\?.*id=${fourth!}`), of.key, 'events');
     const again = start(of.key, 'events');
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     expect(again.said()).toBe('');
+    // a read for each page of events, and none for each order
+    expect(seen(/GET .*orders\?.*id=.*id=/)).not.toEqual([]);
+    expect(seen(/GET .*orders\//)).toEqual([]);
     // nobody recorded this deletion
     const { insertedId } = await orders.insertOne({
       ...(await orders.findOne({}))!,
       _id: randomUUID(),
       number: 'LOST',
     } as never);
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     await again.kill();
     const lost = file(`orders/${String(insertedId)}.json`);
     const text = await readFile(lost, 'utf8');
     await orders.deleteOne({ _id: insertedId });
     const running = start(of.key, 'events');
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     await writeFile(lost, text);
     const now = new Date();
     await addEvent(of, 'feed.gap', new Date(now.getTime() + 3_600_000), { from: now, to: now });
-    await eventually(isEqual, PATIENCE);
+    await eventually(() => isEqual(), PATIENCE);
     await running.kill();
     await writeFile(lost, text);
-    await writeFile(file('orders/cursor'), await expiredCursor(of));
-    start(of.key, 'events');
-    await eventually(isEqual, PATIENCE);
+    await writeFile(file('orders/cursor'), `${of.organisation.id} ${await expiredCursor(of)}`);
+    const late = start(of.key, 'events');
+    await eventually(() => isEqual(), PATIENCE);
+    await late.kill();
+    const other = await scene('events', { orders: northwind('orders').slice(60, 65) });
+    const moved = start(other.key, 'events');
+    await eventually(() => isEqual(other), PATIENCE);
+    const { id } = of.organisation;
+    expect(moved.said()).toBe(
+      `orders is a copy of organisation ${id}, and the key of ${other.organisation.id}: starting over\ncopied everything\n`,
+    );
   });
 });
 

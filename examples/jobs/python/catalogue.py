@@ -6,7 +6,6 @@ After a crash, run it again: what is stored already is `unchanged`.
 import json
 import sys
 import unicodedata
-from collections import Counter
 
 from scopegate import Scopegate
 
@@ -17,45 +16,62 @@ MOST_GONE = 0.1
 
 api = Scopegate()
 file = sys.argv[1] if len(sys.argv) > 1 else "products.ndjson"
-counts = Counter()
+counts = dict.fromkeys(("created", "updated", "unchanged", "failed", "deactivated"), 0)
 
 
-def read(text, line):
-    """A product of the file, and its line. A product that comes back is active again, unless the file says otherwise."""
+def fail(where, why):
+    counts["failed"] += 1
+    print(f"{where}: {why}", file=sys.stderr)
+
+
+def read(text, where):
+    """A product of the file, and where it is. One that comes back is active again, unless the file says otherwise."""
     try:
-        product = json.loads(text)
-        if isinstance(product["sku"], str):
-            return line, {"active": True, **product}
-    except (ValueError, TypeError, KeyError):
+        if text.startswith("{"):
+            return where, {"active": True, **json.loads(text)}
+    except ValueError:
         pass
-    sys.exit(f"{file}:{line}: not a product with a sku, so nothing was sent")
+    sys.exit(f"{where}: not a product, so nothing was sent")
 
 
-def store(rows):
+def store(rows, changed):
     """Stores products, and prints why some are not."""
     for start in range(0, len(rows), PER_CALL):
         batch = rows[start : start + PER_CALL]
         report = api.post("/products/bulk", {"products": [product for _, product in batch]})
-        counts.update({outcome: report[outcome] for outcome in ("created", "updated", "unchanged", "failed")})
+        counts["created"] += report["created"]
+        counts[changed] += report["updated"]
+        counts["unchanged"] += report["unchanged"]
         for result in report["results"]:
             if result["outcome"] == "failed":
                 faults = ("/".join(fault["pointer"].split("/")[3:]) + " " + fault["detail"] for fault in result["errors"])
-                line, _ = batch[result["index"]]
-                print(f"{file}:{line}: {result['sku']}: {'; '.join(faults)}", file=sys.stderr)
+                where, _ = batch[result["index"]]
+                fail(where, f"{result['sku']}: {'; '.join(faults)}")
 
 
 with open(file, encoding="utf-8") as lines:
-    rows = [read(text, line) for line, text in enumerate(lines, 1) if text.strip()]
-store(rows)
+    rows = [read(text.strip(), f"{file}:{line}") for line, text in enumerate(lines, 1) if text.strip()]
 
-# the API stores and compares skus in this form
-named = {unicodedata.normalize("NFC", product["sku"]) for _, product in rows}
+# by sku, in the form in which the API stores and compares them
+named = {}
+for where, product in rows:
+    sku = product.get("sku")
+    key = unicodedata.normalize("NFC", sku) if isinstance(sku, str) else None
+    if key is None:
+        fail(where, "sku must be a text")
+    elif key in named:
+        fail(where, f"{sku}: sku is that of {named[key][0]}")
+    else:
+        named[key] = where, product
+store(list(named.values()), "updated")
+
 active = [product["sku"] for product in api.list("/products", active=True)]
 gone = [sku for sku in active if sku not in named]
-if len(gone) > len(active) * MOST_GONE:
-    sys.exit(f"{len(gone)} of {len(active)} active products are not in {file}, so none was deactivated")
-store([(None, {"sku": sku, "active": False}) for sku in gone])
+is_broken = len(gone) > len(active) * MOST_GONE
+if not is_broken:
+    store([(f"not in {file}", {"sku": sku, "active": False}) for sku in gone], "deactivated")
 
-print(", ".join(f"{counts[outcome]} {outcome}" for outcome in ("created", "updated", "unchanged", "failed")), end=", ")
-print(f"{len(gone)} deactivated")
-sys.exit(1 if counts["failed"] else 0)
+print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()), flush=True)
+if is_broken:
+    print(f"{len(gone)} of {len(active)} active products are not in {file}, so none was deactivated", file=sys.stderr)
+sys.exit(1 if is_broken or counts["failed"] else 0)

@@ -55,7 +55,7 @@ def rows_of(order):
 
 api = Scopegate()
 month = "".join(sys.argv[1:])
-if not re.fullmatch(r"\d{4}-\d{2}", month):
+if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", month):
     sys.exit("name a month, such as 1996-07")
 year, number = map(int, month.split("-"))
 begin = f"{month}-01T00:00:00Z"
@@ -77,4 +77,4 @@ if sums != {row["currency"]: (row["count"], row["total_minor"]) for row in total
 # complete or not there at all, whenever it is stopped
 os.replace(f"{file}.part", file)
 for currency, (count, total) in sums.items():
-    print(f"{count} orders, {format_amount(total, currency)}")
+    print(f"{count} orders, {currency} {decimal(total, currency)}")

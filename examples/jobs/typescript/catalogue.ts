@@ -15,50 +15,73 @@ interface Product {
   readonly [member: string]: unknown;
 }
 
+/** A product, and where it was found. */
+interface Row {
+  readonly where: string;
+  readonly product: Product;
+}
+
 const api = new Scopegate();
 const [file = 'products.ndjson'] = process.argv.slice(2);
-const counts = { created: 0, updated: 0, unchanged: 0, failed: 0 };
+const counts = { created: 0, updated: 0, unchanged: 0, failed: 0, deactivated: 0 };
 
-/** A product of the file, and its line. A product that comes back is active again, unless the file says otherwise. */
-function read(text: string, line: number): { line: number; product: Product } {
+function fail(where: string, why: string): void {
+  counts.failed += 1;
+  console.error(`${where}: ${why}`);
+}
+
+/** A row of the file. A product that comes back is active again, unless the file says otherwise. */
+function read(text: string, where: string): Row {
   try {
-    const product = JSON.parse(text) as Product;
-    if (typeof product.sku === 'string') return { line, product: { active: true, ...product } };
+    if (text.startsWith('{')) return { where, product: { active: true, ...(JSON.parse(text) as Product) } };
   } catch {
     // said below
   }
-  throw new Error(`${file}:${line}: not a product with a sku, so nothing was sent`);
+  throw new Error(`${where}: not a product, so nothing was sent`);
 }
 
 /** Stores products, and prints why some are not. */
-async function store(rows: readonly { line?: number; product: Product }[]): Promise<void> {
+async function store(rows: readonly Row[], changed: 'updated' | 'deactivated'): Promise<void> {
   for (let start = 0; start < rows.length; start += PER_CALL) {
     const batch = rows.slice(start, start + PER_CALL);
     const report = await api.post('/products/bulk', { body: { products: batch.map(({ product }) => product) } });
-    for (const outcome of ['created', 'updated', 'unchanged', 'failed'] as const) counts[outcome] += report[outcome];
+    counts.created += report.created;
+    counts[changed] += report.updated;
+    counts.unchanged += report.unchanged;
     for (const { index, sku, outcome, errors } of report.results) {
       if (outcome !== 'failed') continue;
       const faults = errors.map(({ pointer, detail }) => `${pointer.split('/').slice(3).join('/')} ${detail}`);
-      console.error(`${file}:${batch[index]?.line}: ${sku}: ${faults.join('; ')}`);
+      fail(batch[index]?.where ?? file, `${sku}: ${faults.join('; ')}`);
     }
   }
 }
 
-const lines = (await readFile(file, 'utf8')).split('\n').map((text, at) => ({ text, line: at + 1 }));
-const rows = lines.filter(({ text }) => text.trim() !== '').map(({ text, line }) => read(text, line));
-await store(rows);
+const lines = (await readFile(file, 'utf8')).split('\n').map((text, at) => ({ text, where: `${file}:${at + 1}` }));
+const rows = lines.filter(({ text }) => text.trim() !== '').map(({ text, where }) => read(text.trim(), where));
 
-// the API stores and compares skus in this form
-const named = new Set(rows.map(({ product }) => product.sku.normalize('NFC')));
+// by sku, in the form in which the API stores and compares them
+const named = new Map<string, Row>();
+for (const row of rows) {
+  const { sku } = row.product;
+  const first = typeof sku === 'string' ? named.get(sku.normalize('NFC')) : undefined;
+  if (typeof sku !== 'string') fail(row.where, 'sku must be a text');
+  else if (first) fail(row.where, `${sku}: sku is that of ${first.where}`);
+  else named.set(sku.normalize('NFC'), row);
+}
+await store([...named.values()], 'updated');
+
 const active: string[] = [];
 for await (const { sku } of api.list('/products', { query: { active: true } })) active.push(sku);
 const gone = active.filter((sku) => !named.has(sku));
-if (gone.length > active.length * MOST_GONE)
-  throw new Error(`${gone.length} of ${active.length} active products are not in ${file}, so none was deactivated`);
-await store(gone.map((sku) => ({ product: { sku, active: false } })));
+const isBroken = gone.length > active.length * MOST_GONE;
+const inactive = gone.map((sku) => ({ where: `not in ${file}`, product: { sku, active: false } }));
+if (!isBroken) await store(inactive, 'deactivated');
 
-const { created, updated, unchanged, failed } = counts;
 console.log(
-  `${created} created, ${updated} updated, ${unchanged} unchanged, ${failed} failed, ${gone.length} deactivated`,
+  Object.entries(counts)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(', '),
 );
-if (failed > 0) process.exitCode = 1;
+if (isBroken)
+  console.error(`${gone.length} of ${active.length} active products are not in ${file}, so none was deactivated`);
+if (isBroken || counts.failed > 0) process.exitCode = 1;

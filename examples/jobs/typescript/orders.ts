@@ -16,7 +16,7 @@ const TOTALS = `query Totals($from: DateTime, $to: DateTime, $status: [OrderStat
 
 const api = new Scopegate();
 const month = process.argv[2] ?? '';
-if (!/^\d{4}-\d{2}$/.test(month)) throw new Error('name a month, such as 1996-07');
+if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month)) throw new Error('name a month, such as 1996-07');
 const from = new Date(`${month}-01T00:00:00Z`).toISOString();
 const to = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)))).toISOString();
 
@@ -83,7 +83,7 @@ const { order_totals: totals } = await api.graphql<{ order_totals: { data: Sum[]
 });
 const told = (all: Iterable<Sum>): string =>
   [...all]
-    .map(({ currency, count, total_minor }) => `${count} orders, ${formatAmount(total_minor, currency)}`)
+    .map(({ currency, count, total_minor }) => `${count} orders, ${currency} ${decimal(total_minor, currency)}`)
     .sort()
     .join('\n');
 if (told(sums.values()) !== told(totals.data))
