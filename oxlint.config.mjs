@@ -33,17 +33,7 @@ const ARROWS = {
   fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
   jobs: ['database', 'events', 'log', 'organisations'],
-  operator: [
-    'admission',
-    'auth',
-    'config',
-    'database',
-    'errors',
-    'operations',
-    'organisations',
-    'units',
-    'webhooks',
-  ],
+  operator: ['admission', 'auth', 'config', 'database', 'errors', 'operations', 'organisations', 'units', 'webhooks'],
   resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'stored'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
   webhooks: [

@@ -5,7 +5,7 @@ import type { Config } from '../config';
 import type { Availability } from '../database/availability';
 import type { Databases } from '../database/connect';
 import { AppError, type Fault, invalidRequest, notFound, validationFailed } from '../errors';
-import type { JobRow } from '../organisations/jobs';
+import type { JobRow } from '../organisations/jobRows';
 import { JobRefused } from '../organisations/jobs';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';

@@ -8,7 +8,7 @@ import type { OrganisationState } from '../auth/states';
 import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
-import type { JobRow } from './jobs';
+import type { JobRow } from './jobRows';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';

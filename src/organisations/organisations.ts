@@ -211,12 +211,12 @@ export function organisations(
       const found = await rows.findOne({ _id: id }, { readPreference: 'primary' });
       return found ? { organisation: toOrganisation(found), isMoving: Boolean(found.move) } : undefined;
     },
-    async findDemo(): Promise<Organisation | undefined> {
+    async findDemo(): Promise<Listed | undefined> {
       const found = await models.organisations
         .findOne({ demo: true, state: CHANGEABLE })
         .sort({ created_at: 1 })
         .lean();
-      return found ? toOrganisation(found) : undefined;
+      return found ? toListed(found) : undefined;
     },
     /** Whether an organisation's database may be written on a cluster, from the primary. */
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {

@@ -28,5 +28,5 @@ export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
 const isExtension = ({ kind }: DefinitionNode): boolean => kind.endsWith('Extension');
 
 function nameOf(node: DefinitionNode): string {
-  return 'name' in node ? (node.name?.value ?? '') : '';
+  return 'name' in node ? node.name.value : '';
 }

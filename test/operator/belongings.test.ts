@@ -31,11 +31,11 @@ test('a key is created, listed without its value, rotated and revoked, and each 
   const listed = await caller().get(`/organisations/${id}/keys?state=active`);
   expect(listed.body.data).toEqual([expect.objectContaining({ id: api_key.id, name: 'Shop', state: 'active' })]);
   expect(JSON.stringify(listed.body)).not.toContain(key);
-  const rotated = await caller().post(`/organisations/${id}/keys/${api_key.id}/rotation`, { overlap_hours: 0 });
+  const rotated = await caller().post(`/organisations/${id}/keys/${String(api_key.id)}/rotation`, { overlap_hours: 0 });
   expect([rotated.status, rotated.body.old.rotated_to]).toEqual([201, rotated.body.api_key.id]);
   expect((await client(gateway, key).get('/me')).status).toBe(401);
   expect((await client(gateway, rotated.body.key).get('/me')).status).toBe(200);
-  const revoked = await caller().remove(`/organisations/${id}/keys/${rotated.body.api_key.id}`);
+  const revoked = await caller().remove(`/organisations/${id}/keys/${String(rotated.body.api_key.id)}`);
   expect([revoked.status, revoked.body.state]).toEqual([200, 'revoked']);
   expect((await client(gateway, rotated.body.key).get('/me')).status).toBe(401);
   expect(await actionsOf(id)).toEqual(['key.revoked', 'key.rotated', 'key.created', 'organisation.created']);
