@@ -100,6 +100,8 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
   }
   const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
+  const responses = sharedResponses(statuses);
+  const used = JSON.stringify([paths, responses]);
   return {
     openapi: '3.1.0',
     info: {
@@ -125,8 +127,10 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
             .map((one) => [bodyName(one.operation.rest), argumentsSchema(bodyArguments(one))]),
         ),
       }),
-      responses: sharedResponses(statuses),
-      headers: sharedHeaders(),
+      responses,
+      headers: Object.fromEntries(
+        Object.entries(sharedHeaders()).filter(([name]) => used.includes(`/headers/${name}"`)),
+      ),
     },
   };
 }
