@@ -14,7 +14,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json openapi.json secantusdb-requirements.txt ./
+COPY package.json openapi.json openapi.operator.json secantusdb-requirements.txt ./
 COPY schema schema
 COPY public public
 COPY examples examples

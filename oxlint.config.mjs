@@ -32,6 +32,8 @@ const ARROWS = {
   ],
   fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
+  jobs: ['database', 'events', 'log', 'organisations'],
+  operator: ['admission', 'auth', 'config', 'database', 'errors', 'operations', 'organisations', 'units', 'webhooks'],
   resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'stored'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
   webhooks: [
@@ -80,7 +82,7 @@ const ARROWS = {
     'webhooks',
   ],
   recording: ['auth', 'http', 'log', 'metrics', 'organisations', 'tracing', 'within'],
-  published: ['operations', 'resources', 'schema', 'settings'],
+  published: ['operations', 'operator', 'resources', 'schema', 'settings'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'callers', 'cli', 'faces', 'gateway', 'main', 'server'];
 

@@ -21,11 +21,19 @@ import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
 import { createPages } from './pages';
 import { storeSample } from './resources/sample';
-import { createRestFace, REST_BASE } from './rest';
+import { failedAuthentications } from './admission/rateLimit';
+import type { createJobWorker } from './jobs/worker';
+import { operatorContextFactory } from './operator/context';
+import { operatorSchemas } from './published';
+import { createRestFace, OPERATOR_BASE, REST_BASE } from './rest';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
 
 /* The parts that answer requests, and which of them is for a request. */
+
+/** Path of the GraphQL API of operators. */
+export const OPERATOR_GRAPHQL = '/operator/graphql';
 
 interface FacesOptions {
   readonly config: Config;
@@ -40,7 +48,9 @@ interface FacesOptions {
   readonly limiters: Limiters;
   readonly openContext: OpenContext;
   readonly recognise: RecogniseSome;
-  readonly webhooks: Parameters<typeof createSettings>[0]['webhooks'];
+  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
+  /** What does jobs; undefined without an operator API. */
+  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'> | undefined;
   readonly isDraining: () => boolean;
   /** How often an open stream is sent a comment, in milliseconds. */
   readonly commentEvery: number;
@@ -75,7 +85,7 @@ export async function createFaces(options: FacesOptions) {
     organisationData: databases.organisationData,
     storeSample,
     tracker,
-    webhooks: options.webhooks,
+    webhooks: options.webhooks.ofUser,
     limiter: metrics.counted('user', limiters.keys),
     failures: metrics.counted('address', limiters.failures),
     webhookPart: {
@@ -84,6 +94,7 @@ export async function createFaces(options: FacesOptions) {
     },
     onError: logError('settings failed'),
   });
+  const operator = options.jobs && (await createOperatorFace(options, options.jobs));
   const pages = createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') });
 
   return {
@@ -97,6 +108,8 @@ export async function createFaces(options: FacesOptions) {
           throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
         }
         await tracker.run(exchange, () => graphql.handle(exchange, settings.openContext));
+      } else if (face === 'operator' && operator) {
+        await tracker.run(exchange, () => operator.answer(exchange));
       } else if (face === 'settings') {
         settings.serve(exchange);
       } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
@@ -106,12 +119,60 @@ export async function createFaces(options: FacesOptions) {
       }
     },
     /** Answers a request at ADMIN_PORT. */
-    async answerAdmin(exchange: Exchange): Promise<void> {
+    async answerAdmin(exchange: Exchange, face: Face): Promise<void> {
+      if (face === 'operator' && operator) return tracker.run(exchange, () => operator.answer(exchange));
       if ((await health(exchange)) || (await adminMetricsPage(exchange))) return;
       throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
     },
+    async stop(): Promise<void> {
+      await Promise.all([graphql.stop(), operator?.stop()]);
+    },
+  };
+}
+
+/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): the same as those of keys, with another schema and other callers. */
+async function createOperatorFace(
+  {
+    config,
+    databases,
+    control,
+    logger,
+    availability,
+    tracker,
+    metrics,
+    limiters,
+    webhooks,
+    commentEvery,
+  }: FacesOptions,
+  jobs: NonNullable<FacesOptions['jobs']>,
+) {
+  const schemas = operatorSchemas();
+  const openContext = operatorContextFactory({
+    ...{ config, databases, control, availability, webhooksOf: webhooks.webhooksOf, poke: jobs.poke },
+    limiter: metrics.counted('operator', limiters.keys),
+    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
+    admit: () => {
+      tracker.admit();
+    },
+  });
+  const { graphql: schema, operations } = schemas;
+  const graphql = await createGraphqlFace({
+    ...{ schema, operations, openContext, logger, introspection: 'key', commentEvery },
+    onFastRead: undefined,
+  });
+  const rest = createRestFace({
+    ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext, publicUrl: config.PUBLIC_URL },
+  });
+  return {
+    answer: (exchange: Exchange): Promise<void> =>
+      exchange.path === OPERATOR_GRAPHQL ? graphql.handle(exchange) : rest(exchange),
     stop: () => graphql.stop(),
   };
+}
+
+/** Whether a path is of the operator API. */
+export function isOperator(path: string): boolean {
+  return path === OPERATOR_GRAPHQL || path === OPERATOR_BASE || path.startsWith(`${OPERATOR_BASE}/`);
 }
 
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */

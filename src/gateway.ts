@@ -9,7 +9,8 @@ import { WRONG_FROM } from './database/clock';
 import type { Databases } from './database/connect';
 import { createTails } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
-import { createFaces, faceOf } from './faces';
+import { createFaces, faceOf, isOperator, OPERATOR_GRAPHQL } from './faces';
+import { createJobWorker } from './jobs/worker';
 import { GRAPHQL_ERRORS } from './graphql';
 import { type Exchange, noteUnavailable } from './http/exchange';
 import { PROBLEM, writeError } from './http/problem';
@@ -20,6 +21,7 @@ import { createMetrics, type Face, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
 import { publishedSchemas } from './published';
 import { createRecording, traced } from './recording';
+import { operatorModel } from './schema/model';
 import { SETTINGS_GRAPHQL } from './settings';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
@@ -41,6 +43,9 @@ export interface GatewayOptions {
   readonly tracing?: Tracing;
 }
 
+/** Where errors are those of GraphQL, whichever face it is. */
+const GRAPHQL_PATHS: readonly string[] = [SETTINGS_GRAPHQL, OPERATOR_GRAPHQL];
+
 /** What the gateway needs from the server that runs it. */
 export interface Carrier {
   readonly isDraining: () => boolean;
@@ -55,7 +60,10 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const { config, databases, control, logger, demoKey, tracing } = options;
   const { isDraining, streams } = carrier;
   const schemas = publishedSchemas();
-  const operations = schemas.operations.map(({ name }) => name);
+  const hasOperators = config.OPERATOR_TOKENS.length > 0;
+  const jobs = hasOperators ? createJobWorker({ databases, control, logger }) : undefined;
+  const declared = [...schemas.operations, ...(hasOperators ? operatorModel.operations : [])];
+  const operations = declared.map(({ name }) => name);
   const traffic = createTraffic(options, carrier, operations);
   const { availability, tracker, metrics, bodies, turns, waiting, tails, webhooks } = traffic;
   // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
@@ -64,7 +72,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
   const faces = await createFaces({
     ...{ config, databases, control, logger, demoKey, schemas, availability, tracker, metrics, limiters, isDraining },
-    ...{ ...callers, webhooks: webhooks.ofUser, commentEvery: streams.commentEvery },
+    ...{ ...callers, webhooks, jobs, commentEvery: streams.commentEvery },
   }).catch(async (error: unknown) => {
     // open, they would keep a failed start from ending
     availability.stop();
@@ -95,24 +103,27 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
         logger.error({ ...ids, code: known.code, error: describeError(error) }, 'request failed');
       }
       exchange.log.code = known.code;
-      const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
+      const isGraphql = face === 'graphql' || GRAPHQL_PATHS.includes(exchange.path);
       writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
     }
   }
 
   return {
-    ...{ metrics, bodies, turns, tails, webhooks },
+    ...{ metrics, bodies, turns, tails, webhooks, jobs },
     handle(exchange: Exchange): Promise<void> {
-      const face = faceOf(exchange);
+      const isOpen = config.ADMIN_PORT === undefined && hasOperators;
+      const face = isOpen && isOperator(exchange.path) ? 'operator' : faceOf(exchange);
       return answer(exchange, face, () => faces.answer(exchange, face));
     },
     /** Answers an exchange at ADMIN_PORT. */
-    handleAdmin: (exchange: Exchange): Promise<void> =>
-      answer(exchange, 'operation', () => faces.answerAdmin(exchange)),
+    handleAdmin(exchange: Exchange): Promise<void> {
+      const face = hasOperators && isOperator(exchange.path) ? 'operator' : 'operation';
+      return answer(exchange, face, () => faces.answerAdmin(exchange, face));
+    },
     /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
-      await Promise.all([tails.stop(), webhooks.stop()]);
+      await Promise.all([tails.stop(), webhooks.stop(), jobs?.stop()]);
     },
     /** After the drain. */
     async stop(): Promise<void> {

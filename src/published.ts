@@ -1,12 +1,18 @@
 import { collections, resolvers } from './resources';
 import { buildSchemas, type Schemas } from './operations/build';
 import { mergeResolvers, type Resolvers } from './operations/run';
-import { published } from './schema/model';
+import { operatorResolvers } from './operator/resolvers';
+import { operatorModel, published } from './schema/model';
 import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
   return buildSchemas(published, publishedResolvers(), collections);
+}
+
+/** The schemas of the operator API. */
+export function operatorSchemas(): Schemas {
+  return buildSchemas(operatorModel, operatorResolvers);
 }
 
 export function publishedResolvers(): Resolvers {

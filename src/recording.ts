@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Principal } from './auth/principal';
+import type { Caller } from './auth/principal';
 import type { Exchange, Unavailable } from './http/exchange';
 import { describeError, redactPath } from './log';
 import { type Face, type Metrics, operationLabel } from './metrics';
@@ -190,7 +190,8 @@ function limitedLines(logger: Logger, says: string) {
   };
 }
 
-function callerFields(principal: Principal): Record<string, string> {
+function callerFields(principal: Caller): Record<string, string> {
+  if (principal.kind === 'operator') return { operator: principal.name };
   const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
   return { ...who, organisation_id: principal.organisation.id };
 }
@@ -210,7 +211,7 @@ export function traced(
     const { operation, principal } = log;
     const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
     const keyId = principal?.kind === 'key' ? principal.key.id : undefined;
-    span.end({ status, operation, keyId, organisationId: principal?.organisation.id });
+    span.end({ status, operation, keyId, organisationId: principal?.organisation?.id });
   });
   return span.run;
 }

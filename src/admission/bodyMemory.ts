@@ -1,6 +1,6 @@
 import { addressBucket } from '../auth/addresses';
 import { AppError } from '../errors';
-import type { Principal } from '../auth/principal';
+import type { Caller } from '../auth/principal';
 
 /*
  * Counts the memory of all request bodies, the bytes received and the values parsed from them, until the request is done, and of all large
@@ -21,7 +21,7 @@ const REFUSALS = {
 /** Whose a body and an answer are: an exchange. */
 interface Sender {
   readonly address: string;
-  readonly log: { readonly principal?: Principal };
+  readonly log: { readonly principal?: Caller };
   readonly response: {
     readonly closed: boolean;
     readonly destroyed: boolean;
@@ -123,6 +123,7 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
 
 function ownersOf({ log: { principal }, address }: Sender): Owner[] {
   if (!principal) return [{ kind: 'caller', name: `address ${addressBucket(address)}` }];
+  if (principal.kind === 'operator') return [{ kind: 'caller', name: `operator ${principal.name}` }];
   const { organisation } = principal;
   const caller = principal.kind === 'key' ? `key ${principal.key.id}` : `user ${organisation.id} ${principal.user.id}`;
   return [

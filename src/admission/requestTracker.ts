@@ -2,7 +2,7 @@ import type { Availability } from '../database/availability';
 import { AWAY } from '../database/cluster';
 import { DEFAULT_CLUSTER } from '../database/connect';
 import { AppError } from '../errors';
-import type { Organisation, Principal } from '../auth/principal';
+import type { Caller, Organisation } from '../auth/principal';
 
 /*
  * Limits how long and how many requests wait for the database. The driver's timeouts are per stage, and apply again to a
@@ -34,7 +34,7 @@ const MOST_OF_CLUSTER = MOST_IN_FLIGHT / 2;
 /** The part of an exchange used here. */
 export interface TrackedExchange {
   readonly response: { readonly writableEnded: boolean };
-  readonly log: { readonly principal?: Principal };
+  readonly log: { readonly principal?: Caller };
   readonly isReceiving: boolean;
   readonly isWaiting: boolean;
   readonly held: number;
@@ -128,7 +128,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     hasOthers(organisationId: string): boolean {
       for (const { isReceiving, isWaiting, held, response, log } of inFlight.keys()) {
         const isAtWork = !isReceiving && !isWaiting && held === 0 && !response.writableEnded;
-        if (isAtWork && log.principal?.organisation.id !== organisationId) return true;
+        if (isAtWork && log.principal?.organisation?.id !== organisationId) return true;
       }
       return false;
     },
@@ -190,8 +190,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
 }
 
 /** The clusters that a request of a caller waits for. */
-function clustersOf(principal: Principal | undefined): string[] {
-  return [...new Set([DEFAULT_CLUSTER, principal?.organisation.cluster ?? DEFAULT_CLUSTER])];
+function clustersOf(principal: Caller | undefined): string[] {
+  return [...new Set([DEFAULT_CLUSTER, principal?.organisation?.cluster ?? DEFAULT_CLUSTER])];
 }
 
 function away(cluster: string | undefined): AppError {

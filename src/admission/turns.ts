@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Principal } from '../auth/principal';
+import type { Caller } from '../auth/principal';
 import { AppError } from '../errors';
 
 /*
@@ -32,7 +32,7 @@ export function isLargePage({ limit }: Readonly<Record<string, unknown>>): boole
 interface Taker {
   readonly request: Pick<IncomingMessage, 'socket'>;
   readonly response: Pick<ServerResponse, 'closed' | 'once'>;
-  readonly log: { readonly principal?: Principal };
+  readonly log: { readonly principal?: Caller };
   isWaiting: boolean;
 }
 
@@ -125,7 +125,7 @@ export function createTurns(onRefused: () => void) {
 }
 
 function nameOf({ log }: Taker, part: LargePart): string | undefined {
-  return log.principal && `${log.principal.organisation.id} ${part}`;
+  return log.principal && `${log.principal.organisation?.id ?? 'operator'} ${part}`;
 }
 
 function tooMany(): AppError {

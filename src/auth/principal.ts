@@ -29,7 +29,11 @@ export const modeOf = ({ sandbox_of }: Pick<Organisation, 'sandbox_of'>): Mode =
 export const hasApiAccess = (organisation: Pick<Organisation, 'plan' | 'sandbox_of'>): boolean =>
   PLANS[organisation.plan].integrations || modeOf(organisation) === 'test';
 
+/** Whoever acts for an organisation. */
 export type Principal = KeyPrincipal | UserPrincipal;
+
+/** Whoever calls. */
+export type Caller = Principal | OperatorPrincipal;
 
 export interface KeyPrincipal {
   readonly kind: 'key';
@@ -51,8 +55,17 @@ export interface UserPrincipal {
   readonly user: User;
 }
 
+/** Who runs the gateway, over its API. */
+export interface OperatorPrincipal {
+  readonly kind: 'operator';
+  /** Name of the token. */
+  readonly name: string;
+  readonly organisation?: undefined;
+}
+
 export interface User {
-  /** `oidc:<subject>` or `link:<name>`. */
+  /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link of an application of the operator. */
   readonly id: string;
   readonly name: string;
+  readonly email?: string | undefined;
 }

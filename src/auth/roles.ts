@@ -9,6 +9,13 @@ export const ROLES = {
 export type RoleName = keyof typeof ROLES;
 export type Role = (typeof ROLES)[RoleName];
 
+/** What those have who run the gateway: the name in the SDL's `Role` enum. No user has it, whatever an identity provider says. */
+export const OPERATOR = 'operator';
+export type NeededRole = Role | typeof OPERATOR;
+
+/** What `@access(role:)` may name. */
+export const NEEDED_ROLES: Readonly<Record<string, NeededRole>> = { ...ROLES, OPERATOR };
+
 export const ALL_ROLES: readonly Role[] = Object.values(ROLES);
 
 export function isRole(value: unknown): value is Role {
@@ -16,6 +23,6 @@ export function isRole(value: unknown): value is Role {
 }
 
 /** Whether a role includes another: an admin can do everything a member can. */
-export function includesRole(held: Role, needed: Role): boolean {
-  return ALL_ROLES.indexOf(held) >= ALL_ROLES.indexOf(needed);
+export function includesRole(held: Role, needed: NeededRole): boolean {
+  return needed !== OPERATOR && ALL_ROLES.indexOf(held) >= ALL_ROLES.indexOf(needed);
 }

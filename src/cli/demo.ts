@@ -15,7 +15,8 @@ import type { JsonOption } from './help';
 import { loadSample } from './sandbox';
 import { serveUntilStopped } from './serve/serveUntilStopped';
 import type { Store } from './store';
-import { note, paint, printJson, printPainted, reachable, signInUrl } from './terminal';
+import { signInUrl } from '../organisations/sessions';
+import { note, paint, printJson, printPainted, reachable } from './terminal';
 
 /** The demo's defaults, which the environment overrides. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;

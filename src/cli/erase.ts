@@ -1,14 +1,13 @@
 import { join } from 'node:path';
 import { customers } from '../resources/customers/customers';
 import { eraseCustomer } from '../resources/eraseCustomer';
-import { MovingError } from '../organisations/erasing';
+import { eraseOrganisation } from '../jobs/eraseOrganisation';
 import { comparable } from '../schema/callerKeys';
 import { stampedWrite } from '../database/openWrites';
 import { changedAt, writeRows } from '../stored/rows';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
 import { exportFolder, prepareFolder } from './export';
 import type { JsonOption, OrgOption } from './help';
-import { dropUntilGone } from './org/copies';
 import type { Store } from './store';
 import { note, printResult } from './terminal';
 import { requireConfirmed, requireOrganisation, withStore } from './withStore';
@@ -97,40 +96,22 @@ export async function erase(
   store: Store,
   { id, confirm, folder, isOwn, signal }: Erasing,
 ): Promise<string | undefined> {
-  const { control, databases } = store;
-  const before = await control.organisations.find(id);
-  if (!before) {
-    const cluster = await control.erasing.clusterOf(id);
-    if (cluster === undefined) throw notFound('organisation', id);
-    await dropUntilGone(await databases.open({ id, cluster }));
-    return undefined;
-  }
-  const { move, copies = [] } = (await control.moving.movesOf(id)) ?? {};
-  if (move) throw new MovingError(id, move.to);
-  requireConfirmed('organisation', confirm, before.name);
-  // before anything is changed: the export can be written, and its clusters respond
-  const exporting =
-    folder === undefined ? undefined : { folder, force: isOwn || before.state === 'erasing', keys: undefined };
-  if (exporting && before.state !== 'erasing') await prepareFolder(exporting);
-  const data = await databases.open(before);
-  const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
-  const erasure = await control.erasing.begin(id);
-  if (!erasure) throw notFound('organisation', id);
-  for (const { id: sandbox, name } of await control.sandboxes.allOf(id)) {
-    await erase(store, { id: sandbox, confirm: name, folder: undefined, isOwn: true, signal });
-  }
-  await data.slots.fence();
-  if (!erasure.exported) {
-    if (exporting) {
-      await exportFolder({ ...exporting, organisation: before, data, signal });
-      note(`exported to ${exporting.folder}`);
-    }
-    if (signal.aborted) throw interrupted('run the same command again');
-    await control.erasing.noteExported(id);
-  }
-  for (const one of [data, ...old]) await dropUntilGone(one);
-  await control.erasing.finish(erasure.organisation);
-  // what was made before the row was deleted
-  await dropUntilGone(data);
-  return folder;
+  const wanted = folder === undefined ? undefined : { folder, keys: undefined };
+  const erased = await eraseOrganisation(store, id, {
+    async check({ name, state }) {
+      requireConfirmed('organisation', confirm, name);
+      // before anything is changed: the export can be written
+      if (wanted && state !== 'erasing') await prepareFolder({ ...wanted, force: isOwn });
+    },
+    async exportTo(organisation, data) {
+      if (!wanted) return;
+      await exportFolder({ ...wanted, force: isOwn || organisation.state === 'erasing', organisation, data, signal });
+      note(`exported to ${wanted.folder}`);
+    },
+    mayDrop() {
+      if (signal.aborted) throw interrupted('run the same command again');
+    },
+  });
+  if (!erased) throw notFound('organisation', id);
+  return erased === 'erased' ? folder : undefined;
 }

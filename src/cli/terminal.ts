@@ -159,11 +159,6 @@ export function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
-/** The one-time sign-in URL for a link's token; `base` is the gateway's URL. */
-export function signInUrl(base: string, token: string): string {
-  return `${base}/settings/sign-in?link=${token}`;
-}
-
 /** Writes to stdout, and waits while its reader is slow; a closed one ends the wait. @throws AbortError */
 export async function printSlowly(text: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

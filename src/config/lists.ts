@@ -39,6 +39,35 @@ export function readClusters(text: string, context: z.RefinementCtx): Record<str
   return clusters;
 }
 
+export interface OperatorToken {
+  /** Who has it, for logs and the audit log. */
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** Tokens of operators; several may have one name, while one replaces the other. Errors refer to an entry by number, since it has a secret. */
+export function readTokens(text: string, context: z.RefinementCtx): readonly OperatorToken[] {
+  const tokens: OperatorToken[] = [];
+  const fault = (message: string): void => {
+    context.addIssue({ code: 'custom', message });
+  };
+  const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '');
+  for (const [at, entry] of entries.entries()) {
+    const [, name, secret] = /^([a-z0-9-]{1,40})=([\x21-\x7e]+)$/.exec(entry) ?? [];
+    const which = `entry ${String(at + 1)}`;
+    if (name === undefined || secret === undefined)
+      fault(`${which} must be name=secret, where name uses a-z, 0-9 and -, and secret visible ASCII without , and ;`);
+    else if (secret.length < LEAST_SECRET)
+      fault(`${which} must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`);
+    else if (tokens.some((other) => other.secret === secret)) fault(`${which} repeats the secret of another`);
+    else tokens.push({ name, secret });
+  }
+  return tokens;
+}
+
+/** A secret that is shorter could be guessed, or computed from one signature. */
+export const LEAST_SECRET = 32;
+
 /** Files that clusters may have: of each, and of some by name. */
 interface ClusterFiles {
   readonly each: number;

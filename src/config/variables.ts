@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
-import { CLUSTER_FILES, readClusterFiles, readClusters, readHeaders, readRanges } from './lists';
+import {
+  CLUSTER_FILES,
+  LEAST_SECRET,
+  readClusterFiles,
+  readClusters,
+  readHeaders,
+  readRanges,
+  readTokens,
+} from './lists';
 
 /* Every variable, with its default and a line for `--help`. */
 
@@ -51,9 +59,6 @@ function isSecureOrLocal(text: string): boolean {
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
 }
-
-/** A secret of webhooks that is shorter could be guessed from one signature. */
-const LEAST_SECRET = 32;
 
 /** Most points per minute, which GraphQL's Int can hold. */
 export const MOST_POINTS = 1_000_000_000;
@@ -221,9 +226,17 @@ export const VARIABLES = {
   },
   ADMIN_PORT: {
     schema: wholeNumber(0, 65535).optional(),
-    help: 'port for /metrics and the health checks alone, which anyone who can connect may read; PORT then has no /metrics',
+    help: 'port for /metrics and the health checks, which anyone who can connect may read, and for the operator API; PORT then has neither /metrics nor that',
   },
   ADMIN_HOST: { schema: nonEmpty.optional(), help: 'address for ADMIN_PORT to listen on; if unset, HOST' },
+  OPERATOR_TOKENS: {
+    schema: z.string().transform(readTokens).default([]),
+    help: 'tokens for the operator API as name=secret, separated by whitespace, commas or ;, each secret at least 32 characters; without them there is no such API',
+  },
+  OPERATOR_ALLOW: {
+    schema: list.transform(readRanges).default([]),
+    help: 'CIDR ranges, comma-separated, that the operator API may be called from; from anywhere if unset',
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: z.string().refine(isHttpUrl, 'must be an http or https URL, without /v1/traces').optional(),
     help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
@@ -244,4 +257,5 @@ export const VARIABLES = {
 export const SECRETS = [
   ...(['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
   ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'] as const),
+  ...(['OPERATOR_TOKENS'] as const),
 ] satisfies readonly (keyof typeof VARIABLES)[];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../auth/authenticate';
-import { type KeyPrincipal, modeOf, type Principal } from '../auth/principal';
+import { type Caller, type KeyPrincipal, modeOf } from '../auth/principal';
 import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
 import type { IncomingRequest } from '../operations/context';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
@@ -47,7 +47,7 @@ interface ExchangeLog {
   /** The requested root fields. */
   operation?: string;
   code?: string;
-  principal?: Principal;
+  principal?: Caller;
   /** Why it is not authenticated. */
   refusal?: Refusal;
   /** Why it, or one of its fields, is unavailable. */
@@ -70,7 +70,7 @@ export interface Unavailable {
 
 /** Notes why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
 export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError, error: unknown): void {
-  const { reason = 'away', cluster = log.principal?.organisation.cluster } = known.extras;
+  const { reason = 'away', cluster = log.principal?.organisation?.cluster } = known.extras;
   const { stack: _, ...failure } = describeError(error);
   const isMeant = findAppError(error) !== undefined;
   log.unavailable ??= { reason, cluster, detail: known.detail, ...(!isMeant && { error: failure }) };
@@ -159,6 +159,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     },
     onPrincipal: (principal) => {
       exchange.log.principal = principal;
+      if (principal.kind !== 'key') return;
       if (modeOf(principal.organisation) === 'test') exchange.response.setHeader('Scopegate-Mode', 'test');
       warnOfExpiry(exchange.response, principal);
     },

@@ -8,7 +8,7 @@ import { tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
-export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation';
+export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation' | 'operator';
 
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
@@ -18,7 +18,7 @@ const SHED_REASONS = ['database', 'cluster', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
 /** What limits requests. */
-const LIMITERS = ['key', 'organisation', 'user', 'address', 'introspection'] as const;
+const LIMITERS = ['key', 'organisation', 'user', 'operator', 'address', 'introspection'] as const;
 /** HTTP statuses of requests that are not read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];
 /** How an attempt to send a webhook ends: given up after the last one. */

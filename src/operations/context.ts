@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Authenticate, Refusal } from '../auth/authenticate';
 import { requireAccess } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
-import type { KeyPrincipal, Organisation, Principal } from '../auth/principal';
+import type { KeyPrincipal, OperatorPrincipal, Organisation, Principal } from '../auth/principal';
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from '../database/organisationData';
@@ -27,6 +27,12 @@ export interface RequestContext {
   readonly integrations?: Integrations;
   /** The webhooks of the organisation, for a signed-in user only. */
   readonly webhooks?: OwnWebhooks;
+  /** What an operator does, for an operator only. */
+  readonly operator?: object;
+  /** Called by a write if what it would create was there already. */
+  readonly noteExisting?: () => void;
+  /** Whether it was. */
+  readonly isExisting?: boolean;
   /** The organisation's events, for a key only. */
   readonly events?: EventSource | undefined;
   /** The cursor from which a caller resumes a stream that was interrupted, from its header Last-Event-ID. */
@@ -63,7 +69,7 @@ export interface IncomingRequest {
   /** Called if the answer of a write is replayed. */
   readonly onReplay: () => void;
   /** Called with the caller as soon as it is known, for the log. */
-  readonly onPrincipal: (principal: KeyPrincipal) => void;
+  readonly onPrincipal: (principal: KeyPrincipal | OperatorPrincipal) => void;
   /** Called with the reason why there is no caller, for the log. */
   readonly onRefused?: (refusal: Refusal) => void;
   /** Runs an operation in a span of its own, if the request is traced. */

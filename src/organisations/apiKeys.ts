@@ -5,7 +5,7 @@ import { coalescedReads } from '../database/coalesce';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
-import { type Attempt, type Keep, keyAnswers } from './keyAnswers';
+import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import {
   changesOf,
   describe,
@@ -59,15 +59,15 @@ const KEYS_AT_ONCE = 200;
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'MAX_KEYS'>;
   readonly actor: Actor;
+  readonly answers: KeyAnswers;
 }
 
 export type ApiKeys = ReturnType<typeof apiKeys>;
 
-export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
+export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber, answers }: ApiKeysOptions) {
   const operator: Authority = { actor };
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
-  const answers = keyAnswers(models, now);
 
   async function madeBefore(id: string, key: string): Promise<MadeKey | undefined> {
     const document = await loader.load(id);

@@ -36,7 +36,7 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export interface Actor {
-  /** `cli:<user>`, `user:<id>`, or `system:webhooks` for what a gateway does by itself. */
+  /** `cli:<user>`, `operator:<token>`, `user:<id>`, or `system:webhooks` for what a gateway does by itself. */
   readonly who: string;
   readonly name?: string;
   /** Host or network address. */

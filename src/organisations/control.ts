@@ -1,16 +1,18 @@
+import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import type { Databases } from '../database/connect';
 import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
-import type { AuditAction } from './auditEvents';
+import type { Actor, AuditAction } from './auditEvents';
 import { erasing } from './erasing';
 import { feeds, organisations } from './organisations';
+import { jobs } from './jobs';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
-import type { Attempt } from './keyAnswers';
+import { type Attempt, keyAnswers } from './keyAnswers';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
-import { type Session, sessions } from './sessions';
+import { type Session, sessions, userActor } from './sessions';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
 import { pepperGuard } from './pepper';
@@ -46,30 +48,42 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     await databases.reach(chosen);
     return chosen;
   };
-  const store = organisations(models, options.actor, place);
-  databases.openedBy(store.standingOf);
+  const answers = keyAnswers(models, now);
+  /** What is done to organisations, by somebody. */
+  const ofActor = (actor: Actor) => ({
+    organisations: organisations(models, actor, place, answers),
+    erasing: erasing(models, actor, now),
+    moving: moving(models, actor, now),
+  });
+  const store = ofActor(options.actor);
+  databases.openedBy(store.organisations.standingOf);
   const pepper = pepperGuard(databases.control, models, config, now);
-  const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
+  const keys = apiKeys(models, { ...options, config, now, answers, pepperNumber: pepper.number });
   const stores = {
     ...{ apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) },
-    sessions: sessions(models, now),
+    sessions: sessions(models, now, answers),
   };
   return {
     ...stores,
-    organisations: store,
+    ...store,
+    /** The same for an operator other than that of the command line. */
+    as: ofActor,
     sandboxes: sandboxes(models, place),
-    erasing: erasing(models, options.actor, now),
+    jobs: jobs(models, now),
     feeds: feeds(models),
-    moving: moving(models, options.actor, now),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),
     record: (action: AuditAction, organisationId: string, details: Record<string, unknown>) =>
       models.change((_session, record) => record(options.actor, action, organisationId, details)),
     placement: places,
-    webhooks: webhookEndpointsOf(models, now),
+    webhooks: webhookEndpointsOf(models, now, answers),
     webhookLeases: webhookLeases(models, now),
     pepper,
     /** The key operations of a signed-in user, acting from a network address, with the Idempotency-Key of the request. */
-    integrations: (session: Session, from: string, attempt?: Attempt) => integrationsOf(session, from, stores, attempt),
+    integrations: ({ organisation, home, user }: Session, from: string, attempt?: Attempt) =>
+      integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores, attempt),
+    /** The same for an operator. */
+    integrationsOf: (organisation: Organisation, actor: Actor, attempt?: Attempt) =>
+      integrationsOf({ organisation, home: organisation.id, name: actor.who, actor }, stores, attempt),
   };
 }

@@ -2,6 +2,7 @@ import { type ClientSession, type Model, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels, LinkDocument, RecordEvent } from './models';
+import { JobRefused } from './jobs';
 import { organisationUsageId } from './keyUsage';
 import { toOrganisation } from './organisations';
 
@@ -14,9 +15,7 @@ export interface Erasure {
 const KEYS_AT_ONCE = 1000;
 
 /** What is being moved is changed by the process that moves it. */
-export class MovingError extends Error {
-  override readonly name = 'MovingError';
-
+export class MovingError extends JobRefused {
   constructor(id: string, to: string) {
     super(
       `organisation ${id} is being moved to cluster ${to}; let that finish, or run scopegate org move ${id} --undo`,

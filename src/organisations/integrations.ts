@@ -2,17 +2,18 @@ import { parseRange, rangeFault } from '../auth/addresses';
 import { type ApiKey, nameFault } from '../auth/keys';
 import { requirePlan } from '../auth/authenticate';
 import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
+import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import type { Page } from '../database/pagination';
 import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, MadeKey } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
-import type { AuditEvent, Authority } from './auditEvents';
+import type { Actor, AuditEvent, Authority } from './auditEvents';
 import type { Attempt } from './keyAnswers';
 import { KeyRefused } from './keyDocuments';
 import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
-import { type Session, type Sessions, userActor } from './sessions';
+import type { Sessions } from './sessions';
 import type { UsageCounts } from './models';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import type { RequestRow } from './requestRows';
@@ -51,20 +52,28 @@ const DEFAULT_OVERLAP_HOURS = 24;
 
 export type Integrations = ReturnType<typeof integrationsOf>;
 
+/** Who acts for an organisation. */
+interface Integrator {
+  readonly organisation: Organisation;
+  /** Id of the organisation that has the users: itself, or of a sandbox its owner. */
+  readonly home: string;
+  /** As shown with what it creates. */
+  readonly name: string;
+  readonly actor: Actor;
+}
+
 /**
- * The operations of one organisation's keys, usage and audit log, for a signed-in user, by their names in schema/settings.graphql. A key
+ * The operations of one organisation's keys, usage and audit log, for a signed-in user, by their names in schema/settings.graphql, or an operator. A key
  * of another organisation is `not_found`, like one that never existed. With an `attempt`, a key is made once however often the request
  * is repeated.
  */
 export function integrationsOf(
-  session: Session,
-  from: string,
+  { organisation, home, name: createdBy, actor }: Integrator,
   { apiKeys, audit, usage, requests, sessions }: Stores,
   attempt: Attempt | undefined,
 ) {
-  const { organisation, user } = session;
   const organisationId = organisation.id;
-  const by: Authority = { actor: userActor(user, from), organisationId };
+  const by: Authority = { actor, organisationId };
 
   /** A key in the API, as an allowlist of members: a hash can never leak. */
   function shown(key: ApiKey) {
@@ -111,19 +120,22 @@ export function integrationsOf(
     api_key: async ({ id }: KeyId) => shown(await requireKey(id)),
     key_usage: async ({ id, period }: KeyId & { readonly period: UsagePeriod }) =>
       withSums(await usage.read((await requireKey(id))._id, period)),
+    /** Of all keys, on each of some days. */
+    usage_between: async ({ from, to }: { readonly from: Date; readonly to: Date }) =>
+      withSums(await usage.readDays(organisationUsageId(organisationId), from, to)),
     /** Of all keys, the revoked and expired ones included. */
     organisation_usage: async ({ period }: { readonly period: UsagePeriod }) =>
       withSums(await usage.read(organisationUsageId(organisationId), period)),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
-    members: () => sessions.members(session.home),
+    members: () => sessions.members(home),
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
 
     async create_api_key(args: NewKeyArgs) {
       const { name = '', ...read } = readArguments(args);
       requirePlan(organisation);
-      const more = { name, organisationId, created_by: user.name, expires_at: expiryOf(args.expires_at) ?? null };
+      const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
       const created = await apiKeys.create({ ...read, ...more }, by, attempt).catch(explain);
       if (!created) throw notFound('organisation');
       return made(created);

@@ -27,7 +27,7 @@ export interface KeyCall {
   readonly args: unknown;
 }
 
-/** Stores the answer in the transaction that makes the key; the first write of that. */
+/** Stores the answer in the transaction that makes the key, or what else is shown once; the first write of that. */
 export type Keep = (session: ClientSession, id: string, key: string) => Promise<void>;
 
 /** 256 random bits: what can be guessed does not seal. */
@@ -35,7 +35,9 @@ const STRONG_KEY = /^[\w-]{43}$/;
 const CIPHER = 'aes-256-gcm';
 const [NONCE_BYTES, TAG_BYTES] = [12, 16];
 
-/** Answers with a key's text, by the database's time. */
+export type KeyAnswers = ReturnType<typeof keyAnswers>;
+
+/** Answers with what is shown once, such as a key's text, by the database's time. */
 export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers'>, now: () => number) {
   return {
     /**
@@ -91,8 +93,7 @@ export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers
 
 const WEAK_KEY = {
   ...{ parameter: 'Idempotency-Key', code: 'format' },
-  detail:
-    'must be 256 random bits as 43 characters of base64url, since the new key is kept sealed with it for 24 hours',
+  detail: 'must be 256 random bits as 43 characters of base64url, since the answer is kept sealed with it for 24 hours',
 };
 
 function seal(text: string, key: Buffer): string {

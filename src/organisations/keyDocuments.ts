@@ -66,10 +66,12 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
 
 /** Of keys with a text in their name, or whose value begins or ends with it as far as lists show it. */
 export function searchCondition(text: string): Record<string, unknown> {
-  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  const name = trusted({ $regex: literal, $options: 'i' });
-  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
+  const name = trusted({ $regex: literal(text), $options: 'i' });
+  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal(text)}` }) }, { last_four: text }] };
 }
+
+/** The regular expression that matches a text. */
+export const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** The members that differ, with their old and new values. */
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {

@@ -64,6 +64,21 @@ export function keyUsage(models: ControlModels) {
     return new Set(ids.filter((id) => organisations.has(ownerOf(id))));
   }
 
+  async function report(keyId: string, unit: Unit, first: number, buckets: number): Promise<UsageReport> {
+    const starts = Array.from({ length: buckets }, (_, at) => first + at * LENGTHS[unit]);
+    const within = trusted({ $gte: new Date(first), $lte: new Date(starts.at(-1) ?? first) });
+    const rows = await usage.find({ key_id: keyId, unit, start: within }).lean();
+    const byStart = new Map(rows.map((row) => [row.start.getTime(), row]));
+    return {
+      buckets: starts.map((start) => {
+        const { requests = 0, errors = 0, rate_limited = 0, mcp = 0 } = byStart.get(start) ?? {};
+        return { start: new Date(start), requests, errors, rate_limited, mcp };
+      }),
+      operations: operationsOf(rows),
+      codes: codesOf(rows),
+    };
+  }
+
   return {
     /**
      * Adds counts to their hours and days, all in one command. Resolves with those that failed, for which `onError` is called: the others
@@ -90,22 +105,14 @@ export function keyUsage(models: ControlModels) {
       return parts.filter((_part, at) => failed?.has(at));
     },
     /** The requests of a key, or of an organisation ({@link organisationUsageId}), in a period up to now. */
-    async read(keyId: string, period: UsagePeriod): Promise<UsageReport> {
+    read(keyId: string, period: UsagePeriod): Promise<UsageReport> {
       const { unit, buckets } = PERIODS[period];
       const last = startOf(new Date(), unit).getTime();
-      const starts = Array.from({ length: buckets }, (_, at) => last - (buckets - 1 - at) * LENGTHS[unit]);
-      const since = trusted({ $gte: new Date(starts[0] ?? last) });
-      const rows = await usage.find({ key_id: keyId, unit, start: since }).lean();
-      const byStart = new Map(rows.map((row) => [row.start.getTime(), row]));
-      return {
-        buckets: starts.map((start) => {
-          const { requests = 0, errors = 0, rate_limited = 0, mcp = 0 } = byStart.get(start) ?? {};
-          return { start: new Date(start), requests, errors, rate_limited, mcp };
-        }),
-        operations: operationsOf(rows),
-        codes: codesOf(rows),
-      };
+      return report(keyId, unit, last - (buckets - 1) * LENGTHS[unit], buckets);
     },
+    /** The same on some days, both included. */
+    readDays: (keyId: string, from: Date, to: Date): Promise<UsageReport> =>
+      report(keyId, 'day', from.getTime(), (to.getTime() - from.getTime()) / DAY + 1),
   };
 }
 

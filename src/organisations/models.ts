@@ -8,6 +8,7 @@ import type { OrganisationState } from '../auth/states';
 import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import type { JobRow } from './jobRows';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
@@ -34,6 +35,8 @@ export interface OrganisationDocument {
   }[];
   /** What is known of its events; nothing if it was never moved and lost none. */
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
+  /** The operator's own id of it. */
+  readonly external_ref?: string;
   /** Of a sandbox: the id of the organisation that it belongs to. */
   readonly sandbox_of?: string;
   /** Of a sandbox that has not got all of its sample yet: a UUID for each time that it was made or emptied. */
@@ -126,6 +129,7 @@ const COLLECTIONS = {
     { on: { 'move.to': 1 }, options: { sparse: true } },
     // at most one each
     { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
+    { on: { external_ref: 1 }, options: { unique: true, sparse: true } },
   ]),
   apiKeys: definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']),
   auditEvents: definedByType<AuditEvent>(
@@ -145,6 +149,11 @@ const COLLECTIONS = {
   webhookEndpoints,
   keyAnswers: definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]),
   requests: requestRows,
+  jobs: definedByType<JobRow>('jobs', [
+    // at most one each that has not ended
+    { on: { open_of: 1 }, options: { unique: true, sparse: true } },
+    EXPIRES,
+  ]),
   members: definedByType<MemberRow>('members', [{ on: { organisation_id: 1, last_sign_in_at: -1, _id: -1 } }]),
 } as const;
 

@@ -1,9 +1,8 @@
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import { lastKnownOf } from './placement';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
-import { toOrganisation } from './organisations';
+import { type Listed, toListed } from './organisations';
 
 /*
  * What the control database has of an organisation that moves to another cluster, and of the copies that moves leave
@@ -23,7 +22,7 @@ export class MoveRefused extends Error {
 }
 
 export interface Moves {
-  readonly organisation: Organisation;
+  readonly organisation: Listed;
   readonly move?: MoveDocument;
   readonly copies: NonNullable<OrganisationDocument['copies']>;
 }
@@ -122,7 +121,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
 
 function toMoves(document: OrganisationDocument): Moves {
   const { move, copies = [] } = document;
-  return { organisation: toOrganisation(document), ...(move && { move }), copies };
+  return { organisation: toListed(document), ...(move && { move }), copies };
 }
 
 /** @throws MoveRefused */

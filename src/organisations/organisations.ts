@@ -4,8 +4,13 @@ import type { Organisation } from '../auth/principal';
 import type { Plan } from '../auth/plans';
 import { type OrganisationState, STATES } from '../auth/states';
 import type { Place, Standing } from '../database/keeper';
+import { isDuplicateKey } from '../database/faults';
 import { nativeCollection } from '../database/native';
+import { findPage, type ListArguments, type Page } from '../database/pagination';
+import { notFound } from '../errors';
 import type { Actor, AuditAction } from './auditEvents';
+import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
+import { literal } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
 
 export interface NewOrganisation {
@@ -15,6 +20,23 @@ export interface NewOrganisation {
   /** The cluster for its database; by default the one with the most room. */
   readonly cluster?: string | undefined;
   readonly demo?: boolean;
+  /** The operator's own id of it, which is unique. */
+  readonly external_ref?: string | undefined;
+}
+
+/** An organisation as operators see it. */
+export interface Listed extends Organisation {
+  readonly external_ref: string | null;
+  readonly created_at: Date;
+}
+
+export interface OrganisationPageQuery extends ListArguments {
+  /** Part of the name, or the external_ref. */
+  readonly q?: string | null;
+  readonly plan?: Plan | null;
+  readonly state?: OrganisationState | null;
+  readonly cluster?: string | null;
+  readonly external_ref?: string | null;
 }
 
 export interface OrganisationQuery {
@@ -30,6 +52,11 @@ export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' }
 /** What a sandbox shares with the organisation that it belongs to. */
 type Shared = Pick<Organisation, 'plan' | 'state'>;
 
+/** The organisation with an external_ref is being erased. */
+export class StillErasing extends Error {
+  override readonly name = 'StillErasing';
+}
+
 /** A sandbox cannot be changed in what it shares with the organisation that it belongs to. */
 export class SharedByOwnerError extends Error {
   override readonly name = 'SharedByOwnerError';
@@ -44,8 +71,40 @@ export function organisations(
   models: ControlModels,
   actor: Actor,
   place: (cluster: string | undefined) => Promise<string>,
+  answers: KeyAnswers,
 ) {
   const rows = nativeCollection(models.organisations);
+
+  async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
+    const found = await rows.findOne(filter, { readPreference: 'primary' });
+    return found ? toListed(found) : undefined;
+  }
+
+  /** @throws StillErasing */
+  async function withRef(external_ref: string | undefined): Promise<Listed | undefined> {
+    const found = external_ref === undefined ? undefined : await findBy({ external_ref });
+    if (found?.state === 'erasing')
+      throw new StillErasing(
+        `organisation ${found.id} has this external_ref and is being erased; retry when it is gone`,
+      );
+    return found;
+  }
+
+  /** Stores a new organisation. */
+  async function insert(input: NewOrganisation, keep?: Keep): Promise<Listed> {
+    const cluster = await place(input.cluster);
+    const { name, plan, currency, demo, external_ref } = input;
+    const stored = { name, plan, currency, cluster, ...(external_ref !== undefined && { external_ref }) };
+    const document: OrganisationDocument = {
+      ...{ _id: randomUUID(), ...stored, state: 'active', ...(demo && { demo }), created_at: new Date() },
+    };
+    await models.change(async (session, record) => {
+      await keep?.(session, document._id, '');
+      await models.organisations.create([document], { session });
+      await record(actor, 'organisation.created', document._id, stored);
+    });
+    return toListed(document);
+  }
 
   /**
    * Changes an organisation and the copies that its keys have, at once, and its sandbox's plan and state with it. Undefined if there is
@@ -54,15 +113,14 @@ export function organisations(
   function change(
     id: string,
     set: Partial<Pick<Organisation, 'name' | 'plan' | 'currency' | 'state'>>,
-    action: AuditAction,
-    detailsOf: (before: Organisation) => Record<string, unknown>,
-  ): Promise<Organisation | undefined> {
+    eventsOf: (before: Organisation) => readonly (readonly [AuditAction, Record<string, unknown>])[],
+  ): Promise<Listed | undefined> {
     return models.change(async (session, record) => {
       const found = await models.organisations
         .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $set: set }, { session, returnDocument: 'before' })
         .lean();
       if (!found) return undefined;
-      const before = toOrganisation(found);
+      const before = toListed(found);
       const changed = { ...before, ...set };
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
@@ -71,7 +129,7 @@ export function organisations(
       if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
       await models.apiKeys.updateMany({ 'organisation.id': id }, { $set: inKeys(set) }, { session });
       if (isShared) await share(id, { plan, state }, session);
-      await record(actor, action, id, detailsOf(before));
+      for (const [action, details] of eventsOf(before)) await record(actor, action, id, details);
       return changed;
     });
   }
@@ -85,35 +143,80 @@ export function organisations(
     await models.apiKeys.updateMany({ 'organisation.id': sandbox._id }, { $set: inKeys(set) }, { session });
   }
 
+  /** Changes what is given, at once, with an audit event for each. */
+  const update = (id: string, set: Partial<Pick<Organisation, 'name' | 'plan' | 'state'>>) =>
+    change(id, set, (before) => {
+      const moved = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
+      const { name = before.name, plan = before.plan, state = before.state } = set;
+      const action = state === 'active' ? 'organisation.resumed' : 'organisation.suspended';
+      return [
+        ...(name === before.name ? [] : [['organisation.renamed', moved('name')] as const]),
+        ...(plan === before.plan ? [] : [['organisation.plan_changed', moved('plan')] as const]),
+        ...(state === before.state ? [] : [[action, {}] as const]),
+      ];
+    });
+
   return {
     /** Creates an organisation. Its database comes with its first write. @throws FullClusterError */
-    async create(input: NewOrganisation): Promise<Organisation> {
-      const cluster = await place(input.cluster);
-      const { name, plan, currency, demo } = input;
-      const organisation: Organisation = { id: randomUUID(), name, plan, currency, cluster, state: 'active' };
-      await models.change(async (session, record) => {
-        const { id, ...stored } = organisation;
-        const document = { _id: id, ...stored, ...(demo && { demo }), created_at: new Date() };
-        await models.organisations.create([document], { session });
-        const { state: _state, ...details } = stored;
-        await record(actor, 'organisation.created', id, details);
-      });
-      return organisation;
+    create: (input: NewOrganisation): Promise<Listed> => insert(input),
+    /**
+     * The same, or finds the one with its external_ref, or that of an earlier try. Calls at the same time make one.
+     * @throws StillErasing; FullClusterError; as {@link keyAnswers} for an attempt
+     */
+    async createOnce(input: NewOrganisation, attempt?: Attempt): Promise<{ organisation: Listed; isNew: boolean }> {
+      const found = await withRef(input.external_ref);
+      if (found) return { organisation: found, isNew: false };
+      const call = { organisationId: '', who: actor.who, operation: 'create_organisation', args: input };
+      try {
+        const made = await answers.once(
+          attempt,
+          call,
+          (keep): Promise<Listed | undefined> => insert(input, keep),
+          (id) => findBy({ _id: id }),
+        );
+        if (made) return { organisation: made, isNew: true };
+        throw notFound('organisation');
+      } catch (error) {
+        // another call made it meanwhile
+        const rival = isDuplicateKey(error) ? await withRef(input.external_ref) : undefined;
+        if (rival) return { organisation: rival, isNew: false };
+        throw error;
+      }
     },
-    async find(id: string): Promise<Organisation | undefined> {
+    async find(id: string): Promise<Listed | undefined> {
       const found = await rows.findOne({ _id: id });
-      return found ? toOrganisation(found) : undefined;
+      return found ? toListed(found) : undefined;
+    },
+    page({
+      q,
+      external_ref,
+      plan,
+      state,
+      cluster,
+      ...args
+    }: OrganisationPageQuery): Promise<Page<OrganisationDocument>> {
+      const given = Object.entries({ q, external_ref, plan, state, cluster }).filter(([, value]) => value);
+      const equal = Object.entries({ external_ref, plan, cluster }).filter(([, value]) => value);
+      return findPage(rows, {
+        ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(given) },
+        conditions: [
+          ...equal.map((one) => Object.fromEntries([one])),
+          // active if it is missing
+          ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),
+          ...(q ? [{ $or: [{ name: trusted({ $regex: literal(q), $options: 'i' }) }, { external_ref: q }] }] : []),
+        ],
+      });
     },
     async findMoving(id: string): Promise<{ organisation: Organisation; isMoving: boolean } | undefined> {
       const found = await rows.findOne({ _id: id }, { readPreference: 'primary' });
       return found ? { organisation: toOrganisation(found), isMoving: Boolean(found.move) } : undefined;
     },
-    async findDemo(): Promise<Organisation | undefined> {
+    async findDemo(): Promise<Listed | undefined> {
       const found = await models.organisations
         .findOne({ demo: true, state: CHANGEABLE })
         .sort({ created_at: 1 })
         .lean();
-      return found ? toOrganisation(found) : undefined;
+      return found ? toListed(found) : undefined;
     },
     /** Whether an organisation's database may be written on a cluster, from the primary. */
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
@@ -124,29 +227,27 @@ export function organisations(
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, without holding them all. */
-    async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Organisation> {
+    async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Listed> {
       const filter = { ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
       const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of found.cursor({ batchSize: BATCH })) yield toOrganisation(row);
+      for await (const row of found.cursor({ batchSize: BATCH })) yield toListed(row);
     },
     /** The clusters of those that exist, by id. */
     async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { cluster: 1 }).lean();
       return new Map(found.map(({ _id, cluster }) => [_id, cluster]));
     },
-    rename: (id: string, name: string) =>
-      change(id, { name }, 'organisation.renamed', (before) => ({ from: before.name, to: name })),
-    setPlan: (id: string, plan: Plan) =>
-      change(id, { plan }, 'organisation.plan_changed', (before) => ({ from: before.plan, to: plan })),
+    update,
+    rename: (id: string, name: string) => update(id, { name }),
+    setPlan: (id: string, plan: Plan) => update(id, { plan }),
     /** From when this resolves, no new request of its keys and users is served, on any instance. */
-    suspend: (id: string) => change(id, { state: 'suspended' }, 'organisation.suspended', () => ({})),
-    resume: (id: string) => change(id, { state: 'active' }, 'organisation.resumed', () => ({})),
+    suspend: (id: string) => update(id, { state: 'suspended' }),
+    resume: (id: string) => update(id, { state: 'active' }),
     /** Gives an organisation the name, plan and currency of an export. */
     restore: (id: string, set: Pick<Organisation, 'name' | 'plan' | 'currency'>) =>
-      change(id, set, 'organisation.restored', ({ name, plan, currency }) => ({
-        from: { name, plan, currency },
-        to: set,
-      })),
+      change(id, set, ({ name, plan, currency }) => [
+        ['organisation.restored', { from: { name, plan, currency }, to: set }],
+      ]),
   };
 }
 
@@ -162,6 +263,17 @@ function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'
 export function toOrganisation(document: OrganisationDocument): Organisation {
   const { _id: id, name, plan, currency, cluster, state = 'active', sandbox_of } = document;
   return { id, name, plan, currency, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
+}
+
+export function toListed(document: OrganisationDocument): Listed {
+  const { external_ref = null, created_at } = document;
+  return { ...toOrganisation(document), external_ref, created_at };
+}
+
+/** What the command line and the operator API show of an organisation. */
+export function shownOrganisation({ id, name, plan, currency, cluster, state, sandbox_of, ...row }: Listed) {
+  const { external_ref, created_at } = row;
+  return { id, name, plan, currency, cluster, state, external_ref, sandbox_of: sandbox_of ?? null, created_at };
 }
 
 /**

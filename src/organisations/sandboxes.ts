@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
+import { CHANGEABLE, holdOrganisation, type Listed, toListed, toOrganisation } from './organisations';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 
 export interface Sandbox {
-  readonly organisation: Organisation;
+  readonly organisation: Listed;
   /** While it has not got all of its sample: what {@link sandboxes} takes to note that it has, unless the sandbox was emptied meanwhile. */
   readonly unseeded: string | undefined;
 }
@@ -83,5 +83,5 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
 function shown(found: OrganisationDocument): Sandbox;
 function shown(found: OrganisationDocument | null): Sandbox | undefined;
 function shown(found: OrganisationDocument | null): Sandbox | undefined {
-  return found ? { organisation: toOrganisation(found), unseeded: found.unseeded } : undefined;
+  return found ? { organisation: toListed(found), unseeded: found.unseeded } : undefined;
 }

@@ -5,6 +5,7 @@ import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
+import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import type { ControlModels, RecordEvent } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
 
@@ -25,6 +26,11 @@ export interface Session {
   readonly endsAt: Date;
 }
 
+export interface SignInToken {
+  readonly token: string;
+  readonly endsAt: Date;
+}
+
 const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
@@ -34,7 +40,7 @@ const MOST_LISTED = 200;
 export type Sessions = ReturnType<typeof sessions>;
 
 /** The sessions and sign-in links of users, which end by `clock`. `from` is the user's network address, for the audit log. */
-export function sessions(models: ControlModels, clock: () => number) {
+export function sessions(models: ControlModels, clock: () => number, answers: KeyAnswers) {
   const { organisations, links, sessions: stored, members } = models;
 
   async function begin(
@@ -64,18 +70,27 @@ export function sessions(models: ControlModels, clock: () => number) {
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => begin(input, from, session, record)),
-    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
-    makeLink: ({ organisationId, user, role }: NewSession, actor: Actor) =>
-      models.change(async (session, record) => {
-        if (!(await holdOrganisation(models, organisationId, session))) return undefined;
-        const token = makeToken();
-        const now = clock();
-        const endsAt = new Date(now + LINK_LIFE);
-        const whose = { organisation_id: organisationId, user, role };
-        await links.create([{ _id: digest(token), ...whose, created_at: new Date(now), ends_at: endsAt }], { session });
-        await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
-        return { token, endsAt };
-      }),
+    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. @throws as {@link keyAnswers} for an attempt */
+    makeLink({ organisationId, user, role }: NewSession, actor: Actor, attempt?: Attempt) {
+      const token = makeToken();
+      const now = clock();
+      const endsAt = new Date(now + LINK_LIFE);
+      const make = (keep?: Keep): Promise<SignInToken | undefined> =>
+        models.change(async (session, record) => {
+          await keep?.(session, String(endsAt.getTime()), token);
+          if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+          const whose = { organisation_id: organisationId, user, role };
+          const link = { _id: digest(token), ...whose, created_at: new Date(now), ends_at: endsAt };
+          await links.create([link], { session });
+          await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
+          return { token, endsAt };
+        });
+      const call = { organisationId, who: actor.who, operation: 'link', args: { user, role } };
+      // its end is the id of what is kept
+      return answers.once(attempt, call, make, (end, made) =>
+        Promise.resolve({ token: made, endsAt: new Date(Number(end)) }),
+      );
+    },
     /** Consumes a link's token and signs in. Undefined if it was used, has expired or never existed. */
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
@@ -159,6 +174,11 @@ export function sessions(models: ControlModels, clock: () => number) {
 /** A signed-in user as an actor in the audit log. */
 export function userActor(user: User, from: string): Actor {
   return { who: `user:${user.id}`, name: user.name, from };
+}
+
+/** The one-time sign-in URL for a link's token; `base` is the gateway's URL. */
+export function signInUrl(base: string, token: string): string {
+  return `${base}/settings/sign-in?link=${token}`;
 }
 
 /** 256 random bits in 43 characters. */

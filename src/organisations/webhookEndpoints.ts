@@ -4,6 +4,7 @@ import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
+import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
 import { lastKnownOf } from './placement';
@@ -36,7 +37,7 @@ function taken({ holder, state, until }: EndpointRow, now: number): Pick<Endpoin
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
 }
 
-export function webhookEndpointsOf(models: ControlModels, now: () => number) {
+export function webhookEndpointsOf(models: ControlModels, now: () => number, answers: KeyAnswers) {
   const rows = nativeCollection(models.webhookEndpoints);
 
   /** How many there are in each state, of all organisations. */
@@ -67,27 +68,35 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     });
 
   return {
-    /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MOST_ENDPOINTS} */
-    create: (input: NewEndpoint, by: Authority) =>
-      models.change(async (session, record): Promise<EndpointRow | undefined> => {
-        // it writes the organisation's row, so two creations of one cannot both see 19
-        const { organisation_id, url, types } = input;
-        if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
-        const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
-        const found = await rows.find({ organisation_id }, first).toArray();
-        if (found.length >= MOST_ENDPOINTS) {
-          const detail = `the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`;
-          throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
-        }
-        const at = new Date(now());
-        const row: EndpointRow = {
-          ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
-          ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
-        };
-        await rows.insertOne(row, { session });
-        await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
-        return row;
-      }),
+    /**
+     * Undefined if the organisation does not exist.
+     * @throws AppError validation_failed beyond {@link MOST_ENDPOINTS}; as {@link keyAnswers} for an attempt
+     */
+    create(input: NewEndpoint, by: Authority, attempt?: Attempt): Promise<EndpointRow | undefined> {
+      const { organisation_id, url, types } = input;
+      const make = (keep?: Keep): Promise<EndpointRow | undefined> =>
+        models.change(async (session, record) => {
+          const at = new Date(now());
+          const row: EndpointRow = {
+            ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
+            ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
+          };
+          await keep?.(session, row._id, '');
+          // it writes the organisation's row, so two creations of one cannot both see 19
+          if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
+          const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
+          const found = await rows.find({ organisation_id }, first).toArray();
+          if (found.length >= MOST_ENDPOINTS) {
+            const detail = `the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`;
+            throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
+          }
+          await rows.insertOne(row, { session });
+          await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
+          return row;
+        });
+      const call = { organisationId: organisation_id, who: by.actor.who, operation: 'webhook', args: { url, types } };
+      return answers.once(attempt, call, make, async (id) => (await rows.findOne({ _id: id })) ?? undefined);
+    },
     /** Oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
       rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),

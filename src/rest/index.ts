@@ -22,28 +22,34 @@ import { createSofaRouter, type RouteAnswer, type RouteHandler, sofaHandler } fr
 
 export const REST_BASE = '/api/v1';
 
+/** Path of the REST API of operators. */
+export const OPERATOR_BASE = '/operator/v1';
+
 interface RestOptions {
+  /** Path below which its routes are (default: {@link REST_BASE}). */
+  readonly base?: string;
   readonly runner: Runner;
   readonly openContext: OpenContext;
-  /** Identifies the caller of a request that has no route, for the request log; undefined if there are too many of those or the lookup is too slow. */
-  readonly recognise: RecogniseSome;
+  /** Identifies the caller of a request that has no route, for the request log if callers have one; undefined if there are too many of those or the lookup is too slow. */
+  readonly recognise?: RecogniseSome;
   /** Prefix of links to pages, for clients that need absolute URLs, and of the server URL in the OpenAPI document. */
   readonly publicUrl?: string | undefined;
 }
 
 /**
- * What answers an exchange below /api/v1, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method,
+ * What answers an exchange below `base`, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method,
  * key, rate, plan, scope, headers, parameters, body.
  */
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
-  const { runner, openContext, recognise, publicUrl = '' } = options;
+  const { base = REST_BASE, runner, openContext, recognise, publicUrl = '' } = options;
   // serialised once: every response sends the same bytes
-  const openApiBytes = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
+  const openApiBytes = Buffer.from(JSON.stringify(openApiDocument(publicUrl, base)));
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(options);
 
   /** Records the caller of an unknown route, for the request log only. */
   async function noteCaller(exchange: Exchange): Promise<void> {
+    if (!recognise) return;
     const { request, address, log } = exchange;
     // this 404 needs no database, so it must not turn into a 503 while one is down
     const found = await hold(exchange, () => recognise(soleAuthorization(request), address));
@@ -52,7 +58,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   }
 
   return async (exchange) => {
-    const path = exchange.path.slice(REST_BASE.length);
+    const path = exchange.path.slice(base.length);
     if (path === '/openapi.json') {
       if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
       exchange.response.setHeader('Cache-Control', 'no-cache');
@@ -76,14 +82,16 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
     const answered = await step.run(args, context);
-    answer(exchange, operation, { ...answered, isCreated: step.isCreated, isWhole: included.length === 0 }, publicUrl);
+    const status = context.isExisting ? 200 : answered.status;
+    const how = { status, isCreated: step.isCreated, isWhole: included.length === 0 };
+    answer(exchange, operation, { ...answered, ...how }, publicUrl);
   };
 }
 
 /** How to run each operation: a query from the database's bytes where that is possible, everything else through its Sofa route. */
-function stepsOf({ runner }: RestOptions) {
+function stepsOf({ runner, base = REST_BASE }: RestOptions) {
   const operations = restOperations(runner.schemas.operations);
-  const sofa = createSofaRouter(runner.routes, operations);
+  const sofa = createSofaRouter(runner.routes, operations, base);
   return new Map(
     operations.map((operation) => {
       const runnable = runner.of(operation);

@@ -80,10 +80,16 @@ function shapeOf(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
 
-/** The OpenAPI document, openapi.json (`npm run openapi`), with the address of the server if that is known. */
-export function openApiDocument(publicUrl = ''): object {
-  const document = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8')) as object;
-  return { ...document, servers: [{ url: `${publicUrl}/api/v1` }] };
+/** The OpenAPI documents (`npm run openapi`) by the path of the API. */
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  '/api/v1': 'openapi.json',
+  '/operator/v1': 'openapi.operator.json',
+};
+
+/** The OpenAPI document of an API, with the address of the server if that is known. */
+export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
+  const document = JSON.parse(readFileSync(join(ROOT, DOCUMENTS[base] ?? ''), 'utf8')) as object;
+  return { ...document, servers: [{ url: `${publicUrl}${base}` }] };
 }
 
 /* Reads the arguments of requests, and checks them before Sofa, which does not: it coerces values, and ignores unknown parameters. */

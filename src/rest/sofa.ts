@@ -50,7 +50,11 @@ interface Runnable {
 }
 
 /** The routes that Sofa generates from the REST schema. Its handlers throw the errors of operations. */
-export function createSofaRouter({ schema, execute }: Executable, operations: readonly RestOperation[]): SofaRouter {
+export function createSofaRouter(
+  { schema, execute }: Executable,
+  operations: readonly RestOperation[],
+  basePath = '/api/v1',
+): SofaRouter {
   const omits = new Map(operations.map(({ name, rest }) => [name, rest.omits]));
   // by Sofa's document, which is always the same for a route
   const known = new Map<DocumentNode, (included: readonly string[]) => Runnable>();
@@ -60,7 +64,7 @@ export function createSofaRouter({ schema, execute }: Executable, operations: re
     return runnables(included);
   };
   const router = useSofa({
-    basePath: '/api/v1',
+    basePath,
     schema,
     routes: Object.fromEntries(
       operations.map(({ kind, name, rest }) => [

@@ -1,15 +1,15 @@
 import type { FieldDefinitionNode, GraphQLArgument } from 'graphql';
-import { type Role, type RoleName, ROLES } from '../auth/roles';
+import { NEEDED_ROLES, type NeededRole } from '../auth/roles';
 import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
 import { directiveOf, type RootType, type Sdl } from './sdl';
 
-/** What a field requires from its caller: a scope of a key, any of several, or a role of a user; if none, any key. */
+/** What a field requires from its caller: a scope of a key, any of several, or a role of a user or operator; if none, any key. */
 export interface Access {
   readonly scope: Scope | undefined;
   readonly anyOf?: readonly Scope[];
-  readonly role: Role | undefined;
+  readonly role: NeededRole | undefined;
 }
 
 /** A root field: its REST route, if any, and who may call it. */
@@ -98,7 +98,7 @@ export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: 
   return {
     scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
     ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),
-    role: role === undefined ? undefined : ROLES[role as RoleName],
+    role: role === undefined ? undefined : NEEDED_ROLES[role],
   };
 }
 

@@ -2,6 +2,7 @@ import type { ScopeName } from '../auth/scopes';
 import { findOperations, type Operation } from './declaredOperations';
 import { type EventType, findEventTypes, type PublicCollection, publicCollections, scopesOf } from './eventTypes';
 import { type Filter, findFilters } from './filters';
+import { readOperatorDocument } from './operatorDocument';
 import { loadDocument, Sdl } from './sdl';
 import { findStoredTypes, type Types } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
@@ -77,5 +78,8 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   );
 }
 
-/** The model of the SDL files in schema/. */
+/** The model of the SDL files in schema/, without that of operators. */
 export const published = new SchemaModel(loadDocument());
+
+/** The model of the operator API. */
+export const operatorModel = new SchemaModel(readOperatorDocument({ noLocation: true }));

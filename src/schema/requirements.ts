@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
+import { OPERATOR } from '../auth/roles';
 import { objectFields } from './jsonSchema';
 import { type Access, accessOf } from './declaredOperations';
 import type { SchemaModel } from './model';
@@ -8,6 +9,7 @@ import { directiveOf } from './sdl';
 
 /** A sentence in Markdown. The explorer finds by its end what keys cannot use (public/explorer/schema.js). */
 export function requirement({ scope, anyOf, role }: Access): string {
+  if (role === OPERATOR) return 'Requires an operator token.';
   if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;
   if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
   return scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.';

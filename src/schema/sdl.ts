@@ -27,27 +27,30 @@ import { ROOT } from '../package';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
+/** A schema of its own (operatorDocument.ts). */
+export const OPERATOR_FILE = 'operator.graphql';
+
 let loaded: DocumentNode | undefined;
 
-/** schema/*.graphql, read once. */
+/** schema/*.graphql without that of operators, read once. */
 export function loadDocument(): DocumentNode {
   return (loaded ??= readDocument({ noLocation: true }));
 }
 
 /** The same, by default with the place of each node. @throws Error that names the file and line of an error of syntax */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
-  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
-  return concatAST(
-    files.map((file) => {
-      const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
-      try {
-        return parse(new Source(text, `schema/${file}`), options);
-      } catch (error) {
-        const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
-        throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
-      }
-    }),
-  );
+  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql') && file !== OPERATOR_FILE);
+  return concatAST(files.map((file) => parseFile(file, options)));
+}
+
+export function parseFile(file: string, options: ParseOptions): DocumentNode {
+  const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
+  try {
+    return parse(new Source(text, `schema/${file}`), options);
+  } catch (error) {
+    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
+    throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;

@@ -50,7 +50,7 @@ export interface GatewayWebhooksOptions extends WebhooksOptions {
 
 /** The webhooks of a gateway: what its users do with them, and what delivers them. It logs what it cannot do. */
 export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
-  const { signing, poster, ofUser } = webhookParts(stores);
+  const { signing, poster, ofUser, webhooksOf } = webhookParts(stores);
   const workers =
     signing &&
     createWorkers({
@@ -67,6 +67,7 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
     });
   return {
     ofUser,
+    webhooksOf,
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
     },

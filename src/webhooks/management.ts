@@ -10,6 +10,7 @@ import { millisecondsOf } from '../events/position';
 import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
+import type { Attempt as KeyAttempt } from '../organisations/keyAnswers';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress, requireOpened, type Resolve } from './addresses';
@@ -132,13 +133,13 @@ export function createManagement({ databases, control, policy, resolve, signing 
         return rows.map((row) => shown(row, last));
       },
       /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
-      async create(input: { readonly url: string } & EndpointInput) {
+      async create(input: { readonly url: string } & EndpointInput, attempt?: KeyAttempt) {
         requirePlan(organisation);
         const { url = '', types = [] } = await checked(input);
         const sender = await requireSecret();
         const position = await lastPosition(await open());
         const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
-        const row = await webhooks.create(made, own);
+        const row = await webhooks.create(made, own, attempt);
         if (!row) throw notFound('organisation');
         return { secret: sender.secretOf(row), endpoint: shown(row, position) };
       },

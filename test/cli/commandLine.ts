@@ -166,6 +166,6 @@ export const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegat
 export function makeOrganisation(
   cli: CommandLine,
   name = 'Northwind Traders',
-): Promise<{ id: string; name: string; plan: string }> {
+): Promise<{ id: string; name: string; plan: string; created_at: string }> {
   return cli.json('org', 'create', '--name', name);
 }

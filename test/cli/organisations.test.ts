@@ -7,7 +7,8 @@ test('an organisation is created on the integrations plan by default, and is lis
   const second = await cli.json('org', 'create', '--name', 'Acme', '--plan', 'starter', '--currency', 'EUR');
   expect(first).toEqual({
     ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, name: 'Ärger & Söhne', plan: 'integrations' },
-    ...{ cluster: 'default', state: 'active' },
+    ...{ cluster: 'default', state: 'active', currency: 'USD', external_ref: null, sandbox_of: null },
+    created_at: expect.any(String) as unknown,
   });
   expect(second).toMatchObject({ name: 'Acme', plan: 'starter' });
   expect(await cli.json('org', 'list')).toEqual([first, second]);
@@ -36,8 +37,11 @@ test('list filters by cluster and plan, as JSON, as JSON lines and as a table', 
 });
 
 test('show, rename, set-plan, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
-  const { id } = await makeOrganisation(cli, 'Before');
-  const shown = { id, name: 'Before', plan: 'integrations', cluster: 'default', state: 'active' };
+  const { id, created_at } = await makeOrganisation(cli, 'Before');
+  const shown = {
+    ...{ id, name: 'Before', plan: 'integrations', cluster: 'default', state: 'active' },
+    ...{ currency: 'USD', external_ref: null, sandbox_of: null, created_at },
+  };
   expect(await cli.json('org', 'show', id)).toEqual({ ...shown, stored_bytes: 0 });
   const changes: [string[], object][] = [
     [['rename', id, 'After'], { ...shown, name: 'After' }],

@@ -1,7 +1,7 @@
 import { ERROR_CODES } from '../../src/errors';
-import { published } from '../../src/schema/model';
+import { operatorModel, published } from '../../src/schema/model';
 import { version } from '../../src/package';
-import { buildOpenApi } from '../../tools/openapi';
+import { buildOpenApi, OPERATOR_API } from '../../tools/openapi';
 import { read } from '../docs/markdown';
 import { client } from '../support/client';
 import { faultCodesInSources } from '../support/faultCodes';
@@ -197,6 +197,9 @@ test.each([
   expect(body).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [{ url }] });
 });
 
-test('openapi.json is up to date (npm run openapi)', () => {
-  expect(read('openapi.json')).toBe(`${JSON.stringify(buildOpenApi(published), undefined, 2)}\n`);
+test.each([
+  ['openapi.json', () => buildOpenApi(published)],
+  ['openapi.operator.json', () => buildOpenApi(operatorModel, OPERATOR_API)],
+])('%s is up to date (npm run openapi)', (file, build) => {
+  expect(read(file)).toBe(`${JSON.stringify(build(), undefined, 2)}\n`);
 });

@@ -10,6 +10,8 @@ import { type ServerOptions, startServer } from '../../src/server';
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store, AsyncDisposable {
   readonly url: string;
+  /** That of ADMIN_PORT, if set. */
+  readonly adminUrl: string | undefined;
   /** Lines logged so far, parsed. */
   readonly logs: Record<string, unknown>[];
   stop(): Promise<void>;
@@ -48,7 +50,7 @@ export async function startGateway(
     await server.drain();
     await store.close();
   };
-  return { ...store, url: server.url, logs, stop, [Symbol.asyncDispose]: stop };
+  return { ...store, url: server.url, adminUrl: server.adminUrl, logs, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** A value on a gateway's metrics page. */

@@ -14,6 +14,13 @@ const SECRETS: Readonly<Record<string, readonly [written: string, secret: unknow
   REDIS_URL: ['redis://cache\n', 'redis://cache'],
   OIDC_CLIENT_SECRET: ['s3cret\n\n', 's3cret'],
   WEBHOOK_SECRET: ['a master secret of 32 characters or more\n', 'a master secret of 32 characters or more'],
+  OPERATOR_TOKENS: [
+    `billing=${'a'.repeat(32)}\nbilling=${'b'.repeat(32)}\n`,
+    [
+      { name: 'billing', secret: 'a'.repeat(32) },
+      { name: 'billing', secret: 'b'.repeat(32) },
+    ],
+  ],
   OTEL_EXPORTER_OTLP_HEADERS: ['Authorization=Bearer%20x, b=c%3D\n', { authorization: 'Bearer x', b: 'c=' }],
 };
 

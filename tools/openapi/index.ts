@@ -29,7 +29,7 @@ import {
   restOperations,
 } from '../../src/rest/routes';
 import { type Linked, linksOf, operationIdOf } from './links';
-import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
+import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED, SEALING_KEY } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
@@ -38,8 +38,47 @@ import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation } from './types';
 
-/** Builds the OpenAPI 3.1 document of the REST API from the SDL. */
-export function buildOpenApi(sdl: SchemaModel): OpenApiDocument {
+/** What the documents say of an API beside its operations. */
+interface Api {
+  readonly title: string;
+  readonly description: string;
+  readonly path: string;
+  /** Name and description of its credential. */
+  readonly security: readonly [name: string, description: string];
+  readonly idempotencyKey: Parameter;
+  /** The argument by which what would be created may be there already: 200 instead of 201. */
+  readonly existingBy?: string;
+}
+
+export const KEY_API: Api = {
+  title: 'Scopegate',
+  description: [
+    "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
+    'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow `Link` or',
+    '`next_cursor`. Every response has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
+  ].join(' '),
+  path: '/api/v1',
+  security: [
+    'api_key',
+    'An API key: `Authorization: Bearer svc_live_…`. The required scope is listed with each operation.',
+  ],
+  idempotencyKey: IDEMPOTENCY_KEY,
+};
+
+export const OPERATOR_API: Api = {
+  title: 'Scopegate operator API',
+  description: [
+    'Manage the organisations of a gateway: create, change, move and erase them; their keys, sign-in links, webhooks and usage. For your own',
+    'backend, never a browser. Lists, times, ids and errors are as in the API of keys.',
+  ].join(' '),
+  path: '/operator/v1',
+  security: ['operator_token', 'The secret of a token of `OPERATOR_TOKENS`: `Authorization: Bearer <secret>`.'],
+  idempotencyKey: SEALING_KEY,
+  existingBy: 'external_ref',
+};
+
+/** Builds the OpenAPI 3.1 document of a REST API from the SDL. */
+export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocument {
   const { operations } = sdl;
   const schema = makeExecutableSchema({
     typeDefs: withItemTypes(deriveRestDocument(sdl)),
@@ -57,34 +96,27 @@ export function buildOpenApi(sdl: SchemaModel): OpenApiDocument {
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linked) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linked, api) };
   }
   const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
+  const responses = sharedResponses(statuses);
+  const used = JSON.stringify([paths, responses]);
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Scopegate',
+      title: api.title,
       version,
-      description: [
-        "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
-        'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow `Link` or',
-        '`next_cursor`. Every response has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
-      ].join(' '),
+      description: api.description,
       contact: { name: 'The operator of this gateway' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/api/v1' }],
+    servers: [{ url: api.path }],
     tags: tagsOf(schema, operations),
     paths,
     components: {
       securitySchemes: {
-        api_key: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'An API key: `Authorization: Bearer svc_live_…`. The required scope is listed with each operation.',
-        },
+        [api.security[0]]: { type: 'http', scheme: 'bearer', description: api.security[1] },
       },
       schemas: openAnswers({
         ...describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false })),
@@ -95,8 +127,10 @@ export function buildOpenApi(sdl: SchemaModel): OpenApiDocument {
             .map((one) => [bodyName(one.operation.rest), argumentsSchema(bodyArguments(one))]),
         ),
       }),
-      responses: sharedResponses(statuses),
-      headers: sharedHeaders(),
+      responses,
+      headers: Object.fromEntries(
+        Object.entries(sharedHeaders()).filter(([name]) => used.includes(`/headers/${name}"`)),
+      ),
     },
   };
 }
@@ -111,7 +145,7 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
-function describe(one: Linked, all: readonly Linked[]): OpenApiOperation {
+function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperation {
   const { operation, field } = one;
   const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
@@ -126,13 +160,13 @@ function describe(one: Linked, all: readonly Linked[]): OpenApiOperation {
     description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],
     ...(field.deprecationReason != null && { deprecated: true }),
-    security: scopesOf(operation).map((scopes) => ({ api_key: scopes })),
+    security: scopesOf(operation).map((scopes) => ({ [api.security[0]]: scopes })),
     parameters: [
       ...field.args
         .filter((argument) => !inBody.includes(argument))
         .map((argument) => parameter(one, argument, inPath(argument))),
       ...includeParameter(operation),
-      ...(isWrite ? [IDEMPOTENCY_KEY] : []),
+      ...(isWrite ? [api.idempotencyKey] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
     ],
     ...(hasBody && {
@@ -148,6 +182,9 @@ function describe(one: Linked, all: readonly Linked[]): OpenApiOperation {
       },
     }),
     responses: {
+      ...(api.existingBy !== undefined &&
+        field.args.some(({ name }) => name === api.existingBy) &&
+        rest.status === 201 && { 200: success(one, all) }),
       [rest.status]: success(one, all),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
@@ -254,4 +291,7 @@ const TAGS: Record<string, string> = {
   requests: 'Threads of messages with customers.',
   me: 'The calling key.',
   events: 'What changed in the organisation.',
+  organisations: 'Organisations, and what belongs to each.',
+  jobs: 'Erasures and moves.',
+  clusters: 'Where organisations are placed.',
 };

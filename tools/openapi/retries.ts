@@ -12,6 +12,14 @@ export const IDEMPOTENCY_KEY: Parameter = {
   // no example, since trying it on two requests would fail with idempotency_key_reused
 };
 
+/** Of the API of operators, whose answers have secrets in them. */
+export const SEALING_KEY: Parameter = {
+  ...IDEMPOTENCY_KEY,
+  description:
+    '256 random bits as 43 characters of base64url. What creates something is done once: for 24 hours the first response is replayed with `Idempotent-Replayed: true`. What changes or ends something has the same result each time anyway.',
+  schema: { type: 'string', pattern: '^[\\w-]{43}$' },
+};
+
 export const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',

@@ -1,4 +1,4 @@
-import { buildOpenApi } from '../openapi';
+import { buildOpenApi, OPERATOR_API } from '../openapi';
 import { lint } from '.';
 
 /* npm run check: checks the schema as the start does, and lints it. Needs no database. */
@@ -6,13 +6,17 @@ import { lint } from '.';
 /** What is wrong, a line each. What is loaded here reads the SDL, and may fail already. */
 async function errors(): Promise<string> {
   try {
-    const { publishedResolvers, publishedSchemas } = await import('../../src/published.js');
+    const { operatorSchemas, publishedResolvers, publishedSchemas } = await import('../../src/published.js');
     const { collections } = await import('../../src/resources/index.js');
-    const { published } = await import('../../src/schema/model.js');
+    const { operatorResolvers } = await import('../../src/operator/resolvers.js');
+    const { operatorModel, published } = await import('../../src/schema/model.js');
     publishedSchemas();
+    operatorSchemas();
     // its examples are part of a resource
     buildOpenApi(published);
-    return lint(published, publishedResolvers(), collections).join('\n');
+    buildOpenApi(operatorModel, OPERATOR_API);
+    const found = lint(published, publishedResolvers(), collections);
+    return [...found, ...lint(operatorModel, operatorResolvers, [])].join('\n');
   } catch (error) {
     return (error as Error).message;
   }

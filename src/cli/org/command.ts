@@ -1,17 +1,19 @@
 import { type Plan, PLANS } from '../../auth/plans';
-import type { Organisation } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { storedBytes } from '../../database/quota';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
+import { type Listed, shownOrganisation } from '../../organisations/organisations';
+import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
-import { counted, paint, plain, print, printResult, printSlowly, reachable, say, signInUrl } from '../terminal';
+import { counted, paint, plain, print, printResult, printSlowly, reachable, say } from '../terminal';
 import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
-/** What commands show of an organisation. */
-function shown({ id, name, plan, cluster, state, sandbox_of }: Organisation) {
-  return { id, name, plan, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
+/** What commands print of an organisation without --json. */
+function printed({ id, name, plan, cluster, state, sandbox_of, external_ref }: Listed) {
+  const more = { ...(sandbox_of !== undefined && { sandbox_of }), ...(external_ref !== null && { external_ref }) };
+  return { id, name, plan, cluster, state, ...more };
 }
 
 interface CreateOptions extends JsonOption {
@@ -41,7 +43,7 @@ export async function create({ json, sandboxOf, seed, ...input }: CreateOptions)
     if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made, signal);
     return made.organisation;
   }, signal);
-  printResult(json, shown(created), shown(created));
+  printResult(json, shownOrganisation(created), printed(created));
   if (!json) print(`\nNext: scopegate key create --org ${created.id} --name "first key" --scopes all`);
 }
 
@@ -68,7 +70,7 @@ export async function list({ json, jsonLines, ...query }: ListOptions): Promise<
   await withStore(async ({ control }) => {
     let isFirst = true;
     for await (const organisation of control.organisations.each(query)) {
-      const row = shown(organisation);
+      const row = shownOrganisation(organisation);
       if (json) await printSlowly((isFirst ? '[' : ',') + JSON.stringify(row));
       else if (jsonLines) await printSlowly(`${JSON.stringify(row)}\n`);
       else await printSlowly(`${isFirst ? heading : ''}${line(row)}\n`);
@@ -95,7 +97,7 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
   const { organisation, move, copies } = moves;
   const { mover: _mover, ...begun } = move ?? { mover: '' };
   const value = {
-    ...shown(organisation),
+    ...shownOrganisation(organisation),
     ...(move && { move: begun }),
     ...(copies.length > 0 && { copies }),
     ...(stored !== undefined && { stored_bytes: stored }),
@@ -104,7 +106,7 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
     ({ cluster, left_at, complete }) => `on ${cluster} since ${left_at.toISOString()}${complete ? '' : ', unfinished'}`,
   );
   printResult(json, value, {
-    ...shown(organisation),
+    ...printed(organisation),
     ...(move && { move: `to ${move.to} since ${move.begun_at.toISOString()}` }),
     ...(left.length > 0 && { copies: left.join('; ') }),
     ...(stored !== undefined && { bytes: String(stored) }),
@@ -113,30 +115,34 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
 
 export async function rename(id: string, newName: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.rename(id, newName));
-  printResult(json, shown(changed), `Organisation ${id} is now called ${changed.name}.`);
+  printResult(json, shownOrganisation(changed), `Organisation ${id} is now called ${changed.name}.`);
 }
 
 export async function setPlan(id: string, plan: Plan, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.setPlan(id, plan));
   const access = PLANS[plan].integrations ? 'its keys have API access' : 'its keys have no API access';
-  printResult(json, shown(changed), `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
+  printResult(json, shownOrganisation(changed), `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
 }
 
 export async function suspend(id: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.suspend(id));
-  printResult(json, shown(changed), `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`);
+  printResult(
+    json,
+    shownOrganisation(changed),
+    `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`,
+  );
 }
 
 export async function resume(id: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.resume(id));
-  printResult(json, shown(changed), `${changed.name} (${id}) is active.`);
+  printResult(json, shownOrganisation(changed), `${changed.name} (${id}) is active.`);
 }
 
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
 function change(
   id: string,
-  work: (organisations: Store['control']['organisations']) => Promise<Organisation | undefined>,
-): Promise<Organisation> {
+  work: (organisations: Store['control']['organisations']) => Promise<Listed | undefined>,
+): Promise<Listed> {
   return withStore(async (store) => {
     const changed = await work(store.control.organisations);
     if (changed) return changed;

@@ -1,41 +1,29 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { WRONG_FROM } from '../../database/clock';
-import { close } from '../../database/moving/collections';
-import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
-import { makeIndexes } from '../../database/making';
-import { databaseTime } from '../../database/openWrites';
-import type { OrganisationData } from '../../database/organisationData';
-import { openWrites } from '../../database/slots';
-import { events } from '../../events/collection';
-import { awaitTail, clusterTime, tellOwedGap } from '../../events/moving';
-import { type Moves, SEEN_EVERY } from '../../organisations/moving';
-import { CommandFailure, EXIT, interruption, isAbort, messageOf, notFound, usageFailure } from '../ending';
+import { undoKilled } from '../../jobs/copies';
+import { Move, type Moved } from '../../jobs/moveOrganisation';
+import type { Report } from '../../jobs/stores';
+import { CommandFailure, EXIT, interruption, isAbort, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
-import type { Store } from '../store';
 import { createProgress } from '../progress';
+import type { Store } from '../store';
 import { note, printResult, warn } from '../terminal';
 import { requireCluster, withStore } from '../withStore';
-import { dropUntilGone, refused, requireMover, requireMoves, undo, undoKilled } from './copies';
+import { requireMoves } from './copies';
 
 interface MoveOptions extends JsonOption {
   readonly to?: string;
   readonly undo?: true;
 }
 
-/** How often the new cluster's clock is looked at while it is behind, in milliseconds. */
-const LOOK_EVERY = 20;
-
 /** `scopegate org move`. */
 export async function moveCommand(id: string, { to, undo: isUndone, json }: MoveOptions): Promise<void> {
   if ((to === undefined) === (isUndone === undefined)) throw usageFailure('give either --to CLUSTER or --undo');
   const signal = interruption();
   if (to === undefined) {
-    await withStore((store) => undoKilled(store, id), signal);
+    await withStore((store) => undoKilled(store, id, createReport()), signal);
     printResult(json, { id, undone: true }, `The move of organisation ${id} is undone; writes go on.`);
     return;
   }
-  const { from, compared, refused } = await withStore((store) => new Move(store, id, to, signal).run(), signal);
+  const { from, compared, refused } = await withStore((store) => moved(store, id, to, signal), signal);
   const { documents, collections, sha256 } = compared;
   printResult(
     json,
@@ -47,163 +35,32 @@ export async function moveCommand(id: string, { to, undo: isUndone, json }: Move
   );
 }
 
-/** One attempt to move an organisation (docs/decisions/organisation-move.md). */
-class Move {
-  readonly #mover = randomUUID();
-  readonly #lost = new AbortController();
-  readonly #signal: AbortSignal;
-
-  constructor(
-    private readonly store: Store,
-    private readonly id: string,
-    private readonly to: string,
-    signal: AbortSignal,
-  ) {
-    this.#signal = AbortSignal.any([signal, this.#lost.signal]);
-  }
-
-  async run(): Promise<{ from: string; compared: Compared; refused: number }> {
-    const { id, to, store } = this;
-    const { databases, control } = store;
-    requireCluster(databases, to);
-    const before = await requireMoves(store, id);
-    const { cluster: from } = before.organisation;
-    if (from === to) throw new CommandFailure(`organisation ${id} is on cluster ${to} already`);
-    const [source, target] = [await databases.open({ id, cluster: from }), await databases.open({ id, cluster: to })];
-    await compareClocks(source, target);
-    if (!before.move) await this.#requireRoom(before, target);
-    const began = performance.now();
-    const begun = await control.moving.begin(this.#self, to).catch(refused);
-    if (!begun) throw notFound('organisation', id);
-    const beating = this.#beat();
-    try {
-      await this.#dropLeftover(begun, target);
-      const compared = await this.#carryOver(source, target);
-      const details = { documents: compared.documents, sha256: compared.sha256 };
-      const since = await clusterTime(target);
-      if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
-      // the organisation has moved: if this fails, its next event tells of the gap
-      await tellOwedGap(store, target).catch((error: unknown) => {
-        warn(messageOf(error));
-      });
-      return { from, compared, refused: performance.now() - began };
-    } catch (error) {
-      throw await this.#undone(error, source, target);
-    } finally {
-      this.#lost.abort();
-      await beating;
-    }
-  }
-
-  get #self(): { readonly id: string; readonly mover: string } {
-    return { id: this.id, mover: this.#mover };
-  }
-
-  /** @throws CommandFailure if a database is there that no move has left; FullClusterError */
-  async #requireRoom({ copies }: Moves, target: OrganisationData): Promise<void> {
-    if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
-      throw new CommandFailure(
-        `cluster ${this.to} already has a database ${target.database.databaseName}, which no move has left; see scopegate doctor`,
-      );
-    }
-    await this.store.control.placement.choose(this.to);
-  }
-
-  /** Drops what a move that was undone has left. */
-  async #dropLeftover({ copies }: Moves, target: OrganisationData): Promise<void> {
-    const { moving } = this.store.control;
-    if (!copies.some(({ cluster }) => cluster === this.to)) return;
-    await dropUntilGone(target, () => requireMover(this.store, this.#self));
-    await moving.noteDropped(this.id, this.to);
-  }
-
-  /** Everything between the beginning and the switch, during which nothing is written. */
-  async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
-    note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
-    note('waiting for writes under way');
-    await source.slots.fence();
-    // an organisation without data gives out times too
-    await makeIndexes(source.database, openWrites, []);
-    await source.slots.hold();
-    // none of the times that lists have given out is past this one
-    const until = await databaseTime(source);
-    const ofEvents = (name: string): boolean => name === events.name;
-    const open = await close(source.database, (name) => !ofEvents(name));
-    // what was changed until now has to be among the events that are copied
-    const last = { time: await clusterTime(source), signal: this.#signal };
-    const missing = await awaitTail(this.store, source, last);
-    if (missing) {
-      warn('the events of its last changes are not recorded; the organisation will be told of a gap');
-      await this.store.control.feeds.oweGap(this.id, missing);
-    }
-    open.push(...(await close(source.database, ofEvents)));
-    if (open.length > 0) {
-      warn(`other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`);
-    }
-    const copying: Copying = { source, target, mover: this.#mover, signal: this.#signal, onProgress: () => undefined };
-    await takeTarget(copying);
-    await withProgress('copying', (onProgress) => copyAll({ ...copying, onProgress }));
-    const compared = await withProgress('comparing', (onProgress) => compareAll({ ...copying, onProgress }));
-    // whoever was taken for dead and wakes up writes nothing from here on
-    await target.slots.fence();
-    // later writes must get later times than any that a list has given out
-    while ((await databaseTime(target)) <= until) await sleep(LOOK_EVERY, undefined, { signal: this.#signal });
-    this.#signal.throwIfAborted();
-    return compared;
-  }
-
-  /** Shows that this process is alive, until it has ended or another one has taken over. */
-  async #beat(): Promise<void> {
-    while (!this.#lost.signal.aborted) {
-      await sleep(SEEN_EVERY, undefined, { signal: this.#lost.signal }).catch(() => undefined);
-      // a failure is met by the work itself
-      const isOurs = await this.store.control.moving.beat(this.#self).catch(() => true);
-      if (!isOurs) this.#lost.abort();
-    }
-  }
-
-  /** What to tell the user when this process no longer moves the organisation. */
-  async #lostRole(why: string): Promise<CommandFailure> {
-    const { organisation, move } = await requireMoves(this.store, this.id);
-    if (!move && organisation.cluster === this.to) {
-      return new CommandFailure(`${why}; but the organisation is on cluster ${this.to} now: it is moved`);
-    }
-    return new CommandFailure('another process has taken over the move; this one has changed nothing since');
-  }
-
-  /** Undoes a move that failed. Resolves with what to tell the user. */
-  async #undone(error: unknown, source: OrganisationData, target: OrganisationData): Promise<unknown> {
-    const why = isAbort(error) ? 'interrupted' : messageOf(error);
-    try {
-      await undo(this.store, { ...this.#self, to: this.to }, source, target);
-    } catch (fault) {
-      if (fault instanceof MoverLost) return this.#lostRole(why);
-      const next = `to undo the move, run scopegate org move ${this.id} --undo`;
-      return new CommandFailure(`${why}; writes are still refused (${messageOf(fault)}): ${next}`);
-    }
-    const code = isAbort(error) ? EXIT.interrupted : EXIT.fault;
-    return new CommandFailure(`${why}; the move is undone, and writes continue on cluster ${source.cluster}`, code);
-  }
-}
-
-/** @throws CommandFailure if the new cluster's clock is so far behind that writes would have to wait for it */
-async function compareClocks(source: OrganisationData, target: OrganisationData): Promise<void> {
-  const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
-  if (here - there < WRONG_FROM) return;
-  const behind = `${String(Math.round((here - there) / 1000))} s behind that of cluster ${source.cluster}`;
-  throw new CommandFailure(`the clock of cluster ${target.cluster} is ${behind}; set it by NTP first`);
-}
-
-async function withProgress<T>(name: string, work: (onProgress: Copying['onProgress']) => Promise<T>): Promise<T> {
-  const progress = createProgress('documents', true);
-  let started = 0;
+async function moved(store: Store, id: string, to: string, signal: AbortSignal): Promise<Moved> {
+  requireCluster(store.databases, to);
+  await requireMoves(store, id);
   try {
-    return await work((done, total) => {
-      if (started === 0) progress.start(name, total);
-      started += 1;
-      progress.update(done, done);
-    });
-  } finally {
-    if (started > 0) progress.stop();
+    return await new Move(store, id, to, createReport(), signal).run();
+  } catch (error) {
+    if (error instanceof Error && isAbort(error.cause)) throw new CommandFailure(error.message, EXIT.interrupted);
+    throw error;
   }
+}
+
+/** Tells the user, with a progress bar for each step. */
+function createReport(): Report {
+  const progress = createProgress('documents', true);
+  let current: string | undefined;
+  return {
+    note,
+    warn,
+    progress(step, done, total) {
+      if (step !== current) progress.start(step, total);
+      current = step;
+      progress.update(done, done);
+    },
+    stepEnded() {
+      if (current !== undefined) progress.stop();
+      current = undefined;
+    },
+  };
 }

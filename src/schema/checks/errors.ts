@@ -1,7 +1,8 @@
 import { type ASTNode, type DocumentNode, getLocation, type GraphQLError, Kind } from 'graphql';
 import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
-import { published, SchemaModel } from '../model';
+import { operatorModel, published, SchemaModel } from '../model';
+import { readOperatorDocument } from '../operatorDocument';
 import type { ResolverTable } from '../resolvers';
 import { readDocument, type Sdl } from '../sdl';
 
@@ -54,7 +55,8 @@ export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]
 export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
   if (find(sdl).length === 0) return [];
   // locations take memory, and only errors need them
-  const located = sdl === published ? new SchemaModel(readDocument()) : sdl;
+  const read = sdl === published ? readDocument : sdl === operatorModel ? readOperatorDocument : undefined;
+  const located = read ? new SchemaModel(read()) : sdl;
   const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
   // the same sentence again is about the same fault
   return [...new Map(lines.toReversed()).values()].toReversed();

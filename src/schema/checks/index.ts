@@ -8,7 +8,7 @@ import {
   ValuesOfCorrectTypeRule,
 } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate';
-import { ROLES } from '../../auth/roles';
+import { NEEDED_ROLES } from '../../auth/roles';
 import { SCOPES } from '../../auth/scopes';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
 import type { SchemaModel } from '../model';
@@ -66,6 +66,7 @@ export function schemaErrors(
     ...relationErrors(sdl),
     ...routeErrors(sdl),
     ...scopeErrors(sdl),
+    ...callerErrors(sdl),
     ...personalErrors(sdl),
     ...listErrors(checked),
     ...upsertErrors(checked),
@@ -86,7 +87,7 @@ function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
 /** What the code knows of enums: permissions that it would not ask for, and comparisons that it could not make. */
 const KNOWN = [
   { name: 'Scope', file: 'src/auth/scopes.ts', values: Object.keys(SCOPES) },
-  { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(ROLES) },
+  { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(NEEDED_ROLES) },
   { name: 'FilterBy', file: 'src/schema/sdl.ts', values: FILTER_KINDS as readonly string[] },
 ];
 
@@ -141,7 +142,10 @@ function fieldErrors({ sdl, resolvers, resources }: Checked, type: string, field
     field,
     isRoot && !access && `${place} has no @access: add it, with the scope or the role that its callers need`,
     given.length > 1 && `${place} has @access(${given.join(':, ')}:): give one of them`,
-    role !== undefined && directiveOf(field, 'rest') && `${place} is for users but has @rest: remove it`,
+    role !== undefined &&
+      role !== 'OPERATOR' &&
+      directiveOf(field, 'rest') &&
+      `${place} is for users but has @rest: remove it`,
     (isRoot || access) && !isResolved && `${place} has no resolver: add one to the resolvers of its resource`,
     ...(stored && access ? readErrors(field, place, stored) : []),
   );
@@ -225,6 +229,17 @@ function scopeErrors({ roots }: Sdl): SchemaError[] {
         `Mutation.${field.name.value} has the scope ${String(scope)}, with which keys read Query.${read}: use another for writes`,
     );
   });
+}
+
+/** Finds operations of others in the schema of operators; in the other schema, OPERATOR is no role. */
+function callerErrors({ roots }: Sdl): SchemaError[] {
+  const isOperators = ({ field }: (typeof roots)[number]): boolean => directiveOf(field, 'access')?.role === 'OPERATOR';
+  if (!roots.some(isOperators)) return [];
+  return roots
+    .filter((root) => !isOperators(root))
+    .flatMap(({ kind, field }) =>
+      errorsAt(field, `${kind}.${field.name.value} is not for operators: write @access(role: OPERATOR)`),
+    );
 }
 
 /** Finds personal data that erasing a customer would leave. */

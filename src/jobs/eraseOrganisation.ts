@@ -1,0 +1,54 @@
+import type { OrganisationData } from '../database/organisationData';
+import { MovingError } from '../organisations/erasing';
+import type { Listed } from '../organisations/organisations';
+import { dropUntilGone } from './copies';
+import type { Stores } from './stores';
+
+export interface Erasing {
+  /** Called before anything is changed; throws if it must not be. */
+  readonly check?: (organisation: Listed) => Promise<void>;
+  /** Exports the data; nothing is exported if it is missing. */
+  readonly exportTo?: (organisation: Listed, data: OrganisationData) => Promise<void>;
+  /** Throws if no data must be deleted. */
+  readonly mayDrop?: () => void;
+}
+
+/**
+ * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). Undefined if there never was one.
+ * @throws MovingError while it or its sandbox is moved
+ */
+export async function eraseOrganisation(
+  stores: Stores,
+  id: string,
+  how: Erasing = {},
+): Promise<'erased' | 'leftovers' | undefined> {
+  const { control, databases } = stores;
+  const before = await control.organisations.find(id);
+  if (!before) {
+    const cluster = await control.erasing.clusterOf(id);
+    if (cluster === undefined) return undefined;
+    await dropUntilGone(await databases.open({ id, cluster }));
+    return 'leftovers';
+  }
+  const { move, copies = [] } = (await control.moving.movesOf(id)) ?? {};
+  if (move) throw new MovingError(id, move.to);
+  await how.check?.(before);
+  const data = await databases.open(before);
+  const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
+  const erasure = await control.erasing.begin(id);
+  if (!erasure) return undefined;
+  for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
+    await eraseOrganisation(stores, sandbox, how.mayDrop && { mayDrop: how.mayDrop });
+  }
+  await data.slots.fence();
+  if (!erasure.exported) {
+    await how.exportTo?.(before, data);
+    how.mayDrop?.();
+    await control.erasing.noteExported(id);
+  }
+  for (const one of [data, ...old]) await dropUntilGone(one);
+  await control.erasing.finish(erasure.organisation);
+  // what was made before the row was deleted
+  await dropUntilGone(data);
+  return 'erased';
+}

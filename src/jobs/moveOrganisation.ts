@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WRONG_FROM } from '../database/clock';
+import { close } from '../database/moving/collections';
+import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../database/moving/copy';
+import { makeIndexes } from '../database/making';
+import { databaseTime } from '../database/openWrites';
+import type { OrganisationData } from '../database/organisationData';
+import { openWrites } from '../database/slots';
+import { events } from '../events/collection';
+import { awaitTail, clusterTime, tellOwedGap } from '../events/moving';
+import { type Moves, SEEN_EVERY } from '../organisations/moving';
+import { JobRefused } from '../organisations/jobs';
+import { dropUntilGone, requireMover, undo } from './copies';
+import type { Report, Stores } from './stores';
+
+export interface Moved {
+  readonly from: string;
+  readonly compared: Compared;
+  /** How long writes were refused, in milliseconds. */
+  readonly refused: number;
+}
+
+/** How often the new cluster's clock is looked at while it is behind, in milliseconds. */
+const LOOK_EVERY = 20;
+
+/** One attempt to move an organisation (docs/decisions/organisation-move.md). */
+export class Move {
+  readonly #mover = randomUUID();
+  readonly #lost = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly id: string,
+    private readonly to: string,
+    private readonly report: Report,
+    signal: AbortSignal,
+  ) {
+    this.#signal = AbortSignal.any([signal, this.#lost.signal]);
+  }
+
+  /** @throws JobRefused, MoveRefused, FullClusterError; whatever failed, it is undone unless the message says otherwise */
+  async run(): Promise<Moved> {
+    const { id, to, stores } = this;
+    const { databases, control } = stores;
+    const before = await control.moving.movesOf(id);
+    if (!before) throw new JobRefused(`there is no organisation ${id}`);
+    const { cluster: from } = before.organisation;
+    if (from === to) throw new JobRefused(`organisation ${id} is on cluster ${to} already`);
+    const [source, target] = [await databases.open({ id, cluster: from }), await databases.open({ id, cluster: to })];
+    await compareClocks(source, target);
+    if (!before.move) await this.#requireRoom(before, target);
+    const began = performance.now();
+    const begun = await control.moving.begin(this.#self, to);
+    if (!begun) throw new JobRefused(`there is no organisation ${id}`);
+    const beating = this.#beat();
+    try {
+      await this.#dropLeftover(begun, target);
+      const compared = await this.#carryOver(source, target);
+      const details = { documents: compared.documents, sha256: compared.sha256 };
+      const since = await clusterTime(target);
+      if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
+      // the organisation has moved: if this fails, its next event tells of the gap
+      await tellOwedGap(stores, target).catch((error: unknown) => {
+        this.report.warn((error as Error).message);
+      });
+      return { from, compared, refused: performance.now() - began };
+    } catch (error) {
+      throw await this.#undone(error, source, target);
+    } finally {
+      this.#lost.abort();
+      await beating;
+    }
+  }
+
+  get #self(): { readonly id: string; readonly mover: string } {
+    return { id: this.id, mover: this.#mover };
+  }
+
+  /** @throws JobRefused if a database is there that no move has left; FullClusterError */
+  async #requireRoom({ copies }: Moves, target: OrganisationData): Promise<void> {
+    if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
+      throw new JobRefused(
+        `cluster ${this.to} already has a database ${target.database.databaseName}, which no move has left; see scopegate doctor`,
+      );
+    }
+    await this.stores.control.placement.choose(this.to);
+  }
+
+  /** Drops what a move that was undone has left. */
+  async #dropLeftover({ copies }: Moves, target: OrganisationData): Promise<void> {
+    const { moving } = this.stores.control;
+    if (!copies.some(({ cluster }) => cluster === this.to)) return;
+    await dropUntilGone(target, () => requireMover(this.stores, this.#self));
+    await moving.noteDropped(this.id, this.to);
+  }
+
+  /** Everything between the beginning and the switch, during which nothing is written. */
+  async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
+    this.report.note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
+    this.report.note('waiting for writes under way');
+    await source.slots.fence();
+    // an organisation without data gives out times too
+    await makeIndexes(source.database, openWrites, []);
+    await source.slots.hold();
+    // none of the times that lists have given out is past this one
+    const until = await databaseTime(source);
+    const ofEvents = (name: string): boolean => name === events.name;
+    const open = await close(source.database, (name) => !ofEvents(name));
+    // what was changed until now has to be among the events that are copied
+    const last = { time: await clusterTime(source), signal: this.#signal };
+    const missing = await awaitTail(this.stores, source, last);
+    if (missing) {
+      this.report.warn('the events of its last changes are not recorded; the organisation will be told of a gap');
+      await this.stores.control.feeds.oweGap(this.id, missing);
+    }
+    open.push(...(await close(source.database, ofEvents)));
+    if (open.length > 0) {
+      this.report.warn(
+        `other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`,
+      );
+    }
+    const copying: Copying = { source, target, mover: this.#mover, signal: this.#signal, onProgress: () => undefined };
+    await takeTarget(copying);
+    await this.#withProgress('copying', (onProgress) => copyAll({ ...copying, onProgress }));
+    const compared = await this.#withProgress('comparing', (onProgress) => compareAll({ ...copying, onProgress }));
+    // whoever was taken for dead and wakes up writes nothing from here on
+    await target.slots.fence();
+    // later writes must get later times than any that a list has given out
+    while ((await databaseTime(target)) <= until) await sleep(LOOK_EVERY, undefined, { signal: this.#signal });
+    this.#signal.throwIfAborted();
+    return compared;
+  }
+
+  /** Shows that this process is alive, until it has ended or another one has taken over. */
+  async #beat(): Promise<void> {
+    while (!this.#lost.signal.aborted) {
+      await sleep(SEEN_EVERY, undefined, { signal: this.#lost.signal }).catch(() => undefined);
+      // a failure is met by the work itself
+      const isOurs = await this.stores.control.moving.beat(this.#self).catch(() => true);
+      if (!isOurs) this.#lost.abort();
+    }
+  }
+
+  async #withProgress<T>(step: string, work: (onProgress: Copying['onProgress']) => Promise<T>): Promise<T> {
+    try {
+      return await work((done, total) => {
+        this.report.progress(step, done, total);
+      });
+    } finally {
+      this.report.stepEnded();
+    }
+  }
+
+  /** What to tell the user when this process no longer moves the organisation. */
+  async #lostRole(why: string): Promise<JobRefused> {
+    const { organisation, move } = (await this.stores.control.moving.movesOf(this.id)) ?? {};
+    if (!move && organisation?.cluster === this.to) {
+      return new JobRefused(`${why}; but the organisation is on cluster ${this.to} now: it is moved`);
+    }
+    return new JobRefused('another process has taken over the move; this one has changed nothing since');
+  }
+
+  /** Undoes a move that failed. Resolves with what to tell the user. */
+  async #undone(error: unknown, source: OrganisationData, target: OrganisationData): Promise<unknown> {
+    const why = (error as Error).name === 'AbortError' ? 'interrupted' : (error as Error).message;
+    try {
+      await undo(this.stores, { ...this.#self, to: this.to }, { source, target, report: this.report });
+    } catch (fault) {
+      if (fault instanceof MoverLost) return this.#lostRole(why);
+      const next = `to undo the move, run scopegate org move ${this.id} --undo`;
+      return new JobRefused(`${why}; writes are still refused (${(fault as Error).message}): ${next}`);
+    }
+    const undone = `${why}; the move is undone, and writes continue on cluster ${source.cluster}`;
+    return new JobRefused(undone, { cause: error });
+  }
+}
+
+/** @throws JobRefused if the new cluster's clock is so far behind that writes would have to wait for it */
+async function compareClocks(source: OrganisationData, target: OrganisationData): Promise<void> {
+  const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
+  if (here - there < WRONG_FROM) return;
+  const behind = `${String(Math.round((here - there) / 1000))} s behind that of cluster ${source.cluster}`;
+  throw new JobRefused(`the clock of cluster ${target.cluster} is ${behind}; set it by NTP first`);
+}

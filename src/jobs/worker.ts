@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { describeError } from '../log';
+import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
+import { MoveRefused } from '../organisations/moving';
+import { FullClusterError } from '../organisations/placement';
+import { eraseOrganisation } from './eraseOrganisation';
+import { Move } from './moveOrganisation';
+import type { Report, Stores } from './stores';
+
+/* Does jobs in a gateway (docs/decisions/operator-api.md). */
+
+/** How often a job is looked for, in milliseconds. */
+const LOOK_EVERY = 2000;
+/** When a job is tried again that failed because of a database, or that another process has begun, in milliseconds. */
+const AGAIN_AFTER = 5000;
+/** Jobs that a gateway does at once: each reads and writes as fast as it can. */
+const MOST = 2;
+
+export interface WorkerOptions extends Stores {
+  readonly logger: Logger;
+}
+
+export function createJobWorker({ logger, ...stores }: WorkerOptions) {
+  const { jobs } = stores.control;
+  const running = new Set<Promise<void>>();
+  const ending = new AbortController();
+  let woken = new AbortController();
+  let looking: Promise<void> | undefined;
+
+  async function run(): Promise<void> {
+    while (!ending.signal.aborted) {
+      woken = new AbortController();
+      const job =
+        running.size < MOST ? await jobs.take().catch(noted('looking for jobs failed; will retry')) : undefined;
+      if (job) {
+        const ended = work(job)
+          .catch(noted('a job could not be ended; another gateway takes it'))
+          .finally(() => {
+            running.delete(ended);
+            woken.abort();
+          });
+        running.add(ended);
+      } else {
+        const signal = AbortSignal.any([woken.signal, ending.signal]);
+        await sleep(LOOK_EVERY, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  function noted(message: string) {
+    return (error: unknown): undefined => {
+      logger.warn({ error: describeError(error) }, message);
+    };
+  }
+
+  async function work(job: HeldJob): Promise<void> {
+    const lost = new AbortController();
+    const over = new AbortController();
+    const at: { step: string | null; progress: number } = { step: null, progress: 0 };
+    const beating = beat(job, at, lost, over.signal);
+    const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
+    try {
+      await perform(job, at, AbortSignal.any([lost.signal, ending.signal]));
+      await jobs.end(job, null);
+      logger.info(ids, 'job done');
+    } catch (error) {
+      const { message } = error as Error;
+      logger.warn({ ...ids, error: describeError(error) }, 'job failed');
+      // a gateway that stops leaves it to another
+      if (ending.signal.aborted) await jobs.release(job, null, 0);
+      else if (await isFinal(job, error)) await jobs.end(job, message);
+      else await jobs.release(job, message, AGAIN_AFTER);
+    } finally {
+      over.abort();
+      await beating;
+    }
+  }
+
+  async function beat(
+    job: HeldJob,
+    at: { readonly step: string | null; readonly progress: number },
+    lost: AbortController,
+    over: AbortSignal,
+  ): Promise<void> {
+    for (;;) {
+      await sleep(BEAT_EVERY, undefined, { signal: over }).catch(() => undefined);
+      if (over.aborted) return;
+      // a failure is met by the work itself
+      if (!(await jobs.keep(job, at).catch(() => true))) lost.abort();
+    }
+  }
+
+  async function perform(
+    { kind, organisation_id: id, to, actor }: HeldJob,
+    at: { step: string | null; progress: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const as: Stores = { ...stores, control: { ...stores.control, ...stores.control.as(actor) } };
+    if (kind === 'erasure') {
+      at.step = 'erasing';
+      const mayDrop = signal.throwIfAborted.bind(signal);
+      if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
+      return;
+    }
+    if (await isMoved(id, to)) return;
+    const report: Report = {
+      note: () => undefined,
+      warn: (text) => {
+        logger.warn({ organisation_id: id }, text);
+      },
+      progress: (step, done) => Object.assign(at, { step, progress: done }),
+      stepEnded: () => undefined,
+    };
+    await new Move(as, id, to ?? '', report, signal).run();
+  }
+
+  /** Whether whoever had the job before has moved it, and could not say so. */
+  async function isMoved(id: string, to: string | null): Promise<boolean> {
+    const { organisation, move } = (await stores.control.moving.movesOf(id)) ?? {};
+    return !move && organisation?.cluster === to;
+  }
+
+  /** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */
+  async function isFinal({ kind, organisation_id: id }: HeldJob, error: unknown): Promise<boolean> {
+    const isRefused = error instanceof JobRefused || error instanceof MoveRefused || error instanceof FullClusterError;
+    const { organisation, move } = (await stores.control.moving.movesOf(id).catch(() => undefined)) ?? {};
+    if (kind === 'erasure') return isRefused && organisation?.state !== 'erasing';
+    return isRefused && !move;
+  }
+
+  return {
+    start(): void {
+      looking ??= run();
+    },
+    /** There is a new job. */
+    poke(): void {
+      woken.abort();
+    },
+    /** Resolves when nothing is done any more: a move is undone, and another gateway takes what has not ended. */
+    async stop(): Promise<void> {
+      ending.abort();
+      await looking;
+      await Promise.all(running);
+    },
+  };
+}

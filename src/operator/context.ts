@@ -1,0 +1,70 @@
+import { rateLimited, type RateLimiter } from '../admission/rateLimit';
+import { OPERATOR } from '../auth/roles';
+import type { OrganisationData } from '../database/organisationData';
+import { AppError } from '../errors';
+import type { OpenContext } from '../operations/context';
+import { type OperatorOptions, operatorOf } from './operator';
+import { type TokenOptions, tokenAuthenticator } from './tokens';
+
+export interface OperatorContextOptions extends Omit<TokenOptions, 'config'>, Omit<OperatorOptions, 'config'> {
+  readonly config: TokenOptions['config'] & OperatorOptions['config'];
+  /** Limits the requests of each token. */
+  readonly limiter: RateLimiter;
+  /** Checks whether there may be one more request. @throws AppError unavailable */
+  readonly admit: () => void;
+}
+
+/** The context factory of the operator API. Checks in the order of the contract, section 2: token, rate. */
+export function operatorContextFactory(options: OperatorContextOptions): OpenContext {
+  const { limiter, admit } = options;
+  const authenticate = tokenAuthenticator(options);
+  return async (request) => {
+    const { requestId, authorization, address, idempotencyKey, onRate, onReplay, onPrincipal, onRefused } = request;
+    const name = await authenticate(authorization, address, onRefused);
+    onPrincipal({ kind: 'operator', name });
+    const take = async (points: number) => {
+      const state = await limiter.consume(`operator ${name}`, points);
+      onRate(state);
+      if (!state.allowed) throw rateLimited(state);
+      return state;
+    };
+    let rate = await take(1);
+    admit();
+    let isExisting = false;
+    const attempt = idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay };
+    return {
+      requestId,
+      trace: request.trace,
+      // acts for no organisation; Apollo copies a context, so it cannot be a getter that throws
+      principal: undefined as never,
+      data: NO_DATA,
+      operator: operatorOf(options, { who: `operator:${name}`, from: address }, attempt),
+      noteExisting: () => {
+        isExisting = true;
+      },
+      get isExisting() {
+        return isExisting;
+      },
+      get rate() {
+        return rate;
+      },
+      authorise({ role }) {
+        if (role !== OPERATOR) throw new AppError('forbidden', 'This operation is not for operators.');
+      },
+      async charge(points) {
+        rate = await take(points);
+      },
+      write: () => Promise.reject(new Error('an operator writes no data of an organisation')),
+      // answers have secrets in them: what makes them keeps them sealed
+      once: (_operation, _args, run) => Promise.resolve(run()),
+      idempotencyKey,
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      keep: request.keep,
+    };
+  };
+}
+
+/** Of no organisation: there is nothing to read or write, but a long answer gives way to others. */
+const NO_DATA = {
+  giveWay: () => new Promise<void>((resolve) => setImmediate(resolve)),
+} as Pick<OrganisationData, 'giveWay'> as OrganisationData;

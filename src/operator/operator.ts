@@ -1,0 +1,259 @@
+import { nameFault } from '../auth/keys';
+import type { Plan } from '../auth/plans';
+import type { Role } from '../auth/roles';
+import type { Config } from '../config';
+import type { Availability } from '../database/availability';
+import type { Databases } from '../database/connect';
+import { AppError, type Fault, invalidRequest, notFound, validationFailed } from '../errors';
+import type { JobRow } from '../organisations/jobRows';
+import { JobRefused } from '../organisations/jobs';
+import type { Actor } from '../organisations/auditEvents';
+import type { Control } from '../organisations/control';
+import type { Attempt } from '../organisations/keyAnswers';
+import {
+  type Listed,
+  type OrganisationPageQuery,
+  SharedByOwnerError,
+  shownOrganisation,
+  StillErasing,
+  toListed,
+} from '../organisations/organisations';
+import { FullClusterError } from '../organisations/placement';
+import { signInUrl } from '../organisations/sessions';
+import { DAY } from '../units';
+import type { EndpointInput, OwnWebhooks } from '../webhooks/management';
+
+export interface OperatorOptions {
+  readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
+  readonly control: Control;
+  readonly databases: Pick<Databases, 'clusters'>;
+  readonly availability: Pick<Availability, 'isAway' | 'isReadOnly'>;
+  /** The webhooks of an organisation, as changed by somebody. */
+  readonly webhooksOf: (organisation: Listed, by: { readonly actor: Actor }, createdBy: string) => OwnWebhooks;
+  /** Tells this gateway of a new job. */
+  readonly poke: () => void;
+}
+
+interface Id {
+  readonly id: string;
+}
+
+interface KeyId extends Id {
+  readonly key_id: string;
+}
+
+interface NewOrganisationArgs {
+  readonly name: string;
+  readonly plan?: Plan | null;
+  readonly external_ref?: string | null;
+  readonly cluster?: string | null;
+  readonly currency?: string | null;
+}
+
+interface UpdateArgs extends Id {
+  readonly name?: string;
+  readonly plan?: Plan;
+  readonly state?: 'active' | 'suspended';
+}
+
+interface LinkArgs extends Id {
+  readonly user: { readonly id: string; readonly name: string; readonly email?: string | null };
+  readonly role?: Role | null;
+}
+
+interface UsageArgs extends Id {
+  /** YYYY-MM-DD. */
+  readonly from?: string | null;
+  readonly to?: string | null;
+}
+
+type Integrations = ReturnType<Control['integrationsOf']>;
+type Arguments<Name extends keyof Integrations> = Parameters<Integrations[Name]>[0];
+
+/** Days of usage in an answer. */
+const [USUAL_DAYS, MOST_DAYS] = [30, 100];
+
+export type Operator = ReturnType<typeof operatorOf>;
+
+/** The operations of schema/operator.graphql by their names, as done by somebody; with an `attempt`, what is created is created once. */
+export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Attempt | undefined) {
+  const { config, control, databases, availability } = options;
+  const { organisations } = control.as(actor);
+
+  /** @throws AppError not_found */
+  async function require(id: string): Promise<Listed> {
+    const found = await organisations.find(id.toLowerCase());
+    if (!found) throw notFound('organisation');
+    return found;
+  }
+
+  /** @throws AppError not_found; conflict if it is being erased */
+  async function requireOpen(id: string): Promise<Listed> {
+    const found = await require(id);
+    if (found.state === 'erasing') throw erasing();
+    return found;
+  }
+
+  const integrations = async (id: string) => control.integrationsOf(await requireOpen(id), actor, attempt);
+  const webhooks = async (id: string) => options.webhooksOf(await requireOpen(id), { actor }, actor.who);
+
+  /** @throws AppError validation_failed */
+  function requireCluster(name: string, pointer: string): void {
+    if (databases.clusters.includes(name)) return;
+    const detail = `must be one of ${databases.clusters.join(', ')}`;
+    throw validationFailed([{ pointer, code: 'not_allowed', detail }]);
+  }
+
+  return {
+    async organisations(query: OrganisationPageQuery) {
+      const page = await organisations.page(query);
+      return { ...page, data: page.data.map((row) => shownOrganisation(toListed(row))) };
+    },
+    organisation: async ({ id }: Id) => shownOrganisation(await require(id)),
+    async create_organisation(args: NewOrganisationArgs, noteExisting: () => void) {
+      const name = plainName(args.name, '/name');
+      const { plan, external_ref, cluster, currency } = args;
+      if (cluster != null) requireCluster(cluster, '/cluster');
+      const { organisation, isNew } = await organisations
+        .createOnce(
+          {
+            ...{ name, plan: plan ?? 'integrations', currency: currency ?? 'USD' },
+            ...{ cluster: cluster ?? undefined, external_ref: external_ref ?? undefined },
+          },
+          attempt,
+        )
+        .catch(explain);
+      if (!isNew) noteExisting();
+      return shownOrganisation(organisation);
+    },
+    async update_organisation({ id, name, plan, state }: UpdateArgs) {
+      const { id: known } = await requireOpen(id);
+      const set = {
+        ...(name !== undefined && { name: plainName(name, '/name') }),
+        ...(plan !== undefined && { plan }),
+        ...(state !== undefined && { state }),
+      };
+      const changed = await organisations.update(known, set).catch(explain);
+      // erased meanwhile
+      if (!changed) throw erasing();
+      return shownOrganisation(changed);
+    },
+    async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
+      const { id: organisationId, name } = await require(id);
+      if (confirm !== name) {
+        const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
+        throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
+      }
+      return ask({ kind: 'erasure', organisationId, to: null });
+    },
+    async move_organisation({ id, to }: Id & { readonly to: string }) {
+      const { id: organisationId, cluster } = await requireOpen(id);
+      requireCluster(to, '/to');
+      if (cluster === to) throw conflict('/to', `organisation ${organisationId} is on cluster ${to} already`);
+      return ask({ kind: 'move', organisationId, to });
+    },
+    async job({ id }: Id) {
+      const found = await control.jobs.find(id.toLowerCase());
+      if (!found) throw notFound('job');
+      return shownJob(found);
+    },
+    keys: async ({ id, ...query }: Id & Arguments<'api_keys'>) =>
+      control.integrationsOf(await require(id), actor).api_keys(query),
+    create_key: async ({ id, ...args }: Id & Arguments<'create_api_key'>) =>
+      (await integrations(id)).create_api_key(args),
+    rotate_key: async ({ id, key_id, ...args }: KeyId & Omit<Arguments<'rotate_api_key'>, 'id'>) =>
+      (await integrations(id)).rotate_api_key({ id: key_id, ...args }),
+    revoke_key: async ({ id, key_id }: KeyId) =>
+      control.integrationsOf(await require(id), actor).revoke_api_key({ id: key_id }),
+    async create_sign_in_link({ id, user: { email, ...given }, role }: LinkArgs) {
+      const { id: organisationId } = await requireOpen(id);
+      const user = {
+        ...{ id: `app:${given.id}`, name: plainName(given.name, '/user/name') },
+        ...(email != null && { email }),
+      };
+      const made = await control.sessions.makeLink({ organisationId, user, role: role ?? 'admin' }, actor, attempt);
+      if (!made) throw erasing();
+      const { PUBLIC_URL, HOST, PORT } = config;
+      return {
+        url: signInUrl(PUBLIC_URL ?? `http://${HOST}:${String(PORT)}`, made.token),
+        expires_at: made.endsAt,
+      };
+    },
+    webhooks: async ({ id }: Id) => ({ data: await (await webhooks(id)).list() }),
+    create_webhook: async ({ id, ...args }: Id & EndpointInput & { readonly url: string }) =>
+      (await webhooks(id)).create(args, attempt),
+    delete_webhook: async ({ id, webhook_id }: Id & { readonly webhook_id: string }) =>
+      (await webhooks(id)).remove(webhook_id),
+    async usage({ id, from, to }: UsageArgs) {
+      const organisation = await require(id);
+      const last = to == null ? Math.floor(Date.now() / DAY) * DAY : Date.parse(to);
+      const first = from == null ? last - (USUAL_DAYS - 1) * DAY : Date.parse(from);
+      if (first > last || last - first >= MOST_DAYS * DAY) {
+        const detail = `must be at or after from, and at most ${String(MOST_DAYS - 1)} days later`;
+        throw invalidRequest([{ parameter: 'to', code: 'range', detail }]);
+      }
+      const days = { from: new Date(first), to: new Date(last) };
+      return control.integrationsOf(organisation, actor).usage_between(days);
+    },
+    async clusters() {
+      const all = await control.placement.fullness();
+      return {
+        data: all.map(({ cluster: name, organisations: count, copies, reserved, capacity }) => {
+          const state = availability.isAway(name) ? 'away' : availability.isReadOnly(name) ? 'read_only' : 'up';
+          return { name, state, organisations: count, copies, files_reserved: reserved, files_capacity: capacity };
+        }),
+      };
+    },
+  };
+
+  /** Finds or makes a job. */
+  async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
+    const job = await control.jobs.ask(wanted, actor).catch(explain);
+    if (!job) throw notFound('organisation');
+    options.poke();
+    return shownJob(job);
+  }
+}
+
+function shownJob({
+  _id: id,
+  kind,
+  organisation_id,
+  to,
+  state,
+  step,
+  progress,
+  error,
+  actor,
+  created_at,
+  ended_at,
+}: JobRow) {
+  const at = { created_by: actor.who, created_at, ended_at };
+  return { id, kind, organisation_id, to, state, step: state === 'running' ? step : null, progress, error, ...at };
+}
+
+/** @throws AppError validation_failed */
+function plainName(name: string, pointer: string): string {
+  const plain = name.trim();
+  const detail = nameFault(plain);
+  if (detail === undefined) return plain;
+  throw validationFailed([{ pointer, code: 'format', detail }]);
+}
+
+function conflict(pointer: string, detail: string, code: Fault['code'] = 'conflict'): AppError {
+  return new AppError('conflict', `${detail}.`, { errors: [{ pointer, code, detail }] });
+}
+
+function erasing(): AppError {
+  return conflict('', 'the organisation is being erased');
+}
+
+/** Says why something cannot be done to an organisation. */
+function explain(error: unknown): never {
+  if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
+  if (error instanceof FullClusterError) throw conflict('/cluster', error.message, 'too_many');
+  if (error instanceof JobRefused) throw conflict('', error.message);
+  // gone in a moment
+  if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
+  throw error;
+}

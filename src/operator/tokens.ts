@@ -1,0 +1,41 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { RefusalReason } from '../auth/authenticate';
+import { isInRanges } from '../auth/addresses';
+import type { Config } from '../config';
+import { AppError } from '../errors';
+
+export interface TokenOptions {
+  readonly config: Pick<Config, 'OPERATOR_TOKENS' | 'OPERATOR_ALLOW'>;
+  /** Counts a failed authentication of an address. @throws AppError rate_limited */
+  readonly countFailure: (address: string) => Promise<unknown>;
+}
+
+const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+/** What finds the name of the token in an Authorization header. @throws AppError unauthenticated, the same for every reason; rate_limited */
+export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
+  const tokens = config.OPERATOR_TOKENS.map(({ name, secret }) => ({ name, digest: digestOf(secret) }));
+
+  function find(authorization: string | undefined, address: string): { name: string } | { reason: RefusalReason } {
+    if (authorization === undefined) return { reason: 'missing' };
+    const secret = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
+    if (secret === undefined) return { reason: 'malformed' };
+    const digest = digestOf(secret);
+    // all of them, so that the time tells neither which nor how many there are
+    const [found] = tokens.filter((token) => timingSafeEqual(token.digest, digest));
+    if (!found) return { reason: 'unknown' };
+    return isInRanges(address, config.OPERATOR_ALLOW) ? found : { reason: 'address' };
+  }
+
+  return async (
+    authorization: string | undefined,
+    address: string,
+    onRefused?: (refusal: { readonly reason: RefusalReason }) => void,
+  ): Promise<string> => {
+    const found = find(authorization, address);
+    if ('name' in found) return found.name;
+    onRefused?.(found);
+    await countFailure(address);
+    throw new AppError('unauthenticated', 'A valid operator token is required: Authorization: Bearer <secret>.');
+  };
+}

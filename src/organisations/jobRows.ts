@@ -1,0 +1,26 @@
+import type { Actor } from './auditEvents';
+
+export interface JobRow {
+  /** UUID. */
+  readonly _id: string;
+  readonly kind: 'erasure' | 'move';
+  readonly organisation_id: string;
+  /** Of a move: the cluster. */
+  readonly to: string | null;
+  /** Who asked for it. */
+  readonly actor: Actor;
+  readonly state: 'waiting' | 'running' | 'done' | 'failed';
+  readonly step: string | null;
+  /** Documents so far in that step. */
+  readonly progress: number;
+  readonly error: string | null;
+  readonly created_at: Date;
+  readonly ended_at: Date | null;
+  /** The organisation, while it has not ended: it has one at most. */
+  readonly open_of?: string;
+  /** Whoever works on it, until when. */
+  readonly holder: string | null;
+  readonly until: Date;
+  /** When the row is deleted. */
+  readonly ends_at?: Date;
+}
