@@ -216,9 +216,14 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     await eraseCustomer(data, other.id, new AbortController().signal);
     await writeFile(
       file('changes.ndjson'),
-      ndjson([change(other, other.contacts[0].phone, '3'), change(gone, null, '4')]),
+      ndjson([
+        { ...change(one, null, '0'), member: 'fax' },
+        change(other, other.contacts[0].phone, '3'),
+        change(gone, null, '4'),
+      ]),
     );
     const told = await ended(key, 'customers');
+    expect(told.said).toContain('refused: a change is of name, role, email, phone, not of fax\n');
     expect(told.said).toMatch(/refused: the customer was erased\n.*refused: There is no such customer/s);
     await inStep();
     expect(JSON.stringify(await copy('customers'))).not.toContain(other.name);

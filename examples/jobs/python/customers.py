@@ -5,12 +5,12 @@ changes.ndjson is what your users changed, a line each:
 """
 
 import json
-import os
 from pathlib import Path
 
 from scopegate import Scopegate, ScopegateError
 
 api = Scopegate()
+MEMBERS = ["name", "role", "email", "phone"]
 FOLDER = Path("customers")
 FOLDER.mkdir(exist_ok=True)
 CHANGES, TAKEN = Path("changes.ndjson"), Path("changes.taken")
@@ -19,12 +19,14 @@ CHANGES, TAKEN = Path("changes.ndjson"), Path("changes.taken")
 def save(name, text):
     """Writes a file so that a crash leaves the old or the new one."""
     (FOLDER / ".part").write_text(text, encoding="utf-8")
-    os.replace(FOLDER / ".part", FOLDER / name)
+    (FOLDER / ".part").replace(FOLDER / name)
 
 
 def push(change):
     """Changes one member of one contact, whatever others change meanwhile, and says what came of it."""
-    id, member = change["customer_id"], change["member"]
+    id, member = change["customer_id"], change.get("member")
+    if member not in MEMBERS:
+        return f"refused: a change is of {', '.join(MEMBERS)}, not of {member}"
     while True:
         try:
             customer, etag = api.read("/customers/{id}", id=id)
@@ -41,12 +43,11 @@ def push(change):
             api.patch("/customers/{id}", {"contacts": customer["contacts"]}, id=id, if_match=etag)
             return "stored"
         except ScopegateError as error:
+            if error.code in ("not_found", "validation_failed"):
+                return f"refused: {error.detail}"
             # somebody was faster: read it again, and look whether the change still makes sense
-            if error.code == "precondition_failed":
-                continue
-            if error.code not in ("not_found", "validation_failed"):
+            if error.code != "precondition_failed":
                 raise
-            return f"refused: {error.detail}"
 
 
 def copy():
@@ -62,24 +63,22 @@ def copy():
 
 
 def pull():
-    """What changed since the last run."""
-    more = True
-    while more:
-        if not (FOLDER / "cursor").exists():
-            return copy()
-        page = api.get("/events", after=(FOLDER / "cursor").read_text(), limit=100)
-        if any(event["type"] == "feed.gap" for event in page["data"]):
-            return copy()
-        objects = [event["object"] for event in page["data"] if event["object"]]
-        ids = {object["id"] for object in objects if object["type"] == "customer"}
-        for customer in api.list("/customers", id=sorted(ids)) if ids else ():
-            save(f"{customer['id']}.json", json.dumps(customer))
-            ids.discard(customer["id"])
-        # what the list no longer has was deleted
-        for id in ids:
-            (FOLDER / f"{id}.json").unlink(missing_ok=True)
-        save("cursor", page["next_cursor"])
-        more = page["has_more"]
+    """A page of what changed since the last run. Returns whether there are more."""
+    if not (FOLDER / "cursor").exists():
+        return copy()
+    page = api.get("/events", after=(FOLDER / "cursor").read_text(), limit=100)
+    if any(event["type"] == "feed.gap" for event in page["data"]):
+        return copy()
+    objects = [event["object"] for event in page["data"] if event["object"]]
+    ids = {object["id"] for object in objects if object["type"] == "customer"}
+    for customer in api.list("/customers", id=sorted(ids)) if ids else ():
+        save(f"{customer['id']}.json", json.dumps(customer))
+        ids.discard(customer["id"])
+    # what the list no longer has was deleted
+    for id in ids:
+        (FOLDER / f"{id}.json").unlink(missing_ok=True)
+    save("cursor", page["next_cursor"])
+    return page["has_more"]
 
 
 # taken, so that your program can go on writing; what a crash left is taken up first, and harmless if it was stored
@@ -90,7 +89,8 @@ if TAKEN.exists():
         print(line, push(json.loads(line)))
     TAKEN.unlink()
 try:
-    pull()
+    while pull():
+        pass
 except ScopegateError as error:
     # not run for a month
     if error.code != "cursor_expired":

@@ -10,10 +10,12 @@ import { Scopegate, ScopegateError } from '@scopegate/client';
 interface Change {
   readonly customer_id: string;
   readonly contact_id: string;
-  readonly member: 'name' | 'role' | 'email' | 'phone';
+  readonly member: (typeof MEMBERS)[number];
   readonly was: string | null;
   readonly is: string;
 }
+
+const MEMBERS = ['name', 'role', 'email', 'phone'] as const;
 
 const api = new Scopegate();
 const FOLDER = 'customers';
@@ -27,6 +29,7 @@ async function save(name: string, text: string): Promise<void> {
 
 /** Changes one member of one contact, whatever others change meanwhile, and says what came of it. */
 async function push({ customer_id: id, contact_id, member, was, is }: Change): Promise<string> {
+  if (!MEMBERS.includes(member)) return `refused: a change is of ${MEMBERS.join(', ')}, not of ${member}`;
   for (;;) {
     try {
       const { data: customer, etag } = await api.read('/customers/{id}', { path: { id } });
@@ -40,10 +43,9 @@ async function push({ customer_id: id, contact_id, member, was, is }: Change): P
       return 'stored';
     } catch (error) {
       if (!(error instanceof ScopegateError)) throw error;
+      if (error.code === 'not_found' || error.code === 'validation_failed') return `refused: ${error.detail}`;
       // somebody was faster: read it again, and look whether the change still makes sense
-      if (error.code === 'precondition_failed') continue;
-      if (error.code !== 'not_found' && error.code !== 'validation_failed') throw error;
-      return `refused: ${error.detail}`;
+      if (error.code !== 'precondition_failed') throw error;
     }
   }
 }
@@ -60,24 +62,22 @@ async function copy(): Promise<void> {
   await save('cursor', next_cursor);
 }
 
-/** What changed since the last run. */
+/** What changed since the last run, page by page. */
 async function pull(): Promise<void> {
-  for (let more = true; more;) {
-    const after = await readFile(`${FOLDER}/cursor`, 'utf8').catch(() => undefined);
-    if (after === undefined) return copy();
-    const page = await api.get('/events', { query: { after, limit: 100 } });
-    if (page.data.some(({ type }) => type === 'feed.gap')) return copy();
-    const ids = new Set(page.data.flatMap(({ object }) => (object?.type === 'customer' ? object.id : [])));
-    if (ids.size > 0)
-      for await (const customer of api.list('/customers', { query: { id: [...ids] } })) {
-        await save(`${customer.id}.json`, JSON.stringify(customer));
-        ids.delete(customer.id);
-      }
-    // what the list no longer has was deleted
-    for (const id of ids) await rm(`${FOLDER}/${id}.json`, { force: true });
-    await save('cursor', page.next_cursor);
-    more = page.has_more;
-  }
+  const after = await readFile(`${FOLDER}/cursor`, 'utf8').catch(() => undefined);
+  if (after === undefined) return copy();
+  const page = await api.get('/events', { query: { after, limit: 100 } });
+  if (page.data.some(({ type }) => type === 'feed.gap')) return copy();
+  const ids = new Set(page.data.flatMap(({ object }) => (object?.type === 'customer' ? object.id : [])));
+  if (ids.size > 0)
+    for await (const customer of api.list('/customers', { query: { id: [...ids] } })) {
+      await save(`${customer.id}.json`, JSON.stringify(customer));
+      ids.delete(customer.id);
+    }
+  // what the list no longer has was deleted
+  for (const id of ids) await rm(`${FOLDER}/${id}.json`, { force: true });
+  await save('cursor', page.next_cursor);
+  if (page.has_more) await pull();
 }
 
 // taken, so that your program can go on writing; what a crash left is taken up first, and harmless if it was stored
