@@ -73,7 +73,7 @@ export function typesFor(scopes) {
   const types = {
     orders: ['order.created', 'order.updated', 'order.status_changed', 'order.deleted'],
     quotes: ['quote.created', 'quote.updated', 'quote.status_changed', 'quote.deleted'],
-    customers: ['customer.created', 'customer.updated', 'customer.deleted'],
+    customers: ['customer.created', 'customer.updated', 'customer.erased', 'customer.deleted'],
   };
   const heard = Object.entries(types).filter(([resource]) => scopes.includes(`${resource}:read`));
   return heard.length === 0 ? [] : [...heard.flatMap(([, names]) => names), 'feed.gap'];

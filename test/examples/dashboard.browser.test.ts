@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { blocksOf } from '../docs/markdown';
 import { writePrograms } from '../docs/programs';
 import { eventually } from '../http/eventually';
@@ -106,6 +107,9 @@ inBrowser('examples/dashboard, served from another origin', () => {
     await caller.post('/customers/bulk', { customers });
     await says(row, 'A new name');
     expect(sent.reads().slice(begun + 2)).toEqual([['customers']]);
+    const data = await dashboard.gateway.databases.open(dashboard.organisation);
+    await eraseCustomer(data, owner.id as string, new AbortController().signal);
+    await says(row, 'erased');
   });
 
   test('a year is chosen by keyboard and kept in the URL; the page says while it loads, and a late answer for another year is dropped', async () => {

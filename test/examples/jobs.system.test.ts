@@ -312,6 +312,7 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
       const wanted = data.map(({ month, count, total_minor: total }) => [month, String(count), String(total)]);
       return program.stdout().endsWith('\n\n') && JSON.stringify(numbers) === JSON.stringify(wanted);
     };
+    await eventually(() => /^1996-07 \d+ orders, USD [\d,]+\.\d\d$/m.test(program.stdout()), PATIENCE);
     const isSecond = (): boolean => program.stdout().split('\n\n').length > 2;
     await eventually(async () => isSecond() && (await isRight()), PATIENCE);
     await of.rows('orders').deleteOne({ number: 'SO-10248' });

@@ -30,7 +30,7 @@ def show():
     # before it is read: what changes from now on needs another look
     stale.clear()
     for row in api.graphql(TOTALS)["order_totals"]["data"]:
-        print(f"{row['month']} {row['count']} orders {format_amount(row['total_minor'], row['currency'])}")
+        print(f"{row['month']} {row['count']} orders, {format_amount(row['total_minor'], row['currency'])}")
     print(flush=True)
 
 

@@ -26,7 +26,9 @@ async function show(): Promise<never> {
     isStale = false;
     const { order_totals } = await api.graphql<Totals>(TOTALS);
     for (const { month, currency, count, total_minor } of order_totals.data)
-      console.log(`${month} ${count} orders ${formatAmount(total_minor, currency)}`);
+      console.log(
+        `${month} ${count} orders, ${currency} ${formatAmount(total_minor, currency).replaceAll(/[^\d.,-]/g, '')}`,
+      );
     console.log();
   }
 }
