@@ -5,7 +5,7 @@ import type { CommandServer } from '../support/commandServer';
 
 /* Programs that replace those on the pages. */
 
-/** A folder for PATH with `npm run -s scopegate -- …`, which is run by a command server, and `jq -r`. */
+/** A folder for PATH with `npm run -s scopegate -- …`, which is run by a command server, and `jq -r`, which knows a path, perhaps after a select. */
 export async function writePrograms({ socket }: Pick<CommandServer, 'socket'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-docs-'));
   // without building and loading the program for each call
@@ -25,7 +25,12 @@ require('stream/consumers').json(socket).then(({ code, stdout, stderr }) => {
   await writeProgram(
     folder,
     'jq',
-    `#!/usr/bin/env node\nconsole.log(Function('value', 'return value' + process.argv[3])(JSON.parse(require('fs').readFileSync(0, 'utf8'))));\n`,
+    `#!/usr/bin/env node
+const text = require('fs').readFileSync(0, 'utf8');
+const [, condition = '', path] = /^(?:select\\((.+)\\) \\| )?(.+)$/.exec(process.argv[3]);
+const of = (value, code) => Function('value', 'return value' + code)(value);
+const values = condition ? text.trim().split('\\n').map((line) => JSON.parse(line)) : [JSON.parse(text)];
+for (const value of values) if (of(value, condition)) console.log(of(value, path));\n`,
   );
   return folder;
 }
