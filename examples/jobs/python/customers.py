@@ -24,7 +24,7 @@ def save(name, text):
 
 def push(change):
     """Changes one member of one contact, whatever others change meanwhile, and says what came of it."""
-    id, member = change["customer_id"], change["member"]
+    id, member = change["customer_id"], change.get("member")
     if member not in MEMBERS:
         return f"refused: a change is of {', '.join(MEMBERS)}, not of {member}"
     while True:

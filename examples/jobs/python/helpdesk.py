@@ -14,7 +14,7 @@ from scopegate import Scopegate, ScopegateError
 api = Scopegate()
 file = Path(sys.argv[1] if len(sys.argv) > 1 else "inbox.ndjson")
 done_file = Path(f"{file}.done")
-FAULTS = ("invalid_request", "validation_failed", "not_found")
+FAULTS = ("invalid_request", "validation_failed", "not_found", "payload_too_large")
 """What is wrong with a message, and not with the key or the gateway."""
 
 

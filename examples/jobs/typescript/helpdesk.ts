@@ -23,7 +23,7 @@ interface Message {
 const api = new Scopegate();
 const [file = 'inbox.ndjson'] = process.argv.slice(2);
 /** What is wrong with a message, and not with the key or the gateway. */
-const FAULTS = ['invalid_request', 'validation_failed', 'not_found'];
+const FAULTS = ['invalid_request', 'validation_failed', 'not_found', 'payload_too_large'];
 
 /** The thread of a ticket. */
 async function threadOf(ticket: string): Promise<string> {
