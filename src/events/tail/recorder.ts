@@ -9,7 +9,7 @@ import { type OrganisationData, organisationOf } from '../../database/organisati
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import { MINUTE } from '../../units';
-import type { Feed, Feeds } from '../../organisations/organisations';
+import type { Feed, Feeds } from '../../organisations/feeds';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
 import { PUBLIC, type PublicCollection } from '../types';
