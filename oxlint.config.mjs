@@ -142,7 +142,7 @@ export default {
   options: { typeAware: true, typeCheck: true },
   categories: { correctness: 'off' },
   ignorePatterns: [
-    ...['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'],
+    ...['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'web', 'examples'],
     'clients/typescript/src/openapi.ts',
   ],
   overrides: [

@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+import { acceptsGzip } from '../http/requestHead';
 import type { RecogniseSome } from '../auth/recognise';
 import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
@@ -38,7 +40,7 @@ interface RestOptions {
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { runner, openContext, recognise, publicUrl = '' } = options;
   // serialised once: every response sends the same bytes
-  const openApiBytes = Buffer.from(JSON.stringify(openApiDocument(publicUrl)));
+  const openApi = compressed(Buffer.from(JSON.stringify(openApiDocument(publicUrl))));
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(options);
 
@@ -56,7 +58,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (path === '/openapi.json') {
       if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
       exchange.response.setHeader('Cache-Control', 'no-cache');
-      send(exchange, 200, 'application/json; charset=utf-8', openApiBytes);
+      send(exchange, 200, 'application/json; charset=utf-8', openApi(exchange));
       return;
     }
     const match = router(path);
@@ -77,6 +79,17 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
     const answered = await step.run(args, context);
     answer(exchange, operation, { ...answered, isCreated: step.isCreated, isWhole: included.length === 0 }, publicUrl);
+  };
+}
+
+/** The bytes that a client accepts, a tenth if it accepts gzip; sets the headers that say which. */
+function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
+  let zipped: Buffer | undefined;
+  return ({ request, response }) => {
+    response.appendHeader('Vary', 'Accept-Encoding');
+    if (!acceptsGzip(request)) return bytes;
+    response.setHeader('Content-Encoding', 'gzip');
+    return (zipped ??= gzipSync(bytes));
   };
 }
 

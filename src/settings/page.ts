@@ -31,12 +31,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
     title: `Integrations · ${organisation.name} · Scopegate`,
     description: 'API keys and webhooks of the organisation, their requests, usage and the audit log.',
     current: '/settings/integrations',
-    kind: 'settings',
-    styles: [
-      'prose.css',
-      ...['dialogs', 'keys', 'webhooks', 'requests', 'overview'].map((name) => `settings/${name}.css`),
-    ],
-    module: 'settings/settings.js',
+    bundle: 'settings',
     body: html`<div id="overview">
         <div class="title">
           <div>
@@ -186,9 +181,7 @@ function signInLayout(body: Html): Html {
     title: 'Sign in · Scopegate',
     description: 'Sign in to manage API keys.',
     current: '/settings/integrations',
-    kind: 'settings',
-    styles: ['prose.css'],
-    module: 'settings/signIn.js',
+    bundle: 'signIn',
     body,
   });
 }

@@ -1,5 +1,3 @@
-'use strict';
-
 /*
  * Accessibility fixes for GraphiQL and Swagger UI, applied each time they render. Each entry has a selector and an
  * idempotent fix.

@@ -1,4 +1,4 @@
-'use strict';
+import './prose.css';
 
 const EVERY_MS = 10_000;
 const status = document.getElementById('status');

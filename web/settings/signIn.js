@@ -1,3 +1,5 @@
+import '../prose.css';
+import '../settings.css';
 import { wireCopying } from './dom.js';
 
 /* Shows the copy buttons of the sign-in page, and sends a link only once. Both pages work without this. */

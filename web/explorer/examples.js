@@ -1,9 +1,8 @@
+import { useEditorContext } from '@graphiql/react';
+import { createElement, useEffect, useRef, useState } from 'react';
 import { onKey } from '../key.js';
 
 /* A plugin of GraphiQL that opens examples beside the visitor's own tabs. */
-
-const { createElement, useEffect, useRef, useState } = window.React;
-const { useEditorContext } = window.GraphiQL.React;
 
 export function examplesPlugin(examples) {
   return { title: 'Examples', icon: Icon, content: () => createElement(Examples, { examples }) };

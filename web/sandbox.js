@@ -1,3 +1,7 @@
+import './style.css';
+import './key.css';
+import './tool.css';
+import { ApolloSandbox } from '@apollo/sandbox';
 import { forKeys } from './explorer/schema.js';
 import { fillKey, knownKey, takeKey } from './key.js';
 
@@ -16,7 +20,7 @@ function giveWay() {
   if (loading.isConnected) location.replace('/graphiql');
 }
 
-function begin({ ApolloSandbox }) {
+function begin() {
   new ApolloSandbox({
     target: stage,
     initialEndpoint: ENDPOINT,
@@ -79,4 +83,8 @@ async function withoutPeople(answer, scopes) {
 
 addEventListener('message', screen);
 setTimeout(giveWay, PATIENCE_MS.all);
-import('./vendor/apollo-sandbox.js').then(begin).catch(giveWay);
+try {
+  begin();
+} catch {
+  giveWay();
+}

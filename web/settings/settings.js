@@ -1,3 +1,10 @@
+import '../prose.css';
+import './dialogs.css';
+import './keys.css';
+import './webhooks.css';
+import './requests.css';
+import './overview.css';
+import '../settings.css';
 import { loadEvents } from './audit.js';
 import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId } from './dom.js';

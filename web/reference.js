@@ -1,3 +1,11 @@
+import './style.css';
+import 'swagger-ui-dist/swagger-ui.css';
+import './key.css';
+import './reference/list.css';
+import './reference/samples.css';
+import './reference.css';
+import './repairs.js';
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import { onKey } from './key.js';
 import { errorsInOneLine, headersOnRequest, unreachableInWords } from './reference/answers.js';
 import { readable } from './reference/document.js';
@@ -31,7 +39,7 @@ const spec = await answer.json();
 const operations = operationsOf(spec);
 const list = drawList(operations);
 
-const ui = window.SwaggerUIBundle({
+const ui = SwaggerUI({
   spec: readable(spec),
   dom_id: '#reference',
   docExpansion: 'list',
@@ -44,7 +52,7 @@ const ui = window.SwaggerUIBundle({
   // enough contrast for WCAG AA
   syntaxHighlight: { theme: 'tomorrow-night' },
   // no standalone preset, which would add a topbar
-  presets: [window.SwaggerUIBundle.presets.apis],
+  presets: [SwaggerUI.presets.apis],
   plugins: [
     resolvesLocally,
     withoutItsOwnBars,

@@ -1,3 +1,12 @@
+import './style.css';
+import 'graphiql/graphiql.css';
+import './key.css';
+import './tool.css';
+import './repairs.js';
+import { useEditorContext, useSchemaContext } from '@graphiql/react';
+import { GraphiQL } from 'graphiql';
+import { createElement, Fragment, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
 import { answerBar } from './explorer/answer.js';
 import { offerOnly } from './explorer/complete.js';
 import { examplesPlugin } from './explorer/examples.js';
@@ -5,8 +14,6 @@ import { createFetcher, INTROSPECTION } from './explorer/send.js';
 import { createStorage, openingTabs } from './explorer/tabs.js';
 import { onKey } from './key.js';
 
-const { createElement, Fragment, useEffect } = window.React;
-const { useEditorContext, useSchemaContext } = window.GraphiQL.React;
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
 const answers = new EventTarget();
@@ -49,9 +56,9 @@ function TabReopener() {
   return null;
 }
 
-window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
+createRoot(document.getElementById('graphiql')).render(
   createElement(
-    window.GraphiQL,
+    GraphiQL,
     {
       fetcher: createFetcher({
         introspection: settings.introspection,
@@ -69,6 +76,6 @@ window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
       // null stops GraphiQL from requesting a schema that it cannot get
       ...(settings.introspection === 'off' ? { schema: null } : {}),
     },
-    createElement(window.GraphiQL.Footer, null, createElement(answerBar(answers))),
+    createElement(GraphiQL.Footer, null, createElement(answerBar(answers))),
   ),
 );

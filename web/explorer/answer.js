@@ -1,9 +1,8 @@
+import { useEditorContext } from '@graphiql/react';
+import { createElement, useEffect, useRef, useState } from 'react';
 import { copy } from '../copy.js';
 import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
-
-const { createElement, useEffect, useRef, useState } = window.React;
-const { useEditorContext } = window.GraphiQL.React;
 
 /** The bar below an answer: its status and time, and what is in the editors as a curl command. */
 export function answerBar(answers) {
