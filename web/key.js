@@ -41,10 +41,14 @@ function unwrapped(text) {
   return text.replace(marks, '').replace(header, '').replace(marks, '');
 }
 
-/** Points a visitor without a key to the form. */
+let waiting;
+
+/** Points a visitor without a key to the form, which stays in sight; resolves with whether a key was entered before it was asked for again. */
 export function askForKey() {
-  say('Enter your API key first.');
-  field.focus();
+  waiting?.(false);
+  say('Enter your API key first: then the request is sent.');
+  field.focus({ preventScroll: true });
+  return new Promise((resolve) => (waiting = resolve));
 }
 
 /**
@@ -135,6 +139,9 @@ function show(next, words) {
   // the button that was pressed is gone
   if (isFocused) (next.key === undefined ? field : known.querySelector('button')).focus();
   changes.dispatchEvent(new Event('change'));
+  if (next.key === undefined) return;
+  waiting?.(true);
+  waiting = undefined;
 }
 
 function say(words) {

@@ -5,9 +5,9 @@ import { type RequestPart, requestsSection } from './overviewSections';
 /* API keys on the settings page: their list, and the page of one. */
 
 export function keysSection(mayMake: boolean): Html {
-  return html`<section aria-labelledby="keys-title">
+  return html`<section data-page="keys" aria-labelledby="keys-title" hidden>
     <div class="heading">
-      <h2 id="keys-title" tabindex="-1">API keys</h2>
+      <h1 id="keys-title" tabindex="-1">API keys</h1>
       <input
         id="search-keys"
         type="search"
@@ -37,10 +37,10 @@ export function keysSection(mayMake: boolean): Html {
   </section>`;
 }
 
-/** The page of one key, which the script shows in place of the lists. */
+/** The page of one key. */
 export function keyPage(mayChange: boolean, requests: RequestPart): Html {
-  return html`<section id="key-page" aria-labelledby="key-title" hidden>
-    <p class="crumbs"><a href="/settings/integrations" id="leave-key">Integrations</a></p>
+  return html`<section data-page="key" aria-labelledby="key-title" hidden>
+    <p class="crumbs"><a href="/settings/keys">API keys</a></p>
     <div class="title">
       <h1 id="key-title" tabindex="-1"></h1>
       <p id="key-state"></p>

@@ -1,5 +1,5 @@
 import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
-import { html, type Html } from '../pages/html';
+import { html, Html } from '../pages/html';
 import { BY_OPERATION, columns, totals } from './parts';
 import { published } from '../schema/model';
 
@@ -7,9 +7,9 @@ import { published } from '../schema/model';
 
 /** Above the keys: what ends soon, what to do first, and the requests of all keys. */
 export function overviewSection(mayMake: boolean): Html {
-  return html`<section id="traffic" aria-labelledby="traffic-title">
-    <div class="heading first">
-      <h2 id="traffic-title" tabindex="-1">Overview</h2>
+  return html`<section data-page="integrations" aria-labelledby="traffic-title" hidden>
+    <div class="heading">
+      <h1 id="traffic-title" tabindex="-1">Overview</h1>
       <fieldset class="switch" id="traffic-periods" hidden>
         <legend class="unseen">Period of the overview</legend>
         <label><input type="radio" name="overview" value="last_24h" checked />24 hours</label>
@@ -17,9 +17,9 @@ export function overviewSection(mayMake: boolean): Html {
       </fieldset>
     </div>
     <div class="info warning" id="expiring" hidden>
-      <h3 id="expiring-title"></h3>
+      <h2 id="expiring-title"></h2>
       <ul id="expiring-keys" aria-labelledby="expiring-title"></ul>
-      <p class="hint" id="expiring-more" hidden>There are more: these are the ones that were created last.</p>
+      <p class="hint" id="expiring-more" hidden>There are more among the <a href="/settings/keys">API keys</a>.</p>
     </div>
     <div class="alert" id="traffic-failure" role="alert" hidden></div>
     ${firstSteps(mayMake)} ${TRAFFIC}
@@ -76,8 +76,8 @@ const TRAFFIC = html`<div id="traffic-body" hidden>
   </div>
 </div>`;
 
-export const MEMBERS_SECTION = html`<section aria-labelledby="members-title">
-  <h2 id="members-title">Members</h2>
+export const MEMBERS_SECTION = html`<section data-page="members" aria-labelledby="members-title" hidden>
+  <h1 id="members-title" tabindex="-1">Members</h1>
   <div class="alert" id="members-failure" role="alert" hidden></div>
   <table class="rows members" aria-labelledby="members-title">
     ${columns('Name', 'Role', 'Last sign-in', 'From', 'Session')}
@@ -125,9 +125,9 @@ const WORDS: Readonly<Record<AuditAction, string>> = {
 /** Most events in a file; a browser holds them in memory meanwhile. */
 const MOST_EVENTS = 50_000;
 
-export const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
+export const AUDIT_SECTION = html`<section data-page="audit" aria-labelledby="audit-title" hidden>
   <div class="heading">
-    <h2 id="audit-title" tabindex="-1">Audit log</h2>
+    <h1 id="audit-title" tabindex="-1">Audit log</h1>
     <label class="filter"
       >What
       <select id="event-action">
@@ -227,14 +227,19 @@ const WHAT_WAS_STORED = html`<p class="hint">
 /** Requests with their filters, which the script finds by `data-filter`: the name that each has in the address. */
 export function requestsSection(id: 'requests' | 'key-requests', { isOn }: RequestPart): Html {
   const ofKey = id === 'key-requests';
-  return html`<section id="${id}" aria-labelledby="${id}-title">
+  const title = (level: 'h1' | 'h2'): Html => new Html(`<${level} id="${id}-title" tabindex="-1">Requests</${level}>`);
+  return html`<section
+    id="${id}"
+    aria-labelledby="${id}-title"
+    ${ofKey ? undefined : html` data-page="requests" hidden`}
+  >
     <div class="heading">
-      <h2 id="${id}-title" tabindex="-1">Requests</h2>
+      ${title(ofKey ? 'h2' : 'h1')}
       <button class="button" type="button" data-refresh>Refresh</button>
     </div>
     ${isOn ? undefined : OFF_NOTICE}
     <div class="filters" role="group" aria-label="Filter requests">
-      ${choice('Result', 'requests', [ALL, ['failed', 'failed'], ['successful', 'successful']])}
+      ${choice('Result', 'result', [ALL, ['failed', 'failed'], ['successful', 'successful']])}
       ${choice('Status', 'status', [ANY, ...STATUSES.map((status) => [status, status] as const)])}
       ${choice('API', 'api', [ANY, ['rest', 'REST'], ['graphql', 'GraphQL'], ['mcp', 'MCP']])}
       ${search('Operation', 'operation', html`list="operations" placeholder="any" maxlength="200"`)}
@@ -251,16 +256,7 @@ export function requestsSection(id: 'requests' | 'key-requests', { isOn }: Reque
   </section>`;
 }
 
-const COLUMNS = [
-  'When',
-  'Request',
-  'API',
-  'Status',
-  'Took',
-  'From',
-  'Request id',
-  html`<span class="unseen">Details</span>`,
-];
+const COLUMNS = ['When', 'Request', 'API', 'Status', 'Took', 'From', html`<span class="unseen">Details</span>`];
 
 /** The names that both filters by operation suggest. */
 export function operationNames(): Html {

@@ -130,13 +130,14 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await press(page, 'Revoke key');
     await says(page, 'No active keys.');
     expect(await statusOf(key)).toBe(401);
+    await on.goTo(page, 'Audit log');
     await says(on.section(page, 'Audit log'), 'Key revoked');
   });
   test('on a plan without integrations the page says so, and keys can only be revoked', async () => {
     const of = await makeOrganisation(gateway, { plan: 'starter' });
     await makeKey(gateway, of, { name: 'asleep' });
     const page = await visit(of);
-    await says(page, 'plan does not include integrations');
+    await says(page, 'Upgrade the plan');
     await press(page, 'Actions for asleep');
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
     expect(await button(page, 'New key').count()).toBe(0);

@@ -32,7 +32,8 @@ export function answerBar(answers) {
   };
 }
 
-function words({ status, ms, isListening }) {
+function words({ status, ms, isListening, isRunning }) {
+  if (isRunning) return 'Running…';
   if (isListening) return 'Listening…';
   return status === undefined ? 'No answer' : `HTTP ${String(status)} in ${String(Math.round(ms))} ms`;
 }

@@ -19,6 +19,7 @@ export function createFetcher({ introspection, onAnswer }) {
     const { scopes } = await knownKey();
     const { headers, isMissing, typed } = fillKey(given);
     if (isMissing && (!isIntrospection || introspection !== 'public')) return failure(NO_KEY);
+    if (!isIntrospection) onAnswer({ isRunning: true });
     const start = performance.now();
     const { status, answer, body } = await post(parameters, headers);
     const told = { status, ms: performance.now() - start };

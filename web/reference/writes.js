@@ -30,11 +30,12 @@ export const askBeforeSending = ({ React: { createElement, useRef } }) => ({
         const ask = async (event) => {
           if (isAgreed.current) return;
           event.stopPropagation();
-          const { target } = event;
+          const { currentTarget: place } = event;
           const { key } = await knownKey();
-          if (!key) askForKey();
-          else isAgreed.current = !isExample(props) || (await agrees(props));
-          if (isAgreed.current) target.click();
+          if (!key && !(await askForKey())) return;
+          isAgreed.current = !isExample(props) || (await agrees(props));
+          // drawn anew with the key
+          if (isAgreed.current) place.querySelector('.execute').click();
           isAgreed.current = false;
         };
         return createElement('div', { className: 'asking', onClickCapture: ask }, createElement(Original, props));

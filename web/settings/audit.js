@@ -1,4 +1,4 @@
-import { choose, chosen } from './address.js';
+import { choose, chosen } from './route.js';
 import { call, newest } from './api.js';
 import { wireCsv } from './csv.js';
 import { byId, cell, element } from './dom.js';
@@ -20,14 +20,21 @@ const WORDS = new Map([...action.options].slice(1).map(({ value, text }) => [val
 // an answer that comes after another choice was made is dropped
 const { attempt } = newest();
 
-if (WORDS.has(chosen('event'))) action.value = chosen('event');
+const keys = newest();
 /** Id of the chosen key; null for the events of all keys, and of none. */
-let keyId = /^[0-9a-f-]{36}$/i.test(chosen('event_key')) ? chosen('event_key').toLowerCase() : null;
+let keyId = null;
 
 const filters = () => ({ action: action.value || null, key_id: keyId });
 const read = (cursor) => call('events', { ...filters(), limit: AT_ONCE, cursor });
 const rowsOf = ({ data }) => data.map(row);
 const follow = readsOn(byId('more-events'), { attempt, place, read, rows, rowsOf });
+
+/** Shows the events that the address says. */
+export async function openEvents() {
+  action.value = WORDS.has(chosen('action')) ? chosen('action') : '';
+  keyId = /^[0-9a-f-]{36}$/i.test(chosen('key')) ? chosen('key').toLowerCase() : null;
+  await Promise.all([loadEvents(), offerKeys()]);
+}
 
 /** Loads and shows the newest events. */
 export async function loadEvents() {
@@ -42,17 +49,21 @@ export async function loadEvents() {
 wireCsv(filters);
 
 action.addEventListener('change', () => {
-  choose({ event: action.value || null });
+  choose({ action: action.value || null });
   void loadEvents();
 });
 ofKey.addEventListener('change', () => {
   keyId = ofKey.value || null;
-  choose({ event_key: keyId });
+  choose({ key: keyId });
   void loadEvents();
 });
 
 /** Offers keys to choose from, the newest of the organisation; the chosen one stays, also if it is older. */
-export async function offerKeys({ data, has_more: hasMore }) {
+async function offerKeys() {
+  const page = await keys.attempt(() => call('newestKeys'), place, offerKeys);
+  if (!page) return;
+  const { data, has_more: hasMore } = page;
+  noteNames(data);
   const options = data.map((key) => new Option(`${key.name} …${key.last_four}`, key.id));
   if (keyId !== null && !data.some(({ id }) => id === keyId)) options.unshift(await chosenOption());
   const [any] = ofKey.options;

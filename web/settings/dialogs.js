@@ -28,11 +28,15 @@ function showMade({ key, api_key: made, old }) {
   config.textContent = configuration(key);
   dialog.querySelector('[data-assistant]').hidden = made.mcp === 'off';
   end.textContent = made.expires_at === null ? 'It never expires.' : `It expires at ${exact(made.expires_at)}.`;
-  note.textContent = old === undefined ? '' : `The old key expires at ${exact(old.expires_at)}.`;
+  note.textContent = old === undefined ? '' : endOfOld(old);
   showSecretDialog(dialog, () => {
     for (const secret of [value, curl, config]) secret.textContent = '';
     dialog.querySelector('[data-assistant]').open = false;
   });
+}
+
+function endOfOld({ expires_at: end }) {
+  return Date.parse(end) <= now() ? 'The old key no longer works.' : `The old key works until ${exact(end)}.`;
 }
 
 /** What clients of the Model Context Protocol are told of this gateway. */

@@ -22,8 +22,9 @@ export const DOCUMENTS = {
       requests errors rate_limited mcp buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
   newestKeys: `{ value: api_keys(limit: 100) { data { id name prefix last_four } has_more } }`,
-  expiringKeys: `query($expires_before: DateTime!) {
-    value: api_keys(state: "active", expires_before: $expires_before, limit: 20) { data { ${KEY} } has_more } }`,
+  expiringKeys: `query($expires_before: DateTime!, $cursor: String) {
+    value: api_keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
+      data { ${KEY} } next_cursor } }`,
   allUsage: `query($period: UsagePeriod!) {
     value: organisation_usage(period: $period) {
       requests errors rate_limited buckets { start requests errors rate_limited }

@@ -36,7 +36,7 @@ export function showFailure(place, failure, again) {
 }
 
 function titleOf(place) {
-  const title = place.closest('section, #endpoint')?.querySelector('h1, h2');
+  const title = place.closest('section, [data-page]')?.querySelector('h1, h2');
   title?.setAttribute('tabindex', '-1');
   return title;
 }

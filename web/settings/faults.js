@@ -1,11 +1,19 @@
 import { sentence } from './api.js';
-import { showFailure } from './dom.js';
+import { byId, showFailure } from './dom.js';
 
 /* What is wrong with what was entered in a dialog, said at its fields. */
 
 export function clearFaults(dialog) {
   for (const place of dialog.querySelectorAll('[data-fault]')) showFailure(place);
   for (const field of dialog.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+}
+
+/** Takes a fault away once its field is changed. */
+export function clearFault({ target }) {
+  const field = target.closest('[aria-invalid]');
+  if (!field) return;
+  field.removeAttribute('aria-invalid');
+  for (const id of field.getAttribute('aria-describedby').split(' ')) if (id.endsWith('-fault')) showFailure(byId(id));
 }
 
 /** Shows the faults of a failure at their fields; returns whether each has a place. */

@@ -1,4 +1,4 @@
-import { choose, chosen } from './address.js';
+import { choose, chosen } from './route.js';
 import { call, newest, settings } from './api.js';
 import { byId, cell, element } from './dom.js';
 import { keyLink, noteNames, shownName } from './keyPage/link.js';
@@ -23,11 +23,7 @@ let actions = {};
 /** Keys that have been replaced and still work, by id of the key whose row they are shown in. */
 let replaced = new Map();
 
-/** The choice of the filter in the address and in the select. */
 const ALL = 'all';
-if (['ended', ALL].includes(chosen('keys'))) state.value = chosen('keys');
-
-search.value = chosen('search') ?? '';
 
 const read = (cursor) =>
   call('keys', { state: state.value === ALL ? null : state.value, search: searched() || null, cursor });
@@ -39,14 +35,16 @@ function searched() {
   return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
 }
 
-/** Shows the first keys in the selected state; `on` has the actions of a row's buttons: {use, rotate, revoke}. */
-export async function loadKeys(on = actions) {
+/** Shows the keys that the address says; `on` has the actions of a row's buttons: {use, rotate, revoke}. */
+export function openKeys(on) {
   actions = on;
-  const page = await attempt(
-    () => read(),
-    place,
-    () => loadKeys(),
-  );
+  state.value = ['ended', ALL].includes(chosen('state')) ? chosen('state') : 'active';
+  search.value = chosen('search') ?? '';
+  return loadKeys();
+}
+
+export async function loadKeys() {
+  const page = await attempt(() => read(), place, loadKeys);
   if (!page) return;
   replaced = new Map();
   redraw(rows, rowsOf(page));
@@ -56,13 +54,15 @@ export async function loadKeys(on = actions) {
 }
 
 state.addEventListener('change', () => {
-  choose({ keys: state.value === 'active' ? null : state.value });
+  choose({ state: state.value === 'active' ? null : state.value });
   void loadKeys();
 });
 let typing;
 search.addEventListener('input', () => {
   clearTimeout(typing);
   typing = setTimeout(() => {
+    // another page is shown by now
+    if (!search.checkVisibility()) return;
     choose({ search: searched() || null });
     void loadKeys();
   }, TYPING);

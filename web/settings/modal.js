@@ -1,6 +1,6 @@
 import { failureOf } from './api.js';
 import { byId, showFailure } from './dom.js';
-import { clearFaults, showFaults } from './faults.js';
+import { clearFault, clearFaults, showFaults } from './faults.js';
 import { failureNotice, openNotice } from './notices.js';
 
 /* Modal dialogs. Esc and Back close them, but never one whose secret cannot be shown again (`data-kept`). */
@@ -19,11 +19,11 @@ const shown = () => document.querySelector('dialog[open][data-kept]') ?? documen
 export const isDialogOpen = () => shown() !== null;
 
 // left from before the page was loaded again
-if (history.state?.isDialog) history.replaceState(null, '');
+if (history.state?.isDialog) history.replaceState({ ...history.state, isDialog: false }, '');
 
 /** Opens a dialog, with an entry in the history for Back to leave. */
 export function show(dialog) {
-  if (!history.state?.isDialog) history.pushState({ isDialog: true }, '');
+  if (!history.state?.isDialog) history.pushState({ ...history.state, isDialog: true }, '');
   if (!shown()) opener = document.activeElement;
   dialog.showModal();
 }
@@ -49,14 +49,15 @@ export function redraw(place, contents) {
   const { focus } = before.dataset;
   const same = focus && place.querySelector(`[data-focus="${CSS.escape(focus)}"]`);
   const near = row && (place.children[at] ?? place.lastElementChild)?.querySelector('td:last-child button');
-  opener = same || near || place.closest('section, #endpoint')?.querySelector('[tabindex="-1"]');
+  opener = same || near || place.closest('section, [data-page]')?.querySelector('[tabindex="-1"]');
   if (!shown()) opener?.focus();
 }
 
 /** Gives the focus to what had it before, or to the title above if that is hidden by now. */
 function refocus() {
   opener?.focus();
-  if (document.activeElement === document.body) opener?.closest('section')?.querySelector('[tabindex="-1"]')?.focus();
+  if (document.activeElement === document.body)
+    opener?.closest('section, [data-page]')?.querySelector('[tabindex="-1"]')?.focus();
 }
 
 for (const dialog of document.querySelectorAll('dialog')) {
@@ -83,7 +84,7 @@ addEventListener('popstate', () => {
   const isOurs = isLeaving;
   isLeaving = false;
   if (!dialog || history.state?.isDialog) return;
-  if (isOurs || 'kept' in dialog.dataset) history.pushState({ isDialog: true }, '');
+  if (isOurs || 'kept' in dialog.dataset) history.pushState({ ...history.state, isDialog: true }, '');
   else dialog.close();
 });
 
@@ -148,6 +149,7 @@ export function ask(dialog, work, { doing, asks, late, isOver, closed } = {}) {
       }
     }
   };
+  form.oninput = clearFault;
   // Enter in a field presses the main button, not Cancel
   form.onkeydown = (event) => {
     if (event.key !== 'Enter' || event.target.localName !== 'input') return;

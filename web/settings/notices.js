@@ -49,10 +49,8 @@ export function failureNotice({ message, link }, notice) {
   });
 }
 
-/** The title of what is shown: a key, an endpoint, or the list of keys. */
 function focusTitle() {
-  const titles = ['key-title', 'endpoint-title', 'keys-title'].map(byId);
-  titles.find((title) => title.checkVisibility())?.focus();
+  document.querySelector('[data-page]:not([hidden]) h1').focus();
 }
 
 let session;

@@ -1,5 +1,4 @@
-import { choose, chosen } from './address.js';
-import { offerKeys } from './audit.js';
+import { choose, chosen } from './route.js';
 import { call, newest, now, settings } from './api.js';
 import { drawChart } from './chart.js';
 import { byId, element } from './dom.js';
@@ -12,6 +11,8 @@ import { AGE, codeRow, operationRow, words } from './usage.js';
 /* Above the keys: which end soon, what to do first, and the requests of all keys. The address has the period. */
 
 const SOON = 7 * 86_400_000;
+/** How many of them are listed. */
+const MOST_EXPIRING = 20;
 const MONTH = 'last_30d';
 const body = byId('traffic-body');
 const chart = byId('all-chart');
@@ -28,9 +29,8 @@ let actions = {};
 let draw = () => undefined;
 
 for (const choice of periods) {
-  choice.checked = (choice.value === MONTH) === (chosen('overview') === MONTH);
   choice.addEventListener('change', () => {
-    choose({ overview: choice.value === MONTH ? MONTH : null });
+    choose({ period: choice.value === MONTH ? MONTH : null });
     void loadTraffic();
   });
 }
@@ -38,7 +38,8 @@ for (const choice of periods) {
 /** Shows the overview; `on` has what its buttons do: {make, rotate}. */
 export function openOverview(on) {
   actions = on;
-  void reloadOverview();
+  for (const choice of periods) choice.checked = (choice.value === MONTH) === (chosen('period') === MONTH);
+  return reloadOverview();
 }
 
 /** Shows it as it is after a key was changed. */
@@ -46,12 +47,11 @@ export async function reloadOverview() {
   await Promise.all([loadKeys(), loadExpiring()]);
 }
 
-/** Whether there has ever been a key, and the newest for the filter of the audit log. */
+/** Whether there has ever been a key. */
 async function loadKeys() {
   const page = await keys.attempt(() => call('newestKeys'), place, loadKeys);
   if (!page) return;
   noteNames(page.data);
-  offerKeys(page);
   const isNew = page.data.length === 0;
   steps.hidden = !isNew;
   // as an element of its own, so that a focus in it is not lost
@@ -94,15 +94,26 @@ function fill(usage, isHourly) {
 /** Active keys that nothing has replaced yet. */
 async function loadExpiring() {
   const expires_before = new Date(now() + SOON).toISOString();
-  const page = await expiring.attempt(() => call('expiringKeys', { expires_before }), place, loadExpiring);
-  if (!page) return;
-  const soonest = page.data.toSorted((one, other) => Date.parse(one.expires_at) - Date.parse(other.expires_at));
-  const count = page.has_more ? `More than ${soonest.length}` : soonest.length;
-  const verb = soonest.length === 1 ? 'key expires' : 'keys expire';
-  byId('expiring-title').textContent = `${count} ${verb} within 7 days`;
-  byId('expiring-more').hidden = !page.has_more;
-  warning.hidden = soonest.length === 0;
-  redraw(byId('expiring-keys'), soonest.map(expiringItem));
+  const found = await expiring.attempt(() => readExpiring(expires_before), place, loadExpiring);
+  if (!found) return;
+  const soonest = found.toSorted((one, other) => Date.parse(one.expires_at) - Date.parse(other.expires_at));
+  const verb = found.length === 1 ? 'key expires' : 'keys expire';
+  byId('expiring-title').textContent = `${found.length} ${verb} within 7 days`;
+  byId('expiring-more').hidden = found.length <= MOST_EXPIRING;
+  warning.hidden = found.length === 0;
+  redraw(byId('expiring-keys'), soonest.slice(0, MOST_EXPIRING).map(expiringItem));
+}
+
+/** All of them, since the gateway lists the newest first. */
+async function readExpiring(expires_before) {
+  const found = [];
+  let cursor = null;
+  do {
+    const page = await call('expiringKeys', { expires_before, cursor });
+    found.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null && found.length < 1000);
+  return found;
 }
 
 function expiringItem(key) {

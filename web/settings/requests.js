@@ -1,4 +1,4 @@
-import { choose, chosen } from './address.js';
+import { choose, chosen } from './route.js';
 import { call, newest, settings } from './api.js';
 import { cell, element, say, showFailure, wireCopying } from './dom.js';
 import { namedLink, showNames } from './keyPage/link.js';
@@ -14,10 +14,7 @@ const APIS = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
-const FILTERS = ['requests', 'status', 'api', 'operation', 'request_id'];
-/** What a list has in the address: its filters, and the id of the request whose details were opened last. */
-export const REQUEST_CHOICES = [...FILTERS, 'details'];
-
+const FILTERS = ['result', 'status', 'api', 'operation', 'request_id'];
 /** The requests in a section of the page: `open(keyId)` shows those of a key, or of the organisation; `close()` leaves them. */
 export function requestList(section) {
   const [failed, table, none, more, refresh] = ['failed', 'table', 'none', 'more', 'refresh'].map((name) =>
@@ -35,7 +32,7 @@ export function requestList(section) {
   const isFiltered = () => FILTERS.some((name) => valueOf(name) !== null);
 
   function read(cursor) {
-    const result = valueOf('requests');
+    const result = valueOf('result');
     return call('requests', {
       key_id: keyId,
       failed: result === null ? null : result === 'failed',
@@ -79,7 +76,7 @@ export function requestList(section) {
 
   /** The row of a request, and the row of its details. */
   function pair(request) {
-    const { id, at, key_id: key, face, ms, address, request_id: requestId } = request;
+    const { id, at, key_id: key, face, ms, address } = request;
     const what = request.operation ?? request.path;
     const details = element('tr', { class: 'request-details', id: `${section.id}-${id}` });
     const button = element(
@@ -115,13 +112,14 @@ export function requestList(section) {
       cell('Status', ...statusOf(request)),
       classed(cell('Took', length(ms)), 'right', 'took'),
       classed(cell('From', address), 'long'),
-      cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),
       cell('Details', element('div', { class: 'actions' }, button)),
     );
     return [row, details];
   }
 
   function changed() {
+    // another page is shown by now
+    if (!section.checkVisibility()) return;
     choose(Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)])));
     clear();
     void load();
@@ -216,7 +214,7 @@ function detailsOf(request, hasKey) {
   ];
   return element(
     'td',
-    { colspan: '9' },
+    { colspan: '8' },
     element(
       'div',
       { class: 'command' },

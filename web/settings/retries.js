@@ -1,4 +1,10 @@
-/* What could not be read because the gateway was away: as soon as one part of the page can be read again, so are the others. */
+/*
+ * What could not be read because the gateway was away is read again by itself, after a while and as soon as the computer is online; and once one
+ * part can be read, so are the others.
+ */
+
+/** How long until it is tried again, in milliseconds. */
+const EVERY = 15_000;
 
 /** How to read each again, by who reads it, in the order in which they failed. */
 const lost = new Map();
@@ -26,3 +32,8 @@ export async function readLost() {
     isReading = false;
   }
 }
+
+addEventListener('online', () => void readLost());
+setInterval(() => {
+  if (!document.hidden) void readLost();
+}, EVERY);

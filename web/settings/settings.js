@@ -5,47 +5,42 @@ import './webhooks.css';
 import './requests.css';
 import './overview.css';
 import '../settings.css';
-import { loadEvents } from './audit.js';
+import { openEvents } from './audit.js';
 import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId } from './dom.js';
-import { followKeys, openKey, reloadKey } from './keyPage/page.js';
-import { loadKeys } from './keys.js';
+import { keyPage } from './keyPage/page.js';
+import { loadKeys, openKeys } from './keys.js';
 import { loadMembers } from './members.js';
 import { openOverview, reloadOverview } from './overview.js';
 import { requestList } from './requests.js';
+import { followAddress, go, refresh } from './route.js';
 import './mode.js';
 import './signOut.js';
-import { followAddress } from './webhooks/endpoint.js';
+import { endpointPage } from './webhooks/endpoint.js';
 import { loadWebhooks, wireAdding } from './webhooks/list.js';
 
-/* Settings → Integrations: connects the parts of the page. */
+/* Settings: connects the pages. */
 
-function changed() {
-  void loadKeys();
-  void loadEvents();
-  reloadKey();
-  void reloadOverview();
-}
-
+const changed = () => refresh('integrations', 'keys', 'key', 'audit');
 const make = byId('make') ? () => makeKey(changed) : undefined;
 byId('make')?.addEventListener('click', make);
-openOverview({ make, rotate: (key) => rotateKey(key, changed) });
-void loadKeys({
-  use: openKey,
-  rotate: (key) => rotateKey(key, changed),
+const rotate = (key) => rotateKey(key, changed);
+const actions = {
+  use: ({ id }) => go(`/settings/keys/${id}`),
   revoke: (key) => revokeKey(key, changed),
+  rotate,
+};
+const { open: openRequests } = requestList(byId('requests'));
+followAddress({
+  integrations: { open: () => openOverview({ make, rotate }), refresh: reloadOverview },
+  keys: { open: () => openKeys(actions), refresh: loadKeys },
+  key: keyPage(changed),
+  webhooks: { open: loadWebhooks, refresh: loadWebhooks },
+  endpoint: endpointPage(() => refresh('webhooks', 'audit')),
+  requests: { open: openRequests },
+  members: { open: loadMembers, refresh: loadMembers },
+  audit: { open: openEvents, refresh: openEvents },
 });
-void loadEvents();
-void loadMembers();
-wireAdding(() => {
-  void loadWebhooks();
-  void loadEvents();
-});
-void loadWebhooks();
-followAddress(loadEvents);
-const requests = requestList(byId('requests'));
-// after the pages of endpoints, whose own way back shows the lists
-followKeys({
-  changed,
-  listed: (areShown) => (areShown ? void requests.open() : requests.close()),
-});
+wireAdding(() => refresh('webhooks', 'audit'));
+// how many of them fail is said beside all pages
+if (!location.pathname.startsWith('/settings/webhooks')) void loadWebhooks();

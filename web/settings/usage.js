@@ -1,4 +1,4 @@
-import { choose, chosen } from './address.js';
+import { choose, chosen } from './route.js';
 import { call, newest } from './api.js';
 import { drawChart } from './chart.js';
 import { byId, cell, element, showFailure } from './dom.js';

@@ -25,7 +25,13 @@ export function nameOf(id) {
 
 /** A link to the page of a key, of at most two lines; `focus` is its `data-focus`. */
 export function keyLink(id, text, focus) {
-  const attributes = { class: 'key-name', href: `?key=${id}`, title: text, 'data-key': id, 'data-focus': focus };
+  const attributes = {
+    class: 'key-name',
+    href: `/settings/keys/${id}`,
+    title: text,
+    'data-key': id,
+    'data-focus': focus,
+  };
   return element('a', attributes, text);
 }
 

@@ -1,17 +1,17 @@
 import { call, newest, settings } from '../api.js';
 import { byId, element, say, showFailure } from '../dom.js';
 import { redraw } from '../modal.js';
+import { entitle, go, isShown, listAddress, shownId } from '../route.js';
 import { ago, exact } from '../time.js';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes.js';
 import { openDeliveries } from './deliveries.js';
 import { editEndpoint } from './edit.js';
-import { addressOf, loadWebhooks, lost } from './list.js';
+import { lost } from './list.js';
 import { outcomeBox } from './outcome.js';
 import { behind, noticeOf, stateNote, typeList, urlParts } from './words.js';
 
-/* The page of one endpoint, in place of the lists: its address is #webhook/ID. */
+/* The page of one endpoint. */
 
-const page = byId('endpoint');
 const body = byId('endpoint-body');
 const place = byId('endpoint-failure');
 const result = byId('endpoint-outcome');
@@ -19,62 +19,44 @@ const result = byId('endpoint-outcome');
 const view = newest();
 // a test event is sent only when it is asked for
 const tests = newest({ isRead: false });
-let shown;
 let isTesting = false;
 /** Whether the shown endpoint accepted something that was sent by hand. */
 let hasAccepted = false;
-/** What the list says of the endpoint that was left, e.g. that somebody else deleted it. */
-let farewell;
 let onChange = () => undefined;
 
-/** Shows what the address names, now and whenever it changes; `changed` is called after changes that are in the audit log. */
-export function followAddress(changed) {
+/** `changed` is called after changes. */
+export function endpointPage(changed) {
   onChange = changed;
-  addEventListener('hashchange', follow);
-  follow();
+  return {
+    open() {
+      close();
+      const title = byId('endpoint-title');
+      title.textContent = 'Webhook endpoint';
+      byId('endpoint-state').textContent = '';
+      return load();
+    },
+    refresh: load,
+    close() {
+      close();
+      void openDeliveries(undefined);
+    },
+  };
 }
 
-function follow() {
-  const [, id] = /^#webhook\/([0-9a-f-]{36})$/i.exec(location.hash) ?? [];
-  if (id === shown) return;
-  const before = shown;
-  shown = id;
+function close() {
   view.drop();
   tests.drop();
   isTesting = false;
   hasAccepted = false;
-  for (const name of ['overview', 'lists']) byId(name).hidden = id !== undefined;
-  page.hidden = id === undefined;
   body.hidden = true;
   showFailure(place);
-  showFailure(byId('failure'));
   result.replaceChildren();
-  if (id === undefined) void leave(before);
-  else void open();
-}
-
-async function leave(before) {
-  void openDeliveries(undefined);
-  byId('webhooks-title').focus();
-  if (farewell !== undefined) showFailure(byId('failure'), { message: farewell });
-  farewell = undefined;
-  await loadWebhooks();
-  if (shown === undefined) document.querySelector(`a[href="${addressOf({ id: before })}"]`)?.focus();
-}
-
-async function open() {
-  const title = byId('endpoint-title');
-  title.textContent = 'Webhook endpoint';
-  byId('endpoint-state').textContent = '';
-  scrollTo(0, 0);
-  title.focus();
-  await load();
 }
 
 /** The endpoint as it is now; null if there is none. */
 async function read() {
   const { data } = await call('endpoints');
-  return data.find(({ id }) => id === shown) ?? null;
+  return data.find(({ id }) => id === shownId()) ?? null;
 }
 
 async function load() {
@@ -96,14 +78,15 @@ async function load() {
 
 /** Goes back to the list, since the shown endpoint was deleted elsewhere. */
 function gone() {
-  farewell = `The endpoint ${byId('endpoint-title').textContent} was deleted meanwhile, by somebody else or in another tab.`;
+  const message = `The endpoint ${byId('endpoint-title').textContent} was deleted meanwhile, by somebody else or in another tab.`;
   deleted();
+  showFailure(byId('failure'), { message });
 }
 
 /** What may have been refused since the endpoint is gone. */
 async function checkGone(id) {
   const found = await read().catch(() => undefined);
-  if (found === null && shown === id) gone();
+  if (found === null && shownId() === id) gone();
 }
 
 function changed() {
@@ -114,6 +97,7 @@ function changed() {
 function draw(endpoint) {
   const { id, url, state } = endpoint;
   byId('endpoint-title').replaceChildren(...urlParts(url));
+  if (isShown('endpoint')) entitle(url);
   const tag = byId('endpoint-state');
   tag.textContent = state;
   tag.className = `tag ${state}`;
@@ -190,7 +174,7 @@ function actionsOf(endpoint) {
 
 function deleted() {
   onChange();
-  location.hash = '#webhooks-title';
+  go(listAddress('webhooks'));
 }
 
 async function sendTest(endpoint) {
@@ -205,7 +189,7 @@ async function sendTest(endpoint) {
     () => sendTest(endpoint),
   );
   // another endpoint is shown by now
-  if (shown !== id) return;
+  if (shownId() !== id) return;
   setTesting(false);
   result.replaceChildren(done ? outcomeBox('Test event', done) : failure);
   if (done?.ok) noteAccepted(endpoint);

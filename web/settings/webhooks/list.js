@@ -1,5 +1,6 @@
 import { call, newest } from '../api.js';
 import { byId, cell, element } from '../dom.js';
+import { go } from '../route.js';
 import { ago } from '../time.js';
 import { addEndpoint } from './edit.js';
 import { behind, stateNote, typeList, urlParts } from './words.js';
@@ -12,7 +13,7 @@ const { attempt } = newest();
 let known = new Map();
 
 /** The address of an endpoint's page. */
-export const addressOf = ({ id }) => `#webhook/${id}`;
+export const addressOf = ({ id }) => `/settings/webhooks/${id}`;
 
 /** Reads and shows the endpoints, oldest first; resolves with them, or undefined if that failed. */
 export async function loadWebhooks() {
@@ -23,6 +24,9 @@ export async function loadWebhooks() {
   rows.replaceChildren(...data.map(row));
   byId('webhooks-table').hidden = data.length === 0;
   byId('no-webhooks').hidden = data.length > 0;
+  const failing = data.filter(({ state }) => state === 'failing').length;
+  byId('failing').hidden = failing === 0;
+  byId('failing').textContent = `${failing} failing`;
   return data;
 }
 
@@ -60,7 +64,7 @@ export function wireAdding(changed) {
       read: loadWebhooks,
       showLost(endpoint) {
         lost.add(endpoint.id);
-        location.hash = addressOf(endpoint);
+        go(addressOf(endpoint));
       },
     }),
   );
