@@ -41,6 +41,8 @@ const PAGES = {
   format: 'esm',
   minify: true,
   target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
   legalComments: 'none',
   banner: { js: LICENCES, css: LICENCES },
   define: { 'process.env.NODE_ENV': '"production"' },

@@ -144,7 +144,7 @@ interface RoutesOptions {
 /** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, failures, limiter, prepareSandbox, webhookPart } = options;
-  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
+  const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
   const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
   const attemptReturn = attempts(failures, 'openid', tooMany);

@@ -1,44 +1,13 @@
 import { html, type Html } from '../pages/html';
 import { BY_OPERATION, columns, totals } from './parts';
-import { type RequestPart, requestsSection } from './overviewSections';
 
 /* API keys on the settings page: their list, and the page of one. */
 
-export function keysSection(mayMake: boolean): Html {
-  return html`<section data-page="keys" aria-labelledby="keys-title" hidden>
-    <div class="heading">
-      <h1 id="keys-title" tabindex="-1">API keys</h1>
-      <input
-        id="search-keys"
-        type="search"
-        aria-label="Search keys"
-        placeholder="Name or last four"
-        maxlength="200"
-        autocomplete="off"
-        spellcheck="false"
-      />
-      <label class="filter"
-        >Show
-        <select id="state">
-          <option value="active">active</option>
-          <option value="ended">revoked and expired</option>
-          <option value="all">all</option>
-        </select></label
-      >
-      ${mayMake ? html`<button class="button primary" type="button" id="make">New key</button>` : undefined}
-    </div>
-    <div class="alert" id="keys-failure" role="alert" hidden></div>
-    <table class="rows keys" aria-labelledby="keys-title">
-      ${columns('Name', 'Key', 'Scopes', 'Created', 'Last used', 'Expires', 'State', html`<span class="unseen">Actions</span>`)}
-      <tbody id="keys"></tbody>
-    </table>
-    <p class="empty" id="no-keys" hidden></p>
-    <button class="button more" type="button" id="more-keys" hidden>Show more keys</button>
-  </section>`;
-}
+/** The list of keys. */
+export const KEYS_PAGE = html`<section data-page="keys" aria-labelledby="keys-title" hidden></section>`;
 
 /** The page of one key. */
-export function keyPage(mayChange: boolean, requests: RequestPart): Html {
+export function keyPage(mayChange: boolean): Html {
   return html`<section data-page="key" aria-labelledby="key-title" hidden>
     <p class="crumbs"><a href="/settings/keys">API keys</a></p>
     <div class="title">
@@ -50,7 +19,8 @@ export function keyPage(mayChange: boolean, requests: RequestPart): Html {
       <p class="info" id="key-notice" hidden></p>
       <dl class="facts key-facts" id="key-facts"></dl>
       ${mayChange ? html`<p class="actions wide" id="key-actions"></p>` : undefined} ${USAGE_SECTION}
-      ${requestsSection('key-requests', requests)} ${EVENTS_SECTION}
+      <section id="key-requests" aria-labelledby="key-requests-title"></section>
+      <section id="key-events" aria-labelledby="key-events-title"></section>
     </div>
   </section>`;
 }
@@ -97,17 +67,4 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
       </div>
     </div>
   </div>
-</section>`;
-
-const EVENTS_SECTION = html`<section aria-labelledby="key-events-title">
-  <div class="heading">
-    <h2 id="key-events-title" tabindex="-1">Audit log of this key</h2>
-  </div>
-  <div class="alert" id="key-events-failure" role="alert" hidden></div>
-  <table class="rows audit" id="key-events-table" aria-labelledby="key-events-title" hidden>
-    ${columns('When', 'What', 'Who', 'From', 'Details')}
-    <tbody id="key-events"></tbody>
-  </table>
-  <p class="empty" id="no-key-events" hidden></p>
-  <button class="button more" type="button" id="more-key-events" hidden>Show older events</button>
 </section>`;

@@ -2,15 +2,8 @@ import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { keyDialogs } from './keyDialogs';
-import { keyPage, keysSection } from './keySections';
-import {
-  AUDIT_SECTION,
-  MEMBERS_SECTION,
-  operationNames,
-  overviewSection,
-  type RequestPart,
-  requestsSection,
-} from './overviewSections';
+import { keyPage, KEYS_PAGE } from './keySections';
+import { ACTIONS, AUDIT_PAGE, MEMBERS_PAGE, operationNames, overviewSection, REQUESTS_PAGE } from './overviewSections';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** What the page has to know of the gateway. */
@@ -18,14 +11,19 @@ export interface PageParts {
   /** Whether there is a sandbox, or the user may make one. */
   readonly canSwitch: boolean;
   readonly webhooks: WebhookPart;
-  readonly requests: RequestPart;
+  /** Whether this gateway stores requests (REQUEST_LOG). */
+  readonly storesRequests: boolean;
 }
 
 /** The pages of the settings by their addresses; those of keys and webhooks have one for each below them. */
 export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', 'members', 'audit'] as const;
 
 /** Every page of the settings, of which the script shows the one in the address, without their rows, which are loaded through GraphQL. */
-export function renderSettings(session: Session, csrf: string, { webhooks, requests, canSwitch }: PageParts): Html {
+export function renderSettings(
+  session: Session,
+  csrf: string,
+  { webhooks, storesRequests, canSwitch }: PageParts,
+): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
   const hasPlan = hasApiAccess(organisation);
@@ -64,15 +62,14 @@ export function renderSettings(session: Session, csrf: string, { webhooks, reque
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
             </p></noscript
           >
-          ${mayChange ? undefined : MEMBER_NOTICE} ${overviewSection(mayChange && hasPlan)}
-          ${keysSection(mayChange && hasPlan)} ${keyPage(mayChange, requests)}
-          ${webhooksSection(mayChange && hasPlan, webhooks)} ${endpointPage(mayChange)}
-          ${requestsSection('requests', requests)} ${MEMBERS_SECTION} ${AUDIT_SECTION}
+          ${mayChange ? undefined : MEMBER_NOTICE} ${overviewSection(mayChange && hasPlan)} ${KEYS_PAGE}
+          ${keyPage(mayChange)} ${webhooksSection(mayChange && hasPlan, webhooks)} ${endpointPage(mayChange)}
+          ${REQUESTS_PAGE} ${MEMBERS_PAGE} ${AUDIT_PAGE}
         </div>
       </div>
       ${operationNames()} ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests: requests.isOn },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,

@@ -86,16 +86,16 @@ export function secretDialog(name: string, title: string, body: Html): Html {
       ${body}
       <div class="foot">
         <p class="alert" role="alert" data-copy-failure hidden></p>
-        <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
+        <p class="buttons"><button class="button" type="submit">I have saved it</button></p>
       </div>
     </form>
   </dialog>`;
 }
 
 /** A text with a button that copies it; `name` tells assistive technology what it is, `slot` the script where it is. */
-export function copyable(name: string, slot: Html): Html {
+export function copyable(name: string, slot: Html, kind: 'button' | 'button primary' = 'button'): Html {
   return html`<div class="command">
     <pre tabindex="0" aria-label="${name}">${slot}</pre>
-    <button class="button" type="button" data-copy>Copy</button>
+    <button class="${kind}" type="button" data-copy>Copy</button>
   </div>`;
 }

@@ -146,7 +146,7 @@ const SECRET_DIALOG = secretDialog(
       <a href="/webhooks" target="_blank">how to receive webhooks</a>.
     </p>
     <p>Endpoint: <span class="url" data-url></span></p>
-    ${copyable('The signing secret', html`<code data-secret></code>`)}
+    ${copyable('The signing secret', html`<code data-secret></code>`, 'button primary')}
     <p data-old></p>`,
 );
 

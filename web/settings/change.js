@@ -1,5 +1,5 @@
-import { Failure, failureOf } from './api.js';
-import { ask } from './modal.js';
+import { Failure, failureOf } from './api';
+import { ask } from './modal';
 
 /* Dialogs that change a key. Somebody else may change it too, and an answer may be lost: then what is shown is read again. */
 

@@ -1,11 +1,11 @@
-import { call, Failure, now } from './api.js';
-import { askChange } from './change.js';
-import { byId, element, say, wireCopying } from './dom.js';
-import { AS_IT_IS, expiryOf, rangesOf, wireExpiry } from './keyPage/fields.js';
-import { isDialogOpen, showSecretDialog } from './modal.js';
-import { openNotice } from './notices.js';
-import { askOnce } from './once.js';
-import { exact } from './time.js';
+import { call, Failure, now } from './api';
+import { askChange } from './change';
+import { byId, element, say, wireCopying } from './dom';
+import { AS_IT_IS, expiryOf, rangesOf, wireExpiry } from './keyPage/fields';
+import { isDialogOpen, showSecretDialog } from './modal';
+import { openNotice } from './notices';
+import { askOnce } from './once';
+import { exact } from './time';
 
 /* Creating, rotating and revoking a key. `changed` is called after each, also if it may have been done. */
 

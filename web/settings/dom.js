@@ -11,6 +11,7 @@ export function element(name, attributes = {}, ...children) {
   return made;
 }
 
+/** @returns {HTMLElement} */
 export function byId(id) {
   return document.getElementById(id);
 }

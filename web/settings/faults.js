@@ -1,5 +1,5 @@
-import { sentence } from './api.js';
-import { byId, showFailure } from './dom.js';
+import { sentence } from './api';
+import { byId, showFailure } from './dom';
 
 /* What is wrong with what was entered in a dialog, said at its fields. */
 
@@ -33,6 +33,8 @@ export function showFaults(dialog, { faults }) {
   const field = first.matches('fieldset')
     ? (first.querySelector('input:checked') ?? first.querySelector('input'))
     : first;
+  const folded = field.closest('details');
+  if (folded) folded.open = true;
   field.focus();
   return true;
 }

@@ -1,7 +1,7 @@
-import { failureOf } from './api.js';
-import { byId, showFailure } from './dom.js';
-import { clearFault, clearFaults, showFaults } from './faults.js';
-import { failureNotice, openNotice } from './notices.js';
+import { failureOf } from './api';
+import { byId, showFailure } from './dom';
+import { clearFault, clearFaults, showFaults } from './faults';
+import { failureNotice, openNotice } from './notices';
 
 /* Modal dialogs. Esc and Back close them, but never one whose secret cannot be shown again (`data-kept`). */
 
@@ -51,6 +51,15 @@ export function redraw(place, contents) {
   const near = row && (place.children[at] ?? place.lastElementChild)?.querySelector('td:last-child button');
   opener = same || near || place.closest('section, [data-page]')?.querySelector('[tabindex="-1"]');
   if (!shown()) opener?.focus();
+}
+
+/** What has the focus, or had it before a dialog was opened. */
+export const focused = () => (shown() ? opener : document.activeElement);
+
+/** Gives an element the focus, now or when the dialog is closed. */
+export function moveFocus(element) {
+  opener = element;
+  if (!shown()) element?.focus();
 }
 
 /** Gives the focus to what had it before, or to the title above if that is hidden by now. */

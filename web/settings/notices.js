@@ -1,4 +1,4 @@
-import { byId, element, showFailure } from './dom.js';
+import { byId, element, showFailure } from './dom';
 
 /* Notices above the lists and pages, which stay in sight: what goes on after its dialog was closed, what became of it, and that nobody is signed in. */
 

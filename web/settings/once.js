@@ -1,6 +1,6 @@
-import { call, failureOf } from './api.js';
-import { askChange, reason } from './change.js';
-import { failureNotice, openNotice } from './notices.js';
+import { call, failureOf } from './api';
+import { askChange, reason } from './change';
+import { failureNotice, openNotice } from './notices';
 
 /* Dialogs that make a key: if an answer is lost, the same is asked for again with the same Idempotency-Key, so that no key is made that nobody has seen. */
 

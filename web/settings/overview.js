@@ -1,12 +1,12 @@
-import { choose, chosen } from './route.js';
-import { call, newest, now, settings } from './api.js';
-import { drawChart } from './chart.js';
-import { byId, element } from './dom.js';
-import { keyLink, noteNames, shownName } from './keyPage/link.js';
-import { keyText } from './keyPage/words.js';
-import { redraw } from './modal.js';
-import { ago } from './time.js';
-import { AGE, codeRow, operationRow, words } from './usage.js';
+import { choose, chosen } from './route';
+import { call, newest, now, settings } from './api';
+import { drawChart } from './chart';
+import { byId, element } from './dom';
+import { keyLink, noteNames, shownName } from './keyPage/link';
+import { keyText } from './keyPage/words';
+import { redraw } from './modal';
+import { ago } from './time';
+import { AGE, codeRow, operationRow, words } from './usage';
 
 /* Above the keys: which end soon, what to do first, and the requests of all keys. The address has the period. */
 

@@ -1,4 +1,4 @@
-import { byId, showFailure } from './dom.js';
+import { byId, showFailure } from './dom';
 
 /*
  * Which page of the settings is shown: the sections of one document, one at a time, by its address. What is chosen on a page is in the
@@ -20,6 +20,7 @@ function named(address) {
   return id === undefined ? { name: list ?? 'integrations' } : { name: ONE[list], id: id.toLowerCase() };
 }
 
+/** @returns {HTMLElement} */
 export const placeOf = (name) => document.querySelector(`[data-page="${name}"]`);
 /** The list that was left for the page of a key or an endpoint, as it was; its address outlives a reload. */
 export const listAddress = (list) => history.state?.list ?? `/settings/${list}`;

@@ -5,41 +5,42 @@ import './webhooks.css';
 import './requests.css';
 import './overview.css';
 import '../settings.css';
-import { openEvents } from './audit.js';
-import { makeKey, revokeKey, rotateKey } from './dialogs.js';
-import { byId } from './dom.js';
-import { keyPage } from './keyPage/page.js';
-import { loadKeys, openKeys } from './keys.js';
-import { loadMembers } from './members.js';
-import { openOverview, reloadOverview } from './overview.js';
-import { requestList } from './requests.js';
-import { followAddress, go, refresh } from './route.js';
-import './mode.js';
-import './signOut.js';
-import { endpointPage } from './webhooks/endpoint.js';
-import { loadWebhooks, wireAdding } from './webhooks/list.js';
+import { settings } from './api';
+import { auditPage } from './audit';
+import { makeKey, revokeKey, rotateKey } from './dialogs';
+import { byId } from './dom';
+import { keyPage } from './keyPage/page';
+import { keysPage } from './keys';
+import { membersPage } from './members';
+import { openOverview, reloadOverview } from './overview';
+import { requestsIn } from './requests';
+import { followAddress, go, refresh } from './route';
+import './mode';
+import './signOut';
+import { endpointPage } from './webhooks/endpoint';
+import { loadWebhooks, wireAdding } from './webhooks/list';
 
 /* Settings: connects the pages. */
 
 const changed = () => refresh('integrations', 'keys', 'key', 'audit');
-const make = byId('make') ? () => makeKey(changed) : undefined;
-byId('make')?.addEventListener('click', make);
+const make = settings.mayChange && settings.hasPlan ? () => makeKey(changed) : undefined;
 const rotate = (key) => rotateKey(key, changed);
 const actions = {
   use: ({ id }) => go(`/settings/keys/${id}`),
   revoke: (key) => revokeKey(key, changed),
   rotate,
+  make,
 };
-const { open: openRequests } = requestList(byId('requests'));
+const { open: openRequests } = requestsIn(byId('requests'));
 followAddress({
   integrations: { open: () => openOverview({ make, rotate }), refresh: reloadOverview },
-  keys: { open: () => openKeys(actions), refresh: loadKeys },
+  keys: keysPage(actions),
   key: keyPage(changed),
   webhooks: { open: loadWebhooks, refresh: loadWebhooks },
   endpoint: endpointPage(() => refresh('webhooks', 'audit')),
   requests: { open: openRequests },
-  members: { open: loadMembers, refresh: loadMembers },
-  audit: { open: openEvents, refresh: openEvents },
+  members: membersPage(),
+  audit: auditPage(),
 });
 wireAdding(() => refresh('webhooks', 'audit'));
 // how many of them fail is said beside all pages

@@ -1,6 +1,6 @@
 import '../prose.css';
 import '../settings.css';
-import { wireCopying } from './dom.js';
+import { wireCopying } from './dom';
 
 /* Shows the copy buttons of the sign-in page, and sends a link only once. Both pages work without this. */
 

@@ -1,5 +1,5 @@
-import { Failure, failureOf, renewed, settings, WITHIN } from './api.js';
-import { byId, showFailure } from './dom.js';
+import { Failure, failureOf, renewed, settings, WITHIN } from './api';
+import { byId, showFailure } from './dom';
 
 /* Signing out. Without this the form does it, but after a lost answer the browser's own error page says nothing of the session. */
 

@@ -1,5 +1,5 @@
-import { now } from './api.js';
-import { element } from './dom.js';
+import { now } from './api';
+import { element } from './dom';
 
 /* Times relative to now, in words. */
 
@@ -15,7 +15,7 @@ const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 const EVERY = 20_000;
 
 /** `3 minutes ago`, `in 2 hours`, `just now`: what is past is rounded down, what is to come to the nearest. */
-function relative(iso) {
+export function relative(iso) {
   const seconds = (Date.parse(iso) - now()) / 1000;
   const round = seconds < 0 ? Math.trunc : Math.round;
   const counts = UNITS.map(([unit, length, end]) => ({ unit, count: round(seconds / length), end }));

@@ -1,8 +1,8 @@
-import { choose, chosen } from './route.js';
-import { call, newest } from './api.js';
-import { drawChart } from './chart.js';
-import { byId, cell, element, showFailure } from './dom.js';
-import { length } from './requests.js';
+import { choose, chosen } from './route';
+import { call, newest } from './api';
+import { drawChart } from './chart';
+import { byId, cell, element, showFailure } from './dom';
+import { length } from './requests';
 
 /* The usage of one key, on its page; the address has the period. */
 

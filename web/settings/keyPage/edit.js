@@ -1,9 +1,9 @@
-import { call, failureOf } from '../api.js';
-import { askChange } from '../change.js';
-import { byId, say } from '../dom.js';
-import { nameElements } from '../once.js';
-import { exact } from '../time.js';
-import { expiryOf, rangesOf, wireExpiry } from './fields.js';
+import { call, failureOf } from '../api';
+import { askChange } from '../change';
+import { byId, say } from '../dom';
+import { nameElements } from '../once';
+import { exact } from '../time';
+import { expiryOf, rangesOf, wireExpiry } from './fields';
 
 /* Changing what a key may be changed in. */
 

@@ -1,4 +1,4 @@
-import { Failure, now } from '../api.js';
+import { Failure, now } from '../api';
 
 /* Fields that the dialogs of keys share. */
 

@@ -1,5 +1,5 @@
-import { call } from '../api.js';
-import { element } from '../dom.js';
+import { call } from '../api';
+import { element } from '../dom';
 
 /* Links to the pages of keys, and the names of keys that were read so far. */
 
@@ -18,7 +18,7 @@ export function noteNames(keys) {
   for (const key of keys) names.set(key.id, shownName(key));
 }
 
-/** The name of a key; undefined if it was not read yet. */
+/** @returns {string | undefined} The name of a key; undefined if it was not read yet. */
 export function nameOf(id) {
   return names.get(id);
 }
@@ -35,17 +35,9 @@ export function keyLink(id, text, focus) {
   return element('a', attributes, text);
 }
 
-/** A link whose text is the key's name, or its id until {@link showNames} has read it. */
-export function namedLink(id) {
-  const link = keyLink(id, nameOf(id) ?? `key ${id.slice(0, 8)}`);
-  link.dataset.named = '';
-  return link;
-}
-
-/** Reads the names that are not known of the keys that a place links to, and shows them there; what cannot be read keeps its id. */
-export async function showNames(place) {
-  const links = [...place.querySelectorAll('[data-named]')];
-  const unknown = new Set(links.map(({ dataset }) => dataset.key).filter((id) => !names.has(id)));
+/** Reads the names that are not known yet of these keys; what cannot be read has none. */
+export async function readNames(ids) {
+  const unknown = new Set(ids.filter((id) => !names.has(id)));
   await Promise.all(
     [...unknown].map((id) =>
       call('key', { id }).then(
@@ -54,5 +46,4 @@ export async function showNames(place) {
       ),
     ),
   );
-  for (const link of links) link.textContent = link.title = nameOf(link.dataset.key) ?? link.textContent;
 }

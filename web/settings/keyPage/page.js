@@ -1,20 +1,20 @@
-import { call, newest, settings } from '../api.js';
-import { revokeKey, rotateKey } from '../dialogs.js';
-import { byId, element, showFailure } from '../dom.js';
-import { redraw } from '../modal.js';
-import { requestList } from '../requests.js';
-import { entitle, isShown, listAddress, shownId } from '../route.js';
-import { openUsage } from '../usage.js';
-import { editKey } from './edit.js';
-import { openEvents } from './events.js';
-import { nameOf, noteNames, shownName } from './link.js';
-import { factsOf, noticeOf, stateOf } from './words.js';
+import { call, newest, settings } from '../api';
+import { revokeKey, rotateKey } from '../dialogs';
+import { byId, element, showFailure } from '../dom';
+import { redraw } from '../modal';
+import { requestsIn } from '../requests';
+import { entitle, isShown, listAddress, shownId } from '../route';
+import { openUsage } from '../usage';
+import { editKey } from './edit';
+import { openEvents } from './events';
+import { nameOf, noteNames, shownName } from './link';
+import { factsOf, noticeOf, stateOf } from './words';
 
 /* The page of one key. */
 
 const body = byId('key-body');
 const place = byId('key-failure');
-const requests = requestList(byId('key-requests'));
+const requests = requestsIn(byId('key-requests'));
 // an answer about another key than the shown one is dropped
 const view = newest();
 

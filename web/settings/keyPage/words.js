@@ -1,7 +1,7 @@
-import { settings } from '../api.js';
-import { element } from '../dom.js';
-import { ago, exact } from '../time.js';
-import { keyLink, shownName } from './link.js';
+import { settings } from '../api';
+import { element } from '../dom';
+import { ago, exact } from '../time';
+import { keyLink, shownName } from './link';
 
 /* How a key is described. */
 

@@ -1,9 +1,9 @@
-import { Failure, failureOf, now } from '../api.js';
-import { byId, say, showFailure } from '../dom.js';
-import { ask } from '../modal.js';
-import { exact } from '../time.js';
-import { change, showSecret } from './edit.js';
-import { events } from './words.js';
+import { Failure, failureOf, now } from '../api';
+import { byId, say, showFailure } from '../dom';
+import { ask } from '../modal';
+import { exact } from '../time';
+import { change, showSecret } from './edit';
+import { events } from './words';
 
 /* Rotating, enabling, disabling and deleting an endpoint. Each asks first, and calls `changed` afterwards, or `gone` if it was deleted meanwhile. */
 

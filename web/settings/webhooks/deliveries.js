@@ -1,9 +1,9 @@
-import { call, failureOf, newest, settings } from '../api.js';
-import { byId, cell, element, say, showFailure } from '../dom.js';
-import { readsOn } from '../paged.js';
-import { ago, exact } from '../time.js';
-import { answerOf, outcomeBox } from './outcome.js';
-import { nextAttempt } from './words.js';
+import { call, failureOf, newest, settings } from '../api';
+import { byId, cell, element, say, showFailure } from '../dom';
+import { readsOn } from '../paged';
+import { ago, exact } from '../time';
+import { answerOf, outcomeBox } from './outcome';
+import { nextAttempt } from './words';
 
 /* What was sent to an endpoint, newest event first. */
 

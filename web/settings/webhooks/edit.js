@@ -1,6 +1,6 @@
-import { call, Failure, failureOf } from '../api.js';
-import { byId, say, wireCopying } from '../dom.js';
-import { ask, showSecretDialog } from '../modal.js';
+import { call, Failure, failureOf } from '../api';
+import { byId, say, wireCopying } from '../dom';
+import { ask, showSecretDialog } from '../modal';
 
 /* The dialog of an endpoint's URL and types, and the one that shows a secret. */
 

@@ -1,14 +1,14 @@
-import { call, newest, settings } from '../api.js';
-import { byId, element, say, showFailure } from '../dom.js';
-import { redraw } from '../modal.js';
-import { entitle, go, isShown, listAddress, shownId } from '../route.js';
-import { ago, exact } from '../time.js';
-import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes.js';
-import { openDeliveries } from './deliveries.js';
-import { editEndpoint } from './edit.js';
-import { lost } from './list.js';
-import { outcomeBox } from './outcome.js';
-import { behind, noticeOf, stateNote, typeList, urlParts } from './words.js';
+import { call, newest, settings } from '../api';
+import { byId, element, say, showFailure } from '../dom';
+import { redraw } from '../modal';
+import { entitle, go, isShown, listAddress, shownId } from '../route';
+import { ago, exact } from '../time';
+import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes';
+import { openDeliveries } from './deliveries';
+import { editEndpoint } from './edit';
+import { lost } from './list';
+import { outcomeBox } from './outcome';
+import { behind, noticeOf, stateNote, typeList, urlParts } from './words';
 
 /* The page of one endpoint. */
 

@@ -1,9 +1,9 @@
-import { call, newest } from '../api.js';
-import { byId, cell, element } from '../dom.js';
-import { go } from '../route.js';
-import { ago } from '../time.js';
-import { addEndpoint } from './edit.js';
-import { behind, stateNote, typeList, urlParts } from './words.js';
+import { call, newest } from '../api';
+import { byId, cell, element } from '../dom';
+import { go } from '../route';
+import { ago } from '../time';
+import { addEndpoint } from './edit';
+import { behind, stateNote, typeList, urlParts } from './words';
 
 /* The list of webhook endpoints. */
 

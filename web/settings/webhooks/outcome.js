@@ -1,5 +1,5 @@
-import { element } from '../dom.js';
-import { outcome } from './words.js';
+import { element } from '../dom';
+import { outcome } from './words';
 
 /* What became of an attempt, with what the endpoint answered. */
 

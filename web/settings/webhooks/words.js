@@ -1,6 +1,6 @@
-import { now } from '../api.js';
-import { element } from '../dom.js';
-import { ago, span } from '../time.js';
+import { now } from '../api';
+import { element } from '../dom';
+import { ago, span } from '../time';
 
 /* How the state of an endpoint is said. */
 

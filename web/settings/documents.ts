@@ -9,7 +9,8 @@ const ENDPOINT = `id url types state disabled_reason disabled_at failing_since n
 const ATTEMPT = 'at ok status error answer ms';
 
 /** A change of an endpoint that takes nothing but its id. */
-const ofEndpoint = (name, fields = ENDPOINT) => `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
+const ofEndpoint = (name: string, fields = ENDPOINT): string =>
+  `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
 
 export const DOCUMENTS = {
   keys: `query($state: String, $search: String, $cursor: String) {
