@@ -2,8 +2,9 @@ import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { keyDialogs } from './keyDialogs';
-import { keyPage, KEYS_PAGE } from './keySections';
-import { ACTIONS, AUDIT_PAGE, MEMBERS_PAGE, operationNames, overviewSection, REQUESTS_PAGE } from './overviewSections';
+import { keyPage } from './keySections';
+import { published } from '../schema/model';
+import { ACTIONS } from './auditActions';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** What the page has to know of the gateway. */
@@ -62,9 +63,9 @@ export function renderSettings(
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
             </p></noscript
           >
-          ${mayChange ? undefined : MEMBER_NOTICE} ${overviewSection(mayChange && hasPlan)} ${KEYS_PAGE}
+          ${mayChange ? undefined : MEMBER_NOTICE} ${drawn('integrations', 'traffic')} ${drawn('keys')}
           ${keyPage(mayChange)} ${webhooksSection(mayChange && hasPlan, webhooks)} ${endpointPage(mayChange)}
-          ${REQUESTS_PAGE} ${MEMBERS_PAGE} ${AUDIT_PAGE}
+          ${drawn('requests')} ${drawn('members')} ${drawn('audit')}
         </div>
       </div>
       ${operationNames()} ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
@@ -74,6 +75,19 @@ export function renderSettings(
         ...{ organisation: organisation.id, user: user.id },
       })}`,
   });
+}
+
+/** A page that the script draws whole; the id of its heading is that of `title`. */
+function drawn(name: string, title = name): Html {
+  return html`<section id="${name}" data-page="${name}" aria-labelledby="${title}-title" hidden></section>`;
+}
+
+/** The names that both filters by operation suggest. */
+function operationNames(): Html {
+  const names = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
+  return html`<datalist id="operations">
+    ${names.toSorted().map((name) => html`<option value="${name}"></option>`)}
+  </datalist>`;
 }
 
 const MEMBER_NOTICE = html`<p class="info">

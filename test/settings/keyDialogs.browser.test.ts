@@ -20,6 +20,8 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await dialog(page)
       .getByRole('checkbox', { name: /quotes:read/ })
       .press('Space');
+    // before anything is sent again
+    await dialog(page).getByText('Select at least one scope.').waitFor({ state: 'hidden' });
     await button(page, 'Create key').press('Enter');
     const key = await on.shown(page, 'The key');
     expect(key).toMatch(/^svc_live_/);

@@ -75,6 +75,19 @@ inBrowser('if the settings page cannot read something,', () => {
     expect(most).toBe(1);
   });
 
+  test('it reads that by itself as soon as the computer is online', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'shop' });
+    const page = await visit({ of, on: 'Members' });
+    await on.calls(page, /api_keys/, unsent);
+    await on.goTo(page, 'API keys');
+    await says(section(page, 'API keys').getByRole('alert'), 'Could not reach the gateway');
+    await page.unroute('**/settings/graphql');
+    await page.evaluate("dispatchEvent(new Event('online'))");
+    await named(page, 'shop').waitFor();
+    await counted(page.getByRole('alert'), 0);
+  });
+
   test('what was shown stays if it cannot be refreshed, unless something else was chosen, and open details stay open', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'shop' });

@@ -5,6 +5,32 @@ export interface Page {
   readonly next_cursor?: string | null;
 }
 
+/** Something that is read as a whole; see List. */
+export class Reading<T> {
+  value: T | undefined;
+  failure: Failure | undefined;
+  again: () => unknown = () => this.load();
+  readonly #newest = newest();
+
+  constructor(
+    readonly read: () => Promise<T>,
+    readonly draw: () => void,
+  ) {}
+
+  clear(): void {
+    this.#newest.drop();
+    this.value = undefined;
+    this.failure = undefined;
+    this.draw();
+  }
+
+  load = async (): Promise<void> => {
+    const value = await this.#newest.attempt(this.read, (failure) => (this.failure = failure), this.load);
+    if (value !== undefined) this.value = value;
+    this.draw();
+  };
+}
+
 /** A list that is read page by page. `draw` shows it after each change. An answer that comes after another choice was made is dropped. */
 export class List<P extends Page> {
   /** What was read; undefined before the first page. It stays while it is read again. */

@@ -1,4 +1,4 @@
-import { Component, type ComponentChildren, type JSX } from 'preact';
+import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Failure } from './api';
 import { say } from './dom';
@@ -152,6 +152,24 @@ function focusRow(row: Element | undefined): void {
 interface Before {
   readonly element: HTMLElement;
   readonly at: number;
+}
+
+/** What is around something that may go with its focus, now or once a dialog is closed: the heading of its section gets it then. */
+export class KeepsFocus extends Component<{ children: ComponentChildren }> {
+  place = createRef<HTMLDivElement>();
+
+  override getSnapshotBeforeUpdate(): HTMLElement | null {
+    const element = focused();
+    return element && this.place.current?.contains(element) ? element : null;
+  }
+
+  override componentDidUpdate(_props: unknown, _state: unknown, before: HTMLElement | null): void {
+    if (before && !before.isConnected) moveFocus(this.place.current?.querySelector<HTMLElement>('[tabindex="-1"]'));
+  }
+
+  override render(): JSX.Element {
+    return <div ref={this.place}>{this.props.children}</div>;
+  }
 }
 
 /** Rows, of which one that goes leaves its focus, now or once a dialog is closed, to the row in its place, or to the heading. */

@@ -12,7 +12,7 @@ import { byId } from './dom';
 import { keyPage } from './keyPage/page';
 import { keysPage } from './keys';
 import { membersPage } from './members';
-import { openOverview, reloadOverview } from './overview';
+import { overviewPage } from './overview';
 import { requestsIn } from './requests';
 import { followAddress, go, refresh } from './route';
 import './mode';
@@ -33,7 +33,7 @@ const actions = {
 };
 const { open: openRequests } = requestsIn(byId('requests'));
 followAddress({
-  integrations: { open: () => openOverview({ make, rotate }), refresh: reloadOverview },
+  integrations: overviewPage(actions),
   keys: keysPage(actions),
   key: keyPage(changed),
   webhooks: { open: loadWebhooks, refresh: loadWebhooks },

@@ -5,9 +5,6 @@ import { keyLink, shownName } from './link';
 
 /* How a key is described. */
 
-/** What assistants may do with a key. */
-export const ASSISTANTS = { off: 'assistants: no', read: 'assistants: read', write: 'assistants: read and write' };
-
 /** What lists show of a key's value. */
 export function keyText({ prefix, last_four: lastFour }) {
   return element('code', {}, `${prefix}…${lastFour}`);
