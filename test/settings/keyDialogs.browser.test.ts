@@ -5,7 +5,7 @@ import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 
-const { choose, dialog, named, rows, saved } = on;
+const { choose, dialog, named, saved } = on;
 
 inBrowser('making, rotating and revoking keys on the settings page', () => {
   const { gateway, visit } = on.pageScene();
