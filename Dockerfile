@@ -6,6 +6,7 @@ COPY package.json package-lock.json ./
 # before the source, so that a change of it installs nothing; what installing would build needs the source
 RUN npm ci --ignore-scripts
 COPY tools/build.js tools/
+COPY web web
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
@@ -16,7 +17,6 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json openapi.json openapi.operator.json secantusdb-requirements.txt ./
 COPY schema schema
-COPY public public
 COPY examples examples
 USER node
 EXPOSE 4000

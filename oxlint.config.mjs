@@ -144,12 +144,12 @@ export default {
   options: { typeAware: true, typeCheck: true },
   categories: { correctness: 'off' },
   ignorePatterns: [
-    ...['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'],
-    'clients/typescript/src/openapi.ts',
+    ...['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'web/**/*.js', 'examples'],
+    ...['clients/typescript/src/openapi.ts', 'web/settings/calls.ts'],
   ],
   overrides: [
     {
-      files: ['**/*.ts'],
+      files: ['**/*.ts', '**/*.tsx'],
       rules: {
         ...named(LANGUAGE),
         ...named(TYPES, 'typescript/'),
@@ -174,6 +174,21 @@ export default {
           'error',
           { object: 'process', property: 'env', message: 'config.ts is the only reader of the environment.' },
         ],
+      },
+    },
+    {
+      // what is imported of scripts has no types
+      files: ['web/**/*.ts', 'web/**/*.tsx'],
+      rules: {
+        ...Object.fromEntries(
+          ['assignment', 'member-access', 'argument', 'call', 'return'].map((rule) => [
+            `typescript/no-unsafe-${rule}`,
+            'off',
+          ]),
+        ),
+        'typescript/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+        'typescript/restrict-template-expressions': ['error', { allowNumber: true }],
+        'no-console': ['error', { allow: ['error'] }],
       },
     },
     { files: ['src/config/index.ts'], rules: { 'no-restricted-properties': 'off' } },

@@ -1,21 +1,22 @@
-const { readFileSync, rmSync } = require('node:fs');
-const { join } = require('node:path');
-const { build } = require('esbuild');
+const { spawn } = require('node:child_process');
+const { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } = require('node:fs');
+const { basename, dirname, join } = require('node:path');
+const { brotliCompressSync, gzipSync } = require('node:zlib');
+const { build, context } = require('esbuild');
 
 const ROOT = join(__dirname, '..');
-const COMMON = { bundle: true, logLevel: 'error' };
+const COMMON = { absWorkingDir: ROOT, bundle: true, logLevel: 'error' };
 
 /**
- * Writes a file of src and all that it imports of src into one file of a folder, and beside it what a package has no file for. One file, since
- * calls between modules cost a list of 50 a twentieth of its time. `npm run types` checks the types.
+ * Writes the scripts and styles of the pages to dist/web, and a file of src with all that it imports of src into one file of a folder. One file,
+ * since calls between modules cost a list of 50 a twentieth of its time. `npm run types` checks the types.
  */
 async function bundle(folder, entry = 'main.ts') {
-  const outdir = join(ROOT, folder);
-  rmSync(outdir, { recursive: true, force: true });
+  await build(PAGES);
   await build({
     ...COMMON,
     entryPoints: [join(ROOT, 'src', entry)],
-    outfile: join(outdir, 'main.js'),
+    outfile: join(ROOT, folder, 'main.js'),
     packages: 'external',
     format: 'cjs',
     platform: 'node',
@@ -23,17 +24,83 @@ async function bundle(folder, entry = 'main.ts') {
     sourcemap: true,
     sourcesContent: false,
   });
-  await build({
-    ...COMMON,
-    entryPoints: { 'apollo-sandbox': '@apollo/sandbox' },
-    outdir: join(outdir, 'vendor'),
-    format: 'esm',
-    minify: true,
-    target: 'es2022',
-    banner: { js: `/*! ${readFileSync(require.resolve('@apollo/sandbox/LICENSE'), 'utf8')}*/` },
+}
+
+const WEB = join(ROOT, 'dist', 'web');
+/** A script or style sheet of each page, with all that it imports; src/pages/assets.ts names them. */
+const ENTRIES = [
+  ...['favicon.svg', 'prose.css', 'landing.js', 'sandbox.js', 'graphiql.js', 'reference.js'],
+  ...['settings/settings.js', 'settings/signIn.js'],
+];
+const LICENCES = '/*! Licences: /assets/licences.txt */';
+const PAGES = {
+  ...COMMON,
+  entryPoints: ENTRIES.map((file) => join(ROOT, 'web', file)),
+  entryNames: '[name]-[hash]',
+  outdir: WEB,
+  format: 'esm',
+  minify: true,
+  target: 'es2022',
+  jsx: 'automatic',
+  jsxImportSource: 'preact',
+  legalComments: 'none',
+  banner: { js: LICENCES, css: LICENCES },
+  define: { 'process.env.NODE_ENV': '"production"' },
+  loader: { '.svg': 'copy' },
+  metafile: true,
+  plugins: [{ name: 'files', setup: ({ onEnd }) => onEnd(({ metafile }) => metafile && finish(metafile)) }],
+};
+
+/** How long the files of a build before are kept for a gateway that was started with them, in milliseconds. */
+const KEPT = 3_600_000;
+
+/** Compresses the files of a build, once each since their names are hashes, and writes down their names. */
+function finish({ inputs, outputs }) {
+  const made = Object.keys(outputs).map((path) => basename(path));
+  const files = ['names.json', 'licences.txt', ...made.flatMap((name) => [name, `${name}.br`, `${name}.gz`])];
+  for (const path of readdirSync(WEB)
+    .filter((name) => !files.includes(name))
+    .map((name) => join(WEB, name)))
+    if (statSync(path).mtimeMs < Date.now() - KEPT) rmSync(path);
+  for (const name of made) {
+    const bytes = readFileSync(join(WEB, name));
+    for (const [ending, compress] of Object.entries({ br: brotliCompressSync, gz: gzipSync })) {
+      const path = join(WEB, `${name}.${ending}`);
+      if (!existsSync(path)) writeFileSync(path, compress(bytes));
+    }
+  }
+  writeFileSync(join(WEB, 'licences.txt'), licences(Object.keys(inputs)));
+  const names = Object.fromEntries(made.map((name) => [name.replace(/-\w{8}\./, '.'), name]));
+  // last, for what waits for it
+  writeFileSync(join(WEB, 'names.json'), JSON.stringify(names));
+}
+
+/** The licences of the packages that a build contains. */
+function licences(inputs) {
+  const folders = new Set(inputs.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []));
+  const texts = [...folders].sort().flatMap((folder) => {
+    const files = readdirSync(join(ROOT, folder)).filter((name) => /^licen[cs]e|^notice|LICENSE\.txt$/i.test(name));
+    return [
+      folder.replace(/^.*node_modules/, '='),
+      ...files.map((name) => readFileSync(join(ROOT, folder, name), 'utf8')),
+    ];
   });
+  return texts.join('\n\n');
+}
+
+/** Serves from source, and again after each change. */
+async function watch() {
+  await build(PAGES);
+  await (await context(PAGES)).watch();
+  const tsx = join(dirname(require.resolve('tsx/package.json')), 'dist', 'cli.mjs');
+  const args = [tsx, 'watch', '--include', 'dist/web/names.json', 'src/main.ts', 'serve'];
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  child.on('close', (code) => process.exit(code ?? 1));
 }
 
 module.exports = { bundle };
 
-if (require.main === module) void bundle('dist');
+if (require.main === module) {
+  if (process.argv[2] === '--watch') void watch();
+  else void bundle('dist');
+}

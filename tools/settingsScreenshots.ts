@@ -51,19 +51,17 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Continue' }).waitFor();
       await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('rowheader', { name: 'Web shop' }).waitFor();
-      await page.getByRole('link', { name: FAILING }).waitFor();
-      await page.evaluate('scrollTo(0, 0)');
-      // the overview and the keys; the rest continues below
       await page.waitForSelector('#all-chart rect');
-      await page.setViewportSize({ width, height: width === 390 ? 2300 : 1330 });
+      await page.getByText('failing').waitFor();
+      await page.goto(`${gateway.url}/settings/keys`);
+      await page.getByRole('rowheader', { name: 'Web shop' }).waitFor();
       await page.screenshot({ path: path('settings') });
       await page.getByRole('rowheader', { name: 'Web shop' }).getByRole('link').click();
       await page.waitForSelector('#usage .chart rect');
       await page.locator('#key-requests tbody tr').first().waitFor();
       await page.setViewportSize({ width, height: width === 390 ? 2300 : 1500 });
       await page.screenshot({ path: path('key') });
-      await page.goBack();
+      await page.goto(`${gateway.url}/settings/webhooks`);
       await page.getByRole('link', { name: FAILING }).click();
       await page
         .getByRole('button', { name: /^Details/ })

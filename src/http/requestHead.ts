@@ -111,3 +111,7 @@ export function acceptBesideStream(request: IncomingMessage): string | undefined
 export function acceptForJson(request: IncomingMessage): string {
   return acceptBesideStream(request) ?? JSON_TYPE;
 }
+
+export function acceptsGzip(request: IncomingMessage): boolean {
+  return new Negotiator(request).encodings(['gzip']).length > 0;
+}

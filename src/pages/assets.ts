@@ -1,40 +1,55 @@
-import { dirname, join } from 'node:path';
-import express, { type Router } from 'express';
-import { DAY } from '../units';
+import { readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import express, { type RequestHandler, type Router } from 'express';
 import { ROOT } from '../package';
 
-const PUBLIC = join(ROOT, 'public');
-const GRAPHIQL = packageFolder('graphiql');
-const REACT = join(packageFolder('react'), 'umd');
-const REACT_DOM = join(packageFolder('react-dom'), 'umd');
-const SWAGGER_UI = packageFolder('swagger-ui-dist');
-/** What tools/build.js bundles. */
-const BUNDLED = join(ROOT, 'dist', 'vendor');
+/** What tools/build.js makes of web/. */
+const FOLDER = join(ROOT, 'dist', 'web');
+const YEAR = 31_536_000;
 
-/** An allowlist of the files below /assets/vendor, so that nothing else in a package can be read. */
-export const VENDOR: Readonly<Record<string, { readonly root: string; readonly file: string }>> = {
-  'apollo-sandbox.js': { root: BUNDLED, file: 'apollo-sandbox.js' },
-  'graphiql.css': { root: GRAPHIQL, file: 'graphiql.min.css' },
-  'graphiql.js': { root: GRAPHIQL, file: 'graphiql.min.js' },
-  'react.js': { root: REACT, file: 'react.production.min.js' },
-  'react-dom.js': { root: REACT_DOM, file: 'react-dom.production.min.js' },
-  'swagger-ui.css': { root: SWAGGER_UI, file: 'swagger-ui.css' },
-  'swagger-ui.js': { root: SWAGGER_UI, file: 'swagger-ui-bundle.js' },
-};
+/** The scripts and styles of a page; tools/build.js says of which files. */
+export type Bundle = 'prose' | 'landing' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
 
-/** Serves our files and those above with an ETag. Files from packages may be cached for a day; ours are revalidated every time. */
+let names: Readonly<Record<string, string>> | undefined;
+
+/** The names with a hash that the built files are served under: `settings.js` as `settings-HASH.js`. @throws Error if there are none */
+export function assetNames(): Readonly<Record<string, string>> {
+  try {
+    names ??= JSON.parse(readFileSync(join(FOLDER, 'names.json'), 'utf8')) as Readonly<Record<string, string>>;
+    return names;
+  } catch (cause) {
+    throw new Error(`The pages are not built: run npm run build, which writes ${FOLDER}.`, { cause });
+  }
+}
+
+/** The path of a built file. */
+export function asset(name: string): string {
+  const hashed = assetNames()[name];
+  if (hashed === undefined) throw new Error(`The pages were built without ${name}: run npm run build.`);
+  return `/assets/${hashed}`;
+}
+
+/** Serves the built files, compressed as the browser accepts them. Their names change with their contents, so they may be kept. */
 export function assets(): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use(express.static(PUBLIC, { index: false, redirect: false, acceptRanges: false }));
-  for (const [name, { root, file }] of Object.entries(VENDOR)) {
-    router.get(`/vendor/${name}`, (_request, response) => {
-      // with `root`, a parent folder that begins with a dot (as in npx's cache) is not treated as hidden
-      response.sendFile(file, { root, acceptRanges: false, maxAge: DAY });
-    });
+  for (const [name, hashed] of Object.entries(assetNames())) {
+    router.get(`/${hashed}`, send(hashed, `public, max-age=${String(YEAR)}, immutable`));
+    // of a page that another version served, while gateways are updated one by one
+    router.get(new RegExp(`^/${name.replace('.', String.raw`-\w{8}\.`)}$`), send(hashed, 'no-cache'));
   }
+  router.get('/licences.txt', (_request, response) => {
+    response.sendFile('licences.txt', { root: FOLDER });
+  });
   return router;
 }
 
-function packageFolder(name: string): string {
-  return dirname(require.resolve(`${name}/package.json`));
+function send(file: string, caching: string): RequestHandler {
+  return (request, response) => {
+    const encoding = request.acceptsEncodings('br') || request.acceptsEncodings('gzip');
+    const ending = { br: '.br', gzip: '.gz' }[String(encoding)] ?? '';
+    response.set('Cache-Control', caching).vary('Accept-Encoding').type(extname(file));
+    const headers = encoding === false ? {} : { 'Content-Encoding': encoding };
+    // with `root`, a parent folder that begins with a dot (as in npx's cache) is not treated as hidden
+    response.sendFile(file + ending, { root: FOLDER, acceptRanges: false, cacheControl: false, headers });
+  };
 }

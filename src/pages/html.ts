@@ -1,4 +1,5 @@
 import { version } from '../package';
+import { asset, type Bundle } from './assets';
 
 /** Safe HTML, created only by the `html` tag. */
 export class Html {
@@ -48,13 +49,8 @@ export interface LayoutOptions {
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
-  /** A tool fills the window below the bar and has no footer. Default prose. */
-  readonly kind?: 'prose' | 'settings' | 'reference' | 'tool';
-  /** Names below /assets, loaded in this order between the common style sheet and the one of the kind. */
-  readonly styles?: readonly string[];
-  readonly scripts?: readonly string[];
-  /** Name of an ES module below /assets. */
-  readonly module?: string;
+  /** Its scripts and styles (tools/build.js). Default prose, which has styles only. */
+  readonly bundle?: Bundle;
 }
 
 const NAVIGATION = [
@@ -66,7 +62,7 @@ const NAVIGATION = [
 
 /** A complete document around `body`. */
 export function layout(options: LayoutOptions): Html {
-  const { title, description, current, body, kind = 'prose', styles = [], scripts = [], module } = options;
+  const { title, description, current, body, bundle = 'prose' } = options;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -75,9 +71,9 @@ export function layout(options: LayoutOptions): Html {
         <meta name="color-scheme" content="light dark" />
         <meta name="description" content="${description}" />
         <title>${title}</title>
-        <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg" />
-        <link rel="stylesheet" href="/assets/style.css" />
-        ${[...styles, `${kind}.css`].map((name) => html`<link rel="stylesheet" href="/assets/${name}" /> `)}${scripts.map((name) => html`<script defer src="/assets/${name}"></script> `)}${module === undefined ? undefined : html`<script type="module" src="/assets/${module}"></script>`}
+        <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}" />
+        <link rel="stylesheet" href="${asset(`${bundle}.css`)}" />
+        ${bundle === 'prose' ? undefined : html`<script type="module" src="${asset(`${bundle}.js`)}"></script>`}
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>
@@ -87,7 +83,8 @@ export function layout(options: LayoutOptions): Html {
         </header>
         <main id="content" tabindex="-1">${body}</main>
         ${
-          kind === 'tool'
+          // a tool fills the window
+          bundle === 'sandbox' || bundle === 'graphiql'
             ? undefined
             : html`<footer>
                 <p>
@@ -100,7 +97,7 @@ export function layout(options: LayoutOptions): Html {
     </html> `;
 }
 
-/** The logo: a gate with a keyhole, as in public/favicon.svg. */
+/** The logo: a gate with a keyhole, as in web/favicon.svg. */
 const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
   <rect width="32" height="32" rx="8" />
   <path d="M7 25V14.5a9 9 0 0 1 18 0V25" fill="none" stroke-width="2.6" stroke-linecap="round" />

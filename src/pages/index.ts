@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors';
-import { assets } from './assets';
+import { asset, assets } from './assets';
 import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, reference, sandbox } from './tools';
@@ -27,7 +27,7 @@ export function createPages(options: PagesOptions): Express {
   app.use(defaultHeaders);
   app.use('/assets', onlyReads, assets());
   app.get('/favicon.ico', (_request, response) => {
-    response.redirect(308, '/assets/favicon.svg');
+    response.redirect(307, asset('favicon.svg'));
   });
   for (const page of PAGES) {
     const allow = [...READS, ...(page.otherMethods ?? [])];

@@ -17,7 +17,7 @@ export const landing: Page = {
   title: 'Scopegate',
   description:
     "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST APIs with scoped keys.",
-  scripts: ['landing.js'],
+  bundle: 'landing',
   body: (visit) =>
     html`<section class="hero">
         <p class="status" id="status" role="status" data-state="unknown">Checking…</p>

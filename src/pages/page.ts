@@ -71,7 +71,7 @@ export interface Page extends Omit<LayoutOptions, 'body'> {
 }
 
 /**
- * The Authorization header that a tool starts with. public/key.js detects it by its ellipsis, which no header can contain, and fills in
+ * The Authorization header that a tool starts with. web/key.js detects it by its ellipsis, which no header can contain, and fills in
  * the visitor's key.
  */
 export const AUTHORIZATION = 'Bearer svc_live_…';
@@ -87,7 +87,7 @@ export function visibleDemoKey(request: IncomingMessage, demoKey: string | undef
 }
 
 /**
- * Where a visitor types the key that serves the reference and the explorer; public/key.js does the rest. Before it is loaded, Enter does
+ * Where a visitor types the key that serves the reference and the explorer; web/key.js does the rest. Before it is loaded, Enter does
  * nothing: the method is one that sends nothing, and a field without a name is never sent.
  */
 export const KEY_FORM: Html = html`<form id="key" class="key" method="dialog" aria-label="API key">

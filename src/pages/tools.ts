@@ -28,9 +28,7 @@ export const sandbox: Page = {
   title: 'GraphQL · Scopegate',
   description: 'Apollo Sandbox for the Scopegate schema.',
   current: '/graphql',
-  kind: 'tool',
-  styles: ['key.css'],
-  module: 'sandbox.js',
+  bundle: 'sandbox',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
       ${KEY_FORM}
@@ -51,10 +49,7 @@ export const graphiql: Page = {
   title: 'GraphiQL · Scopegate',
   description: 'GraphiQL for the Scopegate schema.',
   current: '/graphql',
-  kind: 'tool',
-  styles: ['vendor/graphiql.css', 'key.css'],
-  scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js'],
-  module: 'graphiql.js',
+  bundle: 'graphiql',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       ${KEY_FORM}
@@ -69,10 +64,7 @@ export const reference: Page = {
   title: 'REST reference · Scopegate',
   description: 'Every route of the Scopegate REST API, with a client to try them.',
   current: '/api/v1/docs',
-  kind: 'reference',
-  styles: ['vendor/swagger-ui.css', 'key.css', 'reference/list.css', 'reference/samples.css'],
-  scripts: ['repairs.js', 'vendor/swagger-ui.js'],
-  module: 'reference.js',
+  bundle: 'reference',
   body: (visit) =>
     html`<h1 class="unseen" id="title">REST reference</h1>
       ${KEY_FORM}

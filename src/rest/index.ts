@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+import { acceptsGzip } from '../http/requestHead';
 import type { RecogniseSome } from '../auth/recognise';
 import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
@@ -43,7 +45,7 @@ interface RestOptions {
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { base = REST_BASE, runner, openContext, recognise, publicUrl = '' } = options;
   // serialised once: every response sends the same bytes
-  const openApiBytes = Buffer.from(JSON.stringify(openApiDocument(publicUrl, base)));
+  const openApi = compressed(Buffer.from(JSON.stringify(openApiDocument(publicUrl, base))));
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(options);
 
@@ -62,7 +64,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (path === '/openapi.json') {
       if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
       exchange.response.setHeader('Cache-Control', 'no-cache');
-      send(exchange, 200, 'application/json; charset=utf-8', openApiBytes);
+      send(exchange, 200, 'application/json; charset=utf-8', openApi(exchange));
       return;
     }
     const match = router(path);
@@ -85,6 +87,17 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const status = context.isExisting ? 200 : answered.status;
     const how = { status, isCreated: step.isCreated, isWhole: included.length === 0 };
     answer(exchange, operation, { ...answered, ...how }, publicUrl);
+  };
+}
+
+/** The bytes that a client accepts, a tenth if it accepts gzip; sets the headers that say which. */
+function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
+  let zipped: Buffer | undefined;
+  return ({ request, response }) => {
+    response.appendHeader('Vary', 'Accept-Encoding');
+    if (!acceptsGzip(request)) return bytes;
+    response.setHeader('Content-Encoding', 'gzip');
+    return (zipped ??= gzipSync(bytes));
   };
 }
 

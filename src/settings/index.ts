@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
-import { AppError } from '../errors';
+import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
 import { toAppError } from '../mask';
@@ -16,7 +16,8 @@ import type { Control } from '../organisations/control';
 import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
-import { renderIntegrations, renderLink, renderSignIn } from './page';
+import { UUID } from '../units';
+import { renderLink, renderSettings, renderSignIn, SETTINGS_PAGES } from './page';
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
 import type { WebhookPart } from './webhookSections';
 
@@ -122,6 +123,8 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
+/** The addresses of pages, those of one key or one webhook endpoint included. */
+const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
 
 interface RoutesOptions {
   readonly config: Config;
@@ -141,7 +144,7 @@ interface RoutesOptions {
 /** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, failures, limiter, prepareSandbox, webhookPart } = options;
-  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
+  const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
   const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
   const attemptReturn = attempts(failures, 'openid', tooMany);
@@ -153,22 +156,23 @@ function settingsRoutes(options: RoutesOptions): Routes {
     return provider;
   };
 
+  const showPage: Route = async ({ params }, _response, exchange) => {
+    if (params.id !== undefined && !UUID.test(String(params.id))) throw notFound('page');
+    const found = await sessions.find(exchange);
+    if (!found) return { to: SIGN_IN };
+    const { organisation, user, role } = found.session;
+    exchange.log.principal = { kind: 'user', organisation, user, role };
+    requireState(organisation);
+    const canSwitch =
+      modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
+    return {
+      page: renderSettings(found.session, csrfToken(found), { ...parts, canSwitch: Boolean(canSwitch) }),
+    };
+  };
+
   return {
     '/settings': { get: () => ({ to: PAGE }) },
-    [PAGE]: {
-      async get(_request, _response, exchange) {
-        const found = await sessions.find(exchange);
-        if (!found) return { to: SIGN_IN };
-        const { organisation, user, role } = found.session;
-        exchange.log.principal = { kind: 'user', organisation, user, role };
-        requireState(organisation);
-        const canSwitch =
-          modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
-        return {
-          page: renderIntegrations(found.session, csrfToken(found), { ...parts, canSwitch: Boolean(canSwitch) }),
-        };
-      },
-    },
+    ...Object.fromEntries(ADDRESSES.map((address) => [address, { get: showPage }])),
     '/settings/mode': {
       async post(request, _response, { address, ...exchange }) {
         const found = await sessions.find({ address, ...exchange });

@@ -1,5 +1,5 @@
 import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
-import { ALL_SCOPES } from '../auth/scopes';
+import { ALL_SCOPES, type Scope } from '../auth/scopes';
 import { html, type Html } from '../pages/html';
 import { published } from '../schema/model';
 import { copyable, dialog, faultPlace, field, secretDialog } from './parts';
@@ -16,7 +16,7 @@ const MCP_CHOICES: Readonly<Record<McpAccess, string>> = {
   write: 'may read and write, within its scopes',
 };
 
-const nameField = (of: string): Html => field(of, 'name', 'Name', html`required maxlength="200"`);
+const nameField = (of: string): Html => field(of, 'name', 'Name', html`required maxlength="200" autofocus`);
 const rangesField = (of: string): Html =>
   field(of, 'ranges', 'Allowed addresses (optional)', html`spellcheck="false"`, {
     hint: 'Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.',
@@ -58,7 +58,7 @@ function expiryField(dialogName: string, label: string, choices: Html): Html {
 
 function mcpField(): Html {
   return html`<label class="field"
-    >Assistants, over MCP
+    >AI assistants (MCP)
     <select name="mcp">
       ${MCP_ACCESS.map(
         (access) =>
@@ -70,8 +70,34 @@ function mcpField(): Html {
   >`;
 }
 
-function makeDialog(): Html {
+/** Scopes by resource; what is reserved for later is not offered. */
+function offeredScopes(): ReadonlyMap<string, readonly Scope[]> {
+  const isReserved = (scope: Scope): boolean => (published.scopeDescriptions.get(scope) ?? '').startsWith('Reserved');
+  const offered = new Map<string, readonly Scope[]>();
+  for (const scope of ALL_SCOPES.filter((one) => !isReserved(one))) {
+    const [resource = ''] = scope.split(':');
+    offered.set(resource, [...(offered.get(resource) ?? []), scope]);
+  }
+  return offered;
+}
+
+function scopeRow(resource: string, scopes: readonly Scope[]): Html {
   const allows = published.scopeDescriptions;
+  const box = (action: string): Html => {
+    const scope = scopes.find((one) => one === `${resource}:${action}`);
+    return scope === undefined
+      ? html`<td></td>`
+      : html`<td title="${allows.get(scope) ?? ''}">
+          <input type="checkbox" name="scope" value="${scope}" aria-label="${`${scope}: ${allows.get(scope) ?? ''}`}" />
+        </td>`;
+  };
+  return html`<tr>
+    <th scope="row">${resource}</th>
+    ${box('read')} ${box('write')}
+  </tr>`;
+}
+
+function makeDialog(): Html {
   const body = html`${nameField('make')}
     <fieldset class="scopes" aria-describedby="make-scopes-fault">
       <legend>Scopes</legend>
@@ -81,15 +107,24 @@ function makeDialog(): Html {
         <label><input type="radio" name="preset" value="some" checked /> By resource</label>
       </p>
       ${faultPlace('make', 'scopes')}
-      ${ALL_SCOPES.map(
-        (scope) =>
-          html`<label
-            ><input type="checkbox" name="scope" value="${scope}" />
-            <span><code>${scope}</code> ${allows.get(scope) ?? ''}</span></label
-          >`,
-      )}
+      <table class="matrix" aria-label="Scopes by resource">
+        <thead>
+          <tr>
+            <th scope="col">Resource</th>
+            <th scope="col">Read</th>
+            <th scope="col">Write</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${[...offeredScopes()].map(([resource, scopes]) => scopeRow(resource, scopes))}
+        </tbody>
+      </table>
     </fieldset>
-    ${expiryField('make', 'Expires', expiries())} ${mcpField()} ${rangesField('make')}`;
+    ${expiryField('make', 'Expires', expiries())}
+    <details class="advanced">
+      <summary>Advanced: assistants, addresses</summary>
+      ${mcpField()} ${rangesField('make')}
+    </details>`;
   const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
   return dialog('make', 'New key', body, button);
 }
@@ -147,7 +182,7 @@ const MADE_DIALOG = secretDialog(
   'Save this key now',
   html`<p><strong data-name></strong>: it will not be shown again. Store it where your program reads its secrets.</p>
     <p data-end></p>
-    ${copyable('The key', html`<code data-key></code>`)}
+    ${copyable('The key', html`<code data-key></code>`, 'button primary')}
     <p>Try it:</p>
     ${copyable('Example request with the key', html`<code data-curl></code>`)}
     <details data-assistant>

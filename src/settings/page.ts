@@ -2,15 +2,9 @@ import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { keyDialogs } from './keyDialogs';
-import { keyPage, keysSection } from './keySections';
-import {
-  AUDIT_SECTION,
-  MEMBERS_SECTION,
-  operationNames,
-  overviewSection,
-  type RequestPart,
-  requestsSection,
-} from './overviewSections';
+import { keyPage } from './keySections';
+import { published } from '../schema/model';
+import { ACTIONS } from './auditActions';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** What the page has to know of the gateway. */
@@ -18,70 +12,87 @@ export interface PageParts {
   /** Whether there is a sandbox, or the user may make one. */
   readonly canSwitch: boolean;
   readonly webhooks: WebhookPart;
-  readonly requests: RequestPart;
+  /** Whether this gateway stores requests (REQUEST_LOG). */
+  readonly storesRequests: boolean;
 }
 
-/** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
-export function renderIntegrations(session: Session, csrf: string, { webhooks, requests, canSwitch }: PageParts): Html {
+/** The pages of the settings by their addresses; those of keys and webhooks have one for each below them. */
+export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', 'members', 'audit'] as const;
+
+/** Every page of the settings, of which the script shows the one in the address, without their rows, which are loaded through GraphQL. */
+export function renderSettings(
+  session: Session,
+  csrf: string,
+  { webhooks, storesRequests, canSwitch }: PageParts,
+): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
   const hasPlan = hasApiAccess(organisation);
   const mayChange = role === 'admin';
   return layout({
-    title: `Integrations · ${organisation.name} · Scopegate`,
+    title: `${organisation.name} · Scopegate`,
     description: 'API keys and webhooks of the organisation, their requests, usage and the audit log.',
     current: '/settings/integrations',
-    kind: 'settings',
-    styles: [
-      'prose.css',
-      ...['dialogs', 'keys', 'webhooks', 'requests', 'overview'].map((name) => `settings/${name}.css`),
-    ],
-    module: 'settings/settings.js',
-    body: html`<div id="overview">
-        <div class="title">
-          <div>
-            <h1>Integrations</h1>
-            <p class="lead"><strong>${organisation.name}</strong> · ${planName(organisation.plan)} plan</p>
-          </div>
+    bundle: 'settings',
+    body: html`<div class="app">
+        <aside class="side" aria-label="Settings">
+          <p class="organisation"><strong>${organisation.name}</strong> ${planName(organisation.plan)} plan</p>
           ${canSwitch && !(mode === 'test' && organisation.id === home) ? modeSwitch(mode, csrf) : undefined}
+          <nav aria-label="Settings">
+            <a href="/settings/integrations">Overview</a>
+            <a href="/settings/keys">API keys</a>
+            <a href="/settings/webhooks">Webhooks <span class="tag failing" id="failing" hidden></span></a>
+            <a href="/settings/requests">Requests</a>
+            <a href="/settings/members">Members</a>
+            <a href="/settings/audit">Audit log</a>
+          </nav>
           <form class="account" method="post" action="/settings/sign-out">
             <p>${user.name} <span class="tag">${role}</span></p>
             <input type="hidden" name="csrf" value="${csrf}" />
             <button class="button" type="submit">Sign out</button>
             <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
           </form>
+        </aside>
+        <div class="pages">
+          ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : planNotice(mayChange)}
+          <p class="alert" id="failure" role="alert" hidden></p>
+          <div id="notices"></div>
+          <p class="unseen" id="said" role="status"></p>
+          <noscript
+            ><p class="alert">
+              This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
+            </p></noscript
+          >
+          ${mayChange ? undefined : MEMBER_NOTICE} ${drawn('integrations', 'traffic')} ${drawn('keys')}
+          ${keyPage(mayChange)} ${webhooksSection(mayChange && hasPlan, webhooks)} ${endpointPage(mayChange)}
+          ${drawn('requests')} ${drawn('members')} ${drawn('audit')}
         </div>
-        ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : PLAN_NOTICE}
-        ${
-          mayChange
-            ? undefined
-            : html`<p class="info">
-                You are a member: you can view keys and webhooks, but only admins can change them.
-              </p>`
-        }
       </div>
-      <p class="alert" id="failure" role="alert" hidden></p>
-      <div id="notices"></div>
-      <p class="unseen" id="said" role="status"></p>
-      <noscript
-        ><p class="alert">
-          This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
-        </p></noscript
-      >
-      <div id="lists">
-        ${overviewSection(mayChange && hasPlan)} ${keysSection(mayChange && hasPlan)}
-        ${webhooksSection(mayChange && hasPlan, webhooks)} ${requestsSection('requests', requests)} ${MEMBERS_SECTION}
-        ${AUDIT_SECTION}
-      </div>
-      ${keyPage(mayChange, requests)} ${endpointPage(mayChange)} ${operationNames()}
-      ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
+      ${operationNames()} ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests: requests.isOn },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
   });
 }
+
+/** A page that the script draws whole; the id of its heading is that of `title`. */
+function drawn(name: string, title = name): Html {
+  return html`<section id="${name}" data-page="${name}" aria-labelledby="${title}-title" hidden></section>`;
+}
+
+/** The names that both filters by operation suggest. */
+function operationNames(): Html {
+  const names = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
+  return html`<datalist id="operations">
+    ${names.toSorted().map((name) => html`<option value="${name}"></option>`)}
+  </datalist>`;
+}
+
+const MEMBER_NOTICE = html`<p class="info">
+  You are a member: you can view keys and webhooks, but only admins can change them.
+</p>`;
 
 function modeSwitch(mode: Mode, csrf: string): Html {
   const button = (to: Mode, text: string, busy: string): Html =>
@@ -108,11 +119,13 @@ const SANDBOX_NOTICE = html`<p class="info" id="sandbox">
 
 const planName = (plan: string): string => plan.charAt(0).toUpperCase() + plan.slice(1);
 
-const PLAN_NOTICE = html`<p class="info" id="plan">
-  This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new
-  keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes
-  integrations. The sandbox works on every plan.
-</p>`;
+function planNotice(mayChange: boolean): Html {
+  return html`<p class="info" id="plan">
+    ${mayChange ? 'Upgrade the plan to create keys and webhooks' : 'Ask an admin to upgrade the plan'}: this one does
+    not include integrations, so keys get the error <code>plan_required</code>. Existing keys can be revoked, and work
+    again as soon as the plan includes integrations. The sandbox works on every plan.
+  </p>`;
+}
 
 /** Why a link does not sign in. */
 const FAILURES = {
@@ -186,9 +199,7 @@ function signInLayout(body: Html): Html {
     title: 'Sign in · Scopegate',
     description: 'Sign in to manage API keys.',
     current: '/settings/integrations',
-    kind: 'settings',
-    styles: ['prose.css'],
-    module: 'settings/signIn.js',
+    bundle: 'signIn',
     body,
   });
 }

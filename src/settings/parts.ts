@@ -11,28 +11,6 @@ export function columns(...names: readonly (string | Html)[]): Html {
   </thead>`;
 }
 
-/** The head of usage by operation. */
-export const BY_OPERATION = ['Operation', 'Requests', 'Errors', '429s', 'Median', '95th percentile'] as const;
-
-/** Counts of requests by outcome, which the script writes into the elements `<of>-requests` and so on. */
-export function totals(of: string, ...more: readonly { readonly id: string; readonly name: string }[]): Html {
-  const all = [
-    { id: 'requests', name: 'Requests' },
-    { id: 'errors', name: html`<span class="swatch bad"></span>Errors` },
-    { id: 'limited', name: html`<span class="swatch limited"></span>429s` },
-    ...more,
-  ];
-  return html`<dl class="totals">
-    ${all.map(
-      ({ id, name }) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd id="${of}-${id}"></dd>
-        </div> `,
-    )}
-  </dl>`;
-}
-
 /** A dialog with a title, whose main button the page's script handles; `<name>` is its id without `-dialog`. */
 export function dialog(name: string, title: string, body: Html, button: Html): Html {
   return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title">
@@ -86,16 +64,16 @@ export function secretDialog(name: string, title: string, body: Html): Html {
       ${body}
       <div class="foot">
         <p class="alert" role="alert" data-copy-failure hidden></p>
-        <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
+        <p class="buttons"><button class="button" type="submit">I have saved it</button></p>
       </div>
     </form>
   </dialog>`;
 }
 
 /** A text with a button that copies it; `name` tells assistive technology what it is, `slot` the script where it is. */
-export function copyable(name: string, slot: Html): Html {
+export function copyable(name: string, slot: Html, kind: 'button' | 'button primary' = 'button'): Html {
   return html`<div class="command">
     <pre tabindex="0" aria-label="${name}">${slot}</pre>
-    <button class="button" type="button" data-copy>Copy</button>
+    <button class="${kind}" type="button" data-copy>Copy</button>
   </div>`;
 }

@@ -18,9 +18,9 @@ const NO_SECRET_NOTICE = html`<p class="info" id="no-webhook-secret">
 
 export function webhooksSection(mayMake: boolean, { canMake }: WebhookPart): Html {
   const add = html`<button class="button primary" type="button" data-add-webhook>Add endpoint</button>`;
-  return html`<section aria-labelledby="webhooks-title">
+  return html`<section data-page="webhooks" aria-labelledby="webhooks-title" hidden>
     <div class="heading">
-      <h2 id="webhooks-title" tabindex="-1">Webhooks</h2>
+      <h1 id="webhooks-title" tabindex="-1">Webhooks</h1>
       ${mayMake && canMake ? add : undefined}
     </div>
     ${canMake ? undefined : NO_SECRET_NOTICE}
@@ -37,10 +37,10 @@ export function webhooksSection(mayMake: boolean, { canMake }: WebhookPart): Htm
   </section>`;
 }
 
-/** The page of one endpoint, which the script shows in place of the lists. */
+/** The page of one endpoint. */
 export function endpointPage(mayChange: boolean): Html {
-  return html`<div id="endpoint" hidden>
-    <p class="crumbs"><a href="#webhooks-title" id="leave-endpoint">Integrations</a></p>
+  return html`<div data-page="endpoint" hidden>
+    <p class="crumbs"><a href="/settings/webhooks">Webhooks</a></p>
     <div class="title">
       <h1 id="endpoint-title" class="url" tabindex="-1"></h1>
       <p><span class="tag" id="endpoint-state"></span></p>
@@ -146,7 +146,7 @@ const SECRET_DIALOG = secretDialog(
       <a href="/webhooks" target="_blank">how to receive webhooks</a>.
     </p>
     <p>Endpoint: <span class="url" data-url></span></p>
-    ${copyable('The signing secret', html`<code data-secret></code>`)}
+    ${copyable('The signing secret', html`<code data-secret></code>`, 'button primary')}
     <p data-old></p>`,
 );
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asset } from '../../src/pages/assets';
 import { head, openWire } from '../operation/wire';
 import { watch, watchedGateway } from '../support/watchdog';
 
@@ -25,7 +26,7 @@ async function pipeline(line: string, { headers = [] as string[], connections = 
 }
 
 test.each([
-  ['files', 'GET /assets/vendor/swagger-ui.js'],
+  ['files', `GET ${asset('reference.js')}`],
   ['the OpenAPI document', 'GET /api/v1/openapi.json'],
   ['a page', 'GET /'],
   ['an error', 'GET /api/v1/products'],
@@ -67,7 +68,7 @@ test('a body behind another request is read once it is its turn', async () => {
     `Content-Length: ${String(body.length)}`,
   );
   wire.send(
-    `${head('GET /assets/vendor/swagger-ui.js')}\r\n${bulk}\r\n${body}${head('GET /livez', 'Connection: close')}\r\n`,
+    `${head(`GET ${asset('reference.js')}`)}\r\n${bulk}\r\n${body}${head('GET /livez', 'Connection: close')}\r\n`,
   );
   expect((await wire.whole()).match(/HTTP\/1\.1 \d+/g)).toEqual(Array(3).fill('HTTP/1.1 200'));
 });

@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import { createPages, type PagesOptions } from '../../src/pages';
-import { VENDOR } from '../../src/pages/assets';
+import { assetNames } from '../../src/pages/assets';
 import { raw, type RawRequest } from '../http/raw';
 import { late } from '../support/gateway';
 
@@ -36,11 +34,7 @@ const PATHS = [
   ...['/', '/graphql', '/graphiql', '/api/v1/docs', '/webhooks', '/errors'],
   ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
 ];
-const PUBLIC = join(__dirname, '..', '..', 'public');
-const ASSET_NAMES = [
-  ...readdirSync(PUBLIC, { encoding: 'utf8', recursive: true }).filter((name) => extname(name) !== ''),
-  ...Object.keys(VENDOR).map((name) => `vendor/${name}`),
-];
+const ASSETS = Object.values(assetNames());
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
 
 const site = late(startSite);
@@ -107,22 +101,37 @@ describe('every page', () => {
   });
 });
 
-test.each(ASSET_NAMES)('the asset %s has its content type, and an ETag for which it returns 304', async (name) => {
-  const { status, headers, text } = await site.call(`/assets/${name}`);
-  expect([status, text.length > 100]).toEqual([200, true]);
-  expect(headers).toMatchObject({
-    'content-type': TYPES[name.split('.').at(-1) as keyof typeof TYPES],
-    'cache-control': name.startsWith('vendor/') ? 'public, max-age=86400' : 'public, max-age=0',
-  });
+test.each(ASSETS)('the asset %s may be kept, is compressed where that is accepted, and has an ETag', async (name) => {
+  const sizes = [];
+  for (const encoding of ['br', 'gzip', 'identity']) {
+    const answer = await site.call(`/assets/${name}`, { headers: { 'accept-encoding': encoding } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': TYPES[name.split('.').at(-1) as keyof typeof TYPES],
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+    });
+    expect(answer.headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
+    sizes.push(Number(answer.headers['content-length']));
+  }
+  expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+  const { headers } = await site.call(`/assets/${name}`);
   const again = await site.call(`/assets/${name}`, { headers: { 'if-none-match': String(headers.etag) } });
   expect(again).toMatchObject({ status: 304, text: '' });
 });
 
 test.each([
-  ...['/assets/vendor/package.json', '/assets/../package.json', '/assets/%2e%2e/package.json', '/assets/'],
+  ...['/assets/names.json', '/assets/../package.json', '/assets/%2e%2e/package.json', '/assets/'],
+  ...['/assets/settings.js', '/assets/other-0123ABCD.js'],
   ...['/errors/no_such_code', '/errors/NOT_FOUND', '/errors/constructor'],
 ])('%s gets 404', async (path) => {
   expect((await asBrowser(path)).status).toBe(404);
+});
+
+test('a page of another version, while gateways are updated one by one, gets the asset of this one', async () => {
+  const { status, headers, text } = await site.call('/assets/landing-0123ABCD.js');
+  expect([status, headers['cache-control']]).toEqual([200, 'no-cache']);
+  expect(text).toBe((await site.call(`/assets/${assetNames()['landing.js']!}`)).text);
 });
 
 test.each(Object.entries(ERROR_CODES))(

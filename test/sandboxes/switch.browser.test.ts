@@ -1,4 +1,4 @@
-import { button, dialog, named, pageScene, press, saved, says, shown } from '../support/settingsPage';
+import { button, dialog, goTo, heading, named, pageScene, press, saved, says, shown } from '../support/settingsPage';
 import { expectAccessible, inBrowser } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -14,7 +14,6 @@ inBrowser('the switch to the sandbox', () => {
     await button(page, 'Sandbox').press('Enter');
     await says(page, 'This is the sandbox');
     await expectAccessible(page);
-    await says(page, 'No active keys.');
     await press(page, 'Create the first key');
     await dialog(page).getByLabel('Name', { exact: true }).fill('trial');
     await dialog(page).getByRole('radio', { name: 'Read only' }).check();
@@ -25,6 +24,8 @@ inBrowser('the switch to the sandbox', () => {
     expect([status, body.data[0].name]).toEqual([200, 'Chai']);
     await saved(page);
     await press(page, 'Live');
+    await heading(page, 'Overview').waitFor();
+    await goTo(page, 'API keys');
     await named(page, 'Web shop').waitFor();
     expect(await named(page, 'trial').count()).toBe(0);
   });

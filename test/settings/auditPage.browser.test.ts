@@ -22,7 +22,7 @@ import * as on from '../support/settingsPage';
 import { signIn } from './people';
 
 inBrowser('the audit log on the settings page', () => {
-  const scene = on.pageScene(on.BROKEN);
+  const scene = on.pageScene({ ...on.BROKEN, on: 'Audit log' });
   const { gateway, visit } = scene;
   const log = (page: Page) => on.section(page, 'Audit log');
   const rows = (page: Page) => on.rows(page, 'Audit log');
@@ -48,7 +48,7 @@ inBrowser('the audit log on the settings page', () => {
     await listed('Key created');
     await what(page).selectOption('everything');
     await listed('Key changed', 'Key created');
-    expect(on.search(page)).toBe(`?event_key=${id}`);
+    expect(on.search(page)).toBe(`?key=${id}`);
     const changed = await rows(page).first().innerText();
     expect(changed).toMatch(/name: Till · .*expires at: [\d-]{10} [\d:]{8} UTC → never/);
     expect(changed).toContain('allowed ranges: anywhere → 10.0.0.0/8 · mcp: write → off');
@@ -61,7 +61,7 @@ inBrowser('the audit log on the settings page', () => {
     await what(page).selectOption('Key revoked');
     await says(page, 'No matching events.');
     await key(page).selectOption('any or none');
-    expect(on.search(page)).toBe('?event=key.revoked');
+    expect(on.search(page)).toBe('?action=key.revoked');
   });
 
   test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
@@ -73,7 +73,7 @@ inBrowser('the audit log on the settings page', () => {
       Array.from({ length: 100 }, (_, at) => ({ ...one, _id: `${id}${String(at)}`, created_at: new Date() })),
     );
     const page = await visit(of);
-    await scene.open(page, `?event_key=${id}`);
+    await scene.open(page, `/settings/audit?key=${id}`);
     await key(page).locator('option:checked', { hasText: 'oldest' }).waitFor({ state: 'attached' });
     await says(rows(page), 'name: oldest');
     expect(await rows(page).count()).toBe(1);

@@ -141,7 +141,7 @@ on.inBrowser('a change of a key on the settings page', () => {
   test('says how to continue if the session ended or somebody else signed in, and loses no input', async () => {
     const { admin, organisation: of } = await officeOf(gateway);
     const add = (page: Page): Promise<void> => press(dialog(page), 'Add endpoint');
-    const page = await visit(of);
+    const page = await visit({ of, on: 'Webhooks' });
     await press(page, 'Add endpoint');
     await field(page, 'URL').fill(URL);
     await on.signOutElsewhere(page);
@@ -164,6 +164,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     await saved(page);
 
     // the notice stays after the dialog is closed, and goes once it works
+    await on.goTo(page, 'API keys');
     await on.signOutElsewhere(page);
     await fillNewKey(page, 'web shop');
     await press(page, 'Create key');

@@ -9,7 +9,7 @@ import { signIn } from './people';
 const { dialog, follow, heading, rows, saved, search, section } = on;
 
 inBrowser('the overview and members of the settings page', () => {
-  const { gateway, visit } = on.pageScene();
+  const { gateway, visit } = on.pageScene({ on: 'Overview' });
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const overview = (page: Page) => section(page, 'Overview');
   const chart = (page: Page, text: RegExp): Promise<void> => page.getByRole('img', { name: text }).waitFor();
@@ -30,9 +30,6 @@ inBrowser('the overview and members of the settings page', () => {
     await says(page, steps);
     expect(await overview(page).getByRole('link', { name: 'reference' }).getAttribute('href')).toBe('/api/v1/docs');
     await expectAccessible(page);
-    const colour = (name: string): Promise<string> =>
-      button(page, name).evaluate((one) => globalThis.getComputedStyle(one as never).backgroundColor);
-    expect(await colour('New key')).not.toBe(await colour('Create the first key'));
     await button(page, 'Create the first key').press('Enter');
     await expectInView(button(dialog(page), 'Create key'));
     await dialog(page).getByLabel('Name', { exact: true }).fill('first');
@@ -67,7 +64,7 @@ inBrowser('the overview and members of the settings page', () => {
     expect(await code.getAttribute('href')).toBe('/errors/not_found');
     await page.getByRole('radio', { name: '30 days' }).check();
     await chart(page, /the last 30 days: 6,200/);
-    expect(search(page)).toBe('?overview=last_30d');
+    expect(search(page)).toBe('?period=last_30d');
     await page.reload();
     await chart(page, /the last 30 days: 6,200/);
     await overview(page).getByText('By operation').click();
@@ -90,7 +87,7 @@ inBrowser('the overview and members of the settings page', () => {
     expect(await listed(theirs).getByRole('button').count()).toBe(0);
     await listed(theirs).getByRole('link', { name: 'nightly' }).click();
     await heading(theirs, 'nightly').waitFor();
-    expect(search(theirs)).toBe(`?key=${soon!}`);
+    expect(on.path(theirs)).toBe(`/settings/keys/${soon!}`);
     const page = await visit({ of, width: 390 });
     await says(listed(page), 'in 2 days');
     await expectAccessible(page);
@@ -105,13 +102,27 @@ inBrowser('the overview and members of the settings page', () => {
     await listed(page).waitFor({ state: 'hidden' });
   });
 
+  test('of more keys that expire soon than are listed, those that expire first are', async () => {
+    const of = await makeOrganisation(gateway);
+    // the newest of them expire last, as after a rotation of all
+    for (let at = 0; at < 23; at += 1)
+      await makeKey(gateway, of, { name: `key ${String(at)}`, expiresAt: inDays(1 + at / 10) });
+    const page = await visit(of);
+    await says(page, '23 keys expire within 7 days');
+    const names = await page
+      .getByRole('list', { name: /within 7 days/ })
+      .getByRole('link')
+      .allTextContents();
+    expect(names).toEqual(Array.from({ length: 20 }, (_, at) => `key ${String(at)}`));
+  });
+
   test('remaining times are rounded, figures state their age, and large numbers fit', async () => {
     const of = await makeOrganisation(gateway);
     const end = new Date('9999-12-31T00:00:00Z');
     const ends = { ninety: inDays(90), three: inDays(3), almost: inDays(300), soon: inDays(23.6 / 24), end };
     for (const [name, expiresAt] of Object.entries(ends))
       await age((await makeKey(gateway, of, { name, expiresAt })).id, 2.9);
-    const page = await visit({ of, width: 390 });
+    const page = await visit({ of, width: 390, on: 'API keys' });
     const row = (name: string) => rows(page, 'API keys').filter({ has: on.named(page, name) });
     for (const [name, text] of Object.entries({
       ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
@@ -119,6 +130,7 @@ inBrowser('the overview and members of the settings page', () => {
     }))
       await row(name).getByText(text, { exact: true }).waitFor();
     await row('three').getByText('2 days ago').waitFor();
+    await on.goTo(page, 'Overview');
     await says(page, 'No requests in the last 24 hours. Figures are up to a minute old.');
     const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
     const drawn = page.getByRole('img', { name: /all keys/ });
@@ -135,6 +147,7 @@ inBrowser('the overview and members of the settings page', () => {
       expect(outside).toEqual([]);
     }
     expect(await drawn.locator('text').allTextContents()).toEqual(expect.arrayContaining(['0', '500M', '1B']));
+    await on.goTo(page, 'API keys');
     await follow(page, 'three');
     await says(page, 'No requests with this key in the last 24 hours. Figures are up to a minute old.');
   });
@@ -143,7 +156,7 @@ inBrowser('the overview and members of the settings page', () => {
     const of = await makeOrganisation(gateway);
     await signIn(gateway, of, 'member', 'Max');
     await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
-    const page = await visit({ of, width: 390 });
+    const page = await visit({ of, width: 390, on: 'Members' });
     await on.counted(rows(page, 'Members'), 2);
     const texts = await rows(page, 'Members').allTextContents();
     expect(texts.map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'))).toEqual([

@@ -9,10 +9,10 @@ import { served } from '../support/gateway';
 import * as on from '../support/settingsPage';
 import { someRequests } from './rows';
 
-const { counted, follow, leave, search, section } = on;
+const { counted, follow, search, section } = on;
 
 inBrowser('requests on the settings page', () => {
-  const { gateway, visit } = on.pageScene();
+  const { gateway, visit } = on.pageScene({ on: 'Requests' });
   const silent = served({ REQUEST_LOG: 'off' });
   const requests = (page: Page): Locator => section(page, 'Requests');
   const found = (page: Page): Locator => requests(page).getByRole('rowheader');
@@ -88,8 +88,8 @@ inBrowser('requests on the settings page', () => {
     const steps = (): Promise<number> => page.evaluate('history.length');
     const before = await steps();
     for (const [label, name, value, expected] of [
-      ['Result', 'requests', 'failed', failed],
-      ['Result', 'requests', 'successful', ['quotes', 'orders']],
+      ['Result', 'result', 'failed', failed],
+      ['Result', 'result', 'successful', ['quotes', 'orders']],
       ['Status', 'status', '4xx', ['quote', 'orders', '/mcp']],
       ['API', 'api', 'mcp', ['/mcp']],
       ['Operation', 'operation', 'quotes me', ['quotes me']],
@@ -116,14 +116,14 @@ inBrowser('requests on the settings page', () => {
     await listed(page, failed);
     await rows(page).nth(0).getByRole('link', { name: 'shop' }).click();
     await listed(page, all.slice(0, 4));
-    expect(search(page)).toBe(`?key=${shop.id}`);
+    expect([on.path(page), search(page)]).toEqual([`/settings/keys/${shop.id}`, '']);
     await requests(page).getByLabel('Status').selectOption('499');
     await listed(page, ['orders']);
-    expect(search(page)).toBe(`?key=${shop.id}&status=499`);
-    await leave(page);
-    await listed(page, failed);
-    expect(search(page)).toBe('?requests=failed');
+    expect(search(page)).toBe('?status=499');
     await page.goBack();
+    await listed(page, failed);
+    expect(search(page)).toBe('?result=failed');
+    await page.goForward();
     await listed(page, ['orders']);
 
     const more = Array.from({ length: 25 }, (_, at) => ({ request_id: `more-${String(at)}`, status: 499 }));
@@ -135,7 +135,7 @@ inBrowser('requests on the settings page', () => {
     await counted(found(page), 26);
     await hasFocus(button(rows(page).nth(20), /^Details of quotes at/));
     expect(await older.isVisible()).toBe(false);
-    await leave(page);
+    await on.goTo(page, 'Requests');
     await counted(found(page), 20);
     await older.press('Enter');
     await counted(found(page), 30);
@@ -159,7 +159,10 @@ inBrowser('requests on the settings page', () => {
     await someRequests(gateway, of, id, codes);
     const page = await visit({ of, width: 390, theme: 'dark' });
     for (const isOfKey of [false, true]) {
-      if (isOfKey) await follow(page, 'shop');
+      if (isOfKey) {
+        await on.goTo(page, 'API keys');
+        await follow(page, 'shop');
+      }
       await says(requests(page), 'invalid_request');
       if (codes.length > 20) await press(requests(page), 'Show older requests');
       await counted(found(page), codes.length);

@@ -60,28 +60,38 @@ inBrowser('the settings page with the longest values', () => {
       };
       await page.getByLabel('Show').selectOption('all');
       await on.named(page, 'ended').waitFor();
-      await openAll('Requests', 4);
-      await says(page, 'the key does not allow this address');
-      await says(page, 'after nothing but failures');
-      await says(page, 'and 1 more');
       await press(page, `Actions for ${NAME}`);
       await expectAccessible(page);
       await page.keyboard.press('Escape');
-      await checkDialogs({ 'New key': '', 'Rotate…': '', 'Revoke…': '', 'Add endpoint': 'Only these' });
+      await checkDialogs({ 'New key': '', 'Rotate…': '', 'Revoke…': '' });
       expect((await page.getByRole('table', { name: 'API keys' }).boundingBox())!.width).toBeLessThanOrEqual(
         view.width,
       );
 
-      await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
+      for (const name of ['Overview', 'Members', 'Audit log'] as const) {
+        await on.goTo(page, name);
+        await expectAccessible(page);
+      }
+      await on.goTo(page, 'Requests');
+      await openAll('Requests', 4);
+      await says(page, 'the key does not allow this address');
+      await expectAccessible(page);
+      await on.goTo(page, 'Webhooks');
+      await says(page, 'after nothing but failures');
+      await says(page, 'and 1 more');
+      await checkDialogs({ 'Add endpoint': 'Only these' });
+
+      await on.goTo(page, 'API keys');
       await on.choose(page, NAME, 'Usage');
+      await gateway.control.apiKeys.rotate(id, { overlap: HOUR });
+      await page.reload();
       await page.getByRole('img', { name: /24 hours: 5,/ }).waitFor();
       await on.rows(page, 'Audit log of this key').first().waitFor();
       await openAll('Requests', 4);
       await page.getByText('As a table').click();
       await expectAccessible(page);
       await checkDialogs({ Edit: '' });
-      await on.leave(page);
-
+      await on.goTo(page, 'Webhooks');
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. Look below');
       await on.openDetails(page);

@@ -14,7 +14,7 @@ import { someDeliveries, withEndpoints } from './rows';
 const { counted, dialog, fact, follow, heading, openDetails, rows, saved, section } = on;
 
 inBrowser('webhooks on the settings page', () => {
-  const { gateway, visit } = on.pageScene({}, ENVIRONMENT);
+  const { gateway, visit } = on.pageScene({ on: 'Webhooks' }, ENVIRONMENT);
   const bare = served();
   let receiver: Receiver;
   beforeEach(async () => {
@@ -68,7 +68,9 @@ inBrowser('webhooks on the settings page', () => {
     expect(left).not.toContain(secret);
     await dialog(page).waitFor({ state: 'hidden' });
     expect(await page.content()).not.toContain(secret);
+    await on.goTo(page, 'Audit log');
     await says(section(page, 'Audit log'), 'Webhook endpoint added');
+    await on.goTo(page, 'Webhooks');
 
     await follow(page, receiver.url);
     await says(page, 'Nothing was sent yet');
@@ -80,7 +82,7 @@ inBrowser('webhooks on the settings page', () => {
     await says(page, /Failed: the answer was 500, after \d+ ms/);
     await says(page, 'the disk is <b>full</b>');
     await page.goBack();
-    await heading(page, 'API keys').waitFor();
+    await heading(page, 'Webhooks').waitFor();
   });
 
   test('errors are shown at their fields, and disappear once they are fixed', async () => {
@@ -271,7 +273,7 @@ inBrowser('webhooks on the settings page', () => {
     await follow(page, receiver.url);
     await openDetails(page);
     await says(page, 'so full');
-    expect(await page.locator('main').getByRole('button').allTextContents()).toEqual([
+    expect(await page.locator('.pages').getByRole('button').allTextContents()).toEqual([
       ...['Refresh', 'Details', 'Details', 'Details'],
     ]);
     await expectAccessible(page);

@@ -8,7 +8,7 @@ const { counted, dialog, fact, follow, heading, rows, saved } = on;
 const [URL, OTHER] = ['https://hooks.example.com/a', 'https://hooks.example.com/b'];
 
 inBrowser('a change of an endpoint on the settings page', () => {
-  const { gateway, visit, open } = on.pageScene(on.BROKEN, ENVIRONMENT);
+  const { gateway, visit, open } = on.pageScene({ ...on.BROKEN, on: 'Webhooks' }, ENVIRONMENT);
   const url = (page: Page) => dialog(page).getByLabel('URL');
 
   const listed = async (admin: Call): Promise<number> => (await admin('webhook_endpoints')).data.length as number;
@@ -44,7 +44,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
   test('of its secret whose answer is lost says whether the secret was replaced', async () => {
     const { of, ids, admin } = await withEndpoints(gateway, URL);
     const page = await visit(of);
-    await open(page, `#webhook/${ids[0]!}`);
+    await open(page, `/settings/webhooks/${ids[0]!}`);
     let fate = unsent;
     await on.calls(page, /rotate_webhook_endpoint/, (route) => fate(route));
     // somebody else has changed something since the page was read
@@ -139,7 +139,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
       await says(page, `The endpoint ${url} was deleted meanwhile`);
       await counted(rows(page, 'Webhooks'), actions.length - 1 - at);
     }
-    await open(page, `#webhook/${ids[0]!}`);
+    await open(page, `/settings/webhooks/${ids[0]!}`);
     await says(page, 'This endpoint does not exist. It may have been deleted.');
   });
 });

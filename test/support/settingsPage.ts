@@ -13,10 +13,14 @@ export * from './browser';
 export const PAGE = '/settings/integrations';
 const CALLS = '**/settings/graphql';
 
+export type PageName = 'Overview' | 'API keys' | 'Webhooks' | 'Requests' | 'Members' | 'Audit log';
+
 export interface Visitor extends Look {
   readonly of: Organisation;
   readonly role?: Role;
   readonly name?: string;
+  /** The page that is opened. Default API keys. */
+  readonly on?: PageName;
   /** Another gateway than that of the scene. */
   readonly at?: TestGateway;
 }
@@ -30,18 +34,18 @@ export function pageScene(usual: Partial<Visitor> = {}, environment: Record<stri
   const open = useBrowser();
   return {
     gateway,
-    /** The page, once its rows are loaded, as a user of an organisation sees it: Ann, an admin, unless somebody is named. */
+    /** A page as a user of an organisation sees it: Ann, an admin, unless somebody is named. */
     visit: async (who: Organisation | Visitor): Promise<Page> => {
       const visitor: Visitor = { ...usual, ...('of' in who ? who : { of: who }) };
-      const { of, role = 'admin', name = 'Ann', at = gateway, ...look } = visitor;
+      const { of, role = 'admin', name = 'Ann', at = gateway, on = 'API keys', ...look } = visitor;
       const page = await open([at.url], look);
       await signIn(page, at, await makeLink(at, of, role, name));
+      if (on !== 'Overview') await goTo(page, on);
       return page;
     },
     /** A page of somebody who is not signed in. */
     visitAsStranger: (look: Look = {}): Promise<Page> => open([gateway.url], look),
-    /** Opens the page's address with this query and fragment. */
-    open: (page: Page, query: string): Promise<unknown> => page.goto(`${gateway.url}${PAGE}${query}`),
+    open: (page: Page, path: string): Promise<unknown> => page.goto(gateway.url + path),
     /** Signs somebody in, in another tab of the same browser. */
     async signInElsewhere(page: Page, of: Organisation, role?: Role, name?: string): Promise<void> {
       const other = await page.context().newPage();
@@ -56,10 +60,10 @@ export async function signIn(page: Page, gateway: TestGateway, link: string): Pr
   await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
   await press(page, 'Continue');
   try {
-    await rows(page, 'Audit log').first().waitFor();
+    await heading(page, 'Overview').waitFor();
   } catch (error) {
     const text = await page.locator('body').innerText();
-    throw new Error(`The page's rows did not load; ${page.url()} says:\n${text}`, { cause: error });
+    throw new Error(`The page did not load; ${page.url()} says:\n${text}`, { cause: error });
   }
 }
 
@@ -91,6 +95,7 @@ export const named = (page: Page, name: string): Locator =>
 export const fact = (page: Page, name: string): Locator =>
   page.locator(`dt:text-is("${name}") + dd`).filter({ visible: true });
 export const search = (page: Page): string => new URL(page.url()).search;
+export const path = (page: Page): string => new URL(page.url()).pathname;
 /** Waits for so many rows. */
 export const counted = (found: Locator, count: number): Promise<unknown> =>
   eventually(async () => (await found.count()) === count);
@@ -103,14 +108,21 @@ export const asksBeforeLeaving = (page: Page): Promise<boolean> =>
 
 /* What people do. */
 
+/** Opens a page from the list beside all. */
+export async function goTo(page: Page, name: PageName): Promise<void> {
+  const list = page.getByRole('navigation', { name: 'Settings' });
+  await list.getByRole('link', { name: new RegExp(`^${name}`) }).click();
+  await heading(page, name).waitFor();
+}
+
 /** Opens the page of a key or an endpoint from its list. */
 export async function follow(page: Page, name: string): Promise<void> {
   await named(page, name).getByRole('link').click();
   await heading(page, name).waitFor();
 }
 
-/** From the page of a key or an endpoint back to the lists. */
-export const leave = (page: Page): Promise<void> => page.getByRole('link', { name: 'Integrations' }).click();
+/** From the page of a key or an endpoint back to its list. */
+export const leave = (page: Page): Promise<void> => page.locator('.crumbs a').filter({ visible: true }).click();
 
 /** Chooses an action in the menu of a key. */
 export async function choose(page: Page, key: string, action: string): Promise<void> {

@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type FieldNode,
+  getNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  Kind,
+  parse,
+  type SelectionSetNode,
+  specifiedRules,
+  type TypeNode,
+  validate,
+} from 'graphql';
+import { format, resolveConfig } from 'prettier';
+import { publishedSchemas } from '../src/published';
+import { DOCUMENTS } from '../web/settings/documents';
+import { ROOT } from './facts';
+
+/* npm run openapi: writes the types of what the settings call, so that a page and the SDL cannot disagree; `--check` fails if they do. */
+
+const FILE = join(ROOT, 'web', 'settings', 'calls.ts');
+const { graphql: schema } = publishedSchemas();
+const SCALARS: Readonly<Record<string, string>> = { Int: 'number', Float: 'number', Boolean: 'boolean' };
+
+function leaf(name: string): string {
+  const type = schema.getType(name);
+  const values = isEnumType(type) ? type.getValues().map((value) => `'${value.name}'`) : [];
+  return values.length > 0 ? values.join(' | ') : (SCALARS[name] ?? 'string');
+}
+
+function valueType(type: GraphQLOutputType, selection: SelectionSetNode | undefined): string {
+  if (isNonNullType(type)) return bare(type.ofType as GraphQLOutputType, selection);
+  return `${bare(type, selection)} | null`;
+}
+
+function bare(type: GraphQLOutputType, selection: SelectionSetNode | undefined): string {
+  if (isListType(type)) return `readonly (${valueType(type.ofType as GraphQLOutputType, selection)})[]`;
+  const named = getNamedType(type);
+  return isObjectType(named) && selection ? objectType(named, selection) : leaf(named.name);
+}
+
+function objectType(type: GraphQLObjectType, { selections }: SelectionSetNode): string {
+  const fields = selections.filter((one): one is FieldNode => one.kind === Kind.FIELD);
+  const members = fields.map(({ name, alias, selectionSet }) => {
+    const field = type.getFields()[name.value];
+    if (!field) throw new Error(`${type.name} has no field ${name.value}`);
+    return `readonly ${(alias ?? name).value}: ${valueType(field.type, selectionSet)};`;
+  });
+  return `{ ${members.join(' ')} }`;
+}
+
+function variableType(type: TypeNode): string {
+  if (type.kind === Kind.NON_NULL_TYPE) return variableType(type.type);
+  if (type.kind === Kind.LIST_TYPE) return `readonly (${variableType(type.type)})[]`;
+  return leaf(type.name.value);
+}
+
+function callType(name: string, text: string): string {
+  const document = parse(text);
+  const [error] = validate(schema, document, specifiedRules);
+  if (error) throw new Error(`${name}: ${error.message}`);
+  const [operation] = document.definitions;
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${name} is no operation`);
+  const root = schema.getRootType(operation.operation);
+  if (!root) throw new Error(`${name} has no root`);
+  const variables = (operation.variableDefinitions ?? []).map(({ variable, type }) =>
+    type.kind === Kind.NON_NULL_TYPE
+      ? `readonly ${variable.name.value}: ${variableType(type)};`
+      : `readonly ${variable.name.value}?: ${variableType(type)} | null | undefined;`,
+  );
+  return `  ${name}: { readonly variables: { ${variables.join(' ')} }; readonly answer: ${objectType(root, operation.selectionSet)} };`;
+}
+
+async function main(): Promise<void> {
+  const members = Object.entries(DOCUMENTS).map(([name, text]) => callType(name, text));
+  const text = `/* Written by npm run openapi, from documents.ts and the SDL. */\n\nexport interface Calls {\n${members.join('\n')}\n}\n`;
+  const formatted = await format(text, { ...(await resolveConfig(FILE)), parser: 'typescript' });
+  if (process.argv[2] !== '--check') writeFileSync(FILE, formatted);
+  else if (readFileSync(FILE, 'utf8') !== formatted) throw new Error(`${FILE} is out of date: run npm run openapi`);
+}
+
+void main();

@@ -1,0 +1,70 @@
+import { useEditorContext } from '@graphiql/react';
+import { createElement, useEffect, useRef, useState } from 'react';
+import { copy } from '../copy.js';
+import { curlOf } from '../samples.js';
+import { withoutStaleName } from './send.js';
+
+/** The bar below an answer: its status and time, and what is in the editors as a curl command. */
+export function answerBar(answers) {
+  return function AnswerBar() {
+    const [last, setLast] = useState();
+    const [refused, setRefused] = useState();
+    const shown = useRef(null);
+    const editors = useEditorContext({ nonNull: true });
+    useEffect(() => {
+      const listen = ({ detail }) => setLast(detail);
+      answers.addEventListener('answer', listen);
+      return () => answers.removeEventListener('answer', listen);
+    }, []);
+    const copyCurl = async ({ currentTarget: button }) => {
+      const text = curl(editors);
+      // shown only where the browser does not copy
+      if (!navigator.clipboard) setRefused(text);
+      await copy(button, text, () => shown.current);
+    };
+    return createElement(
+      'div',
+      { className: 'answer-bar' },
+      createElement('output', { 'aria-label': 'Last answer' }, last ? words(last) : ''),
+      createElement('button', { type: 'button', className: 'own-button', onClick: copyCurl }, 'Copy as curl'),
+      createElement('pre', { ref: shown, hidden: refused === undefined, tabIndex: 0, 'aria-label': 'curl' }, refused),
+    );
+  };
+}
+
+function words({ status, ms, isListening, isRunning }) {
+  if (isRunning) return 'Running…';
+  if (isListening) return 'Listening…';
+  return status === undefined ? 'No answer' : `HTTP ${String(status)} in ${String(Math.round(ms))} ms`;
+}
+
+function curl({ queryEditor, variableEditor, headerEditor }) {
+  const query = queryEditor.getValue();
+  const operationName = queryEditor.operationName ?? undefined;
+  const variables = parsed(variableEditor?.getValue());
+  const { headers, ...body } = {
+    headers: withoutKey(parsed(headerEditor?.getValue())),
+    query,
+    variables,
+    operationName,
+  };
+  return curlOf({
+    method: 'POST',
+    url: `${location.origin}/graphql`,
+    headers,
+    body: JSON.stringify(withoutStaleName(body)),
+  });
+}
+
+function withoutKey(headers = {}) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
+}
+
+/** The value of JSON text; undefined for none, and for what cannot be read. */
+function parsed(text) {
+  try {
+    return text?.trim() ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
+}

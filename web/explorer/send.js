@@ -1,0 +1,118 @@
+import { fillKey, knownKey, takeKey } from '../key.js';
+import { forKeys } from './schema.js';
+
+/* Sends what GraphiQL asks for. Whatever fails becomes an error of GraphQL, since GraphiQL shows exceptions with their stack. */
+
+const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then run this again.';
+const NO_KEY = 'Enter your API key above, or under Headers in place of svc_live_…';
+
+/** What GraphiQL calls its own introspection; one that is written in the editor is answered as it is. */
+export const INTROSPECTION = 'ExplorerIntrospection';
+
+/**
+ * GraphiQL's fetcher. `introspection` is who may introspect; `onAnswer` is called with the status and the milliseconds of each answer to the
+ * visitor. A key under Headers that the gateway accepts serves the other tabs and the reference too.
+ */
+export function createFetcher({ introspection, onAnswer }) {
+  return async (parameters, { headers: given } = {}) => {
+    const isIntrospection = parameters.operationName === INTROSPECTION;
+    const { scopes } = await knownKey();
+    const { headers, isMissing, typed } = fillKey(given);
+    if (isMissing && (!isIntrospection || introspection !== 'public')) return failure(NO_KEY);
+    if (!isIntrospection) onAnswer({ isRunning: true });
+    const start = performance.now();
+    const { status, answer, body } = await post(parameters, headers);
+    const told = { status, ms: performance.now() - start };
+    if (!isIntrospection) onAnswer({ ...told, isListening: body !== undefined });
+    if (answer?.errors) return answer;
+    if (isIntrospection) return answer.data?.__schema ? { data: forKeys(answer.data, scopes) } : answer;
+    if (typed !== undefined) void takeKey(typed);
+    return body ? results(body, () => onAnswer(told)) : answer;
+  };
+}
+
+async function post(parameters, given) {
+  let headers;
+  try {
+    headers = new Headers({
+      'Content-Type': 'application/json',
+      Accept: 'application/graphql-response+json, application/json, text/event-stream',
+      ...given,
+    });
+  } catch {
+    return { answer: failure('The headers cannot be sent: names and values must be plain ASCII text.') };
+  }
+  let response;
+  try {
+    const body = JSON.stringify(withoutStaleName(parameters));
+    response = await fetch('/graphql', { method: 'POST', credentials: 'omit', headers, body });
+    const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
+    const { status } = response;
+    return isStream ? { status, body: response.body } : { status, answer: await response.json() };
+  } catch (error) {
+    // a proxy's page instead of an answer
+    const isNotJson = response !== undefined && error instanceof SyntaxError;
+    const words = isNotJson ? `The answer is not JSON: HTTP ${String(response.status)}.` : UNREACHABLE;
+    return { status: response?.status, answer: failure(words) };
+  }
+}
+
+/** After a tab change GraphiQL may still send the previous tab's operation name, so it is only sent if it is needed. */
+export function withoutStaleName({ operationName, ...parameters }) {
+  const named = parameters.query.match(/^\s*(query|mutation|subscription)\b/gm) ?? [];
+  return named.length > 1 ? { operationName, ...parameters } : parameters;
+}
+
+/**
+ * The results of a subscription, from its Server-Sent Events; `onHeard` is called once there is one, or will be none. GraphiQL's stop ends
+ * the iteration, and that the stream.
+ */
+function results(body, onHeard) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const iterator = framesOf(reader);
+  let isHeard = false;
+  const heard = () => {
+    if (!isHeard) onHeard();
+    isHeard = true;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      const result = await iterator.next();
+      heard();
+      return result;
+    },
+    // a generator would wait for the next frame
+    async return() {
+      heard();
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+async function* framesOf(reader) {
+  let text = '';
+  for (;;) {
+    let read;
+    try {
+      read = await reader.read();
+    } catch {
+      yield failure('The stream was interrupted. Run it again to go on.');
+      return;
+    }
+    if (read.done) return;
+    const frames = (text + read.value).split('\n\n');
+    text = frames.pop();
+    for (const frame of frames) {
+      const data = /^data: (.+)$/m.exec(frame)?.[1];
+      if (data) yield JSON.parse(data);
+    }
+  }
+}
+
+function failure(message) {
+  return { errors: [{ message }] };
+}

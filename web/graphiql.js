@@ -1,0 +1,81 @@
+import './style.css';
+import 'graphiql/graphiql.css';
+import './key.css';
+import './tool.css';
+import './repairs.js';
+import { useEditorContext, useSchemaContext } from '@graphiql/react';
+import { GraphiQL } from 'graphiql';
+import { createElement, Fragment, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { answerBar } from './explorer/answer.js';
+import { offerOnly } from './explorer/complete.js';
+import { examplesPlugin } from './explorer/examples.js';
+import { createFetcher, INTROSPECTION } from './explorer/send.js';
+import { createStorage, openingTabs } from './explorer/tabs.js';
+import { onKey } from './key.js';
+
+const settings = JSON.parse(document.getElementById('settings').textContent);
+const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
+const answers = new EventTarget();
+const opening = openingTabs(settings.tabs, headers);
+
+/** Loads the schema again when the key changes, which decides whether there is one and what it says. Shows nothing. */
+function KeyFollower() {
+  const { introspect } = useSchemaContext({ nonNull: true });
+  const { queryEditor } = useEditorContext({ nonNull: true });
+  useEffect(() => {
+    if (settings.introspection === 'off') return undefined;
+    let isFirst = true;
+    return onKey(() => {
+      // GraphiQL asks for the first by itself
+      if (!isFirst) introspect();
+      isFirst = false;
+    });
+  }, [introspect]);
+  useEffect(() => offerOnly(queryEditor), [queryEditor]);
+  return null;
+}
+
+// on a narrow screen the answer is below the query
+answers.addEventListener('answer', () => {
+  if (matchMedia('(max-width: 45rem)').matches)
+    document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
+});
+
+function Followers() {
+  return createElement(Fragment, null, createElement(KeyFollower), createElement(TabReopener));
+}
+
+/** Opens the tab that was open, once there are editors to fill: GraphiQL opens the first. Shows nothing. */
+function TabReopener() {
+  const { changeTab, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
+  const isReady = Boolean(queryEditor && variableEditor && headerEditor && responseEditor);
+  useEffect(() => {
+    if (isReady && opening.active > 0) changeTab(opening.active);
+  }, [isReady]);
+  return null;
+}
+
+createRoot(document.getElementById('graphiql')).render(
+  createElement(
+    GraphiQL,
+    {
+      fetcher: createFetcher({
+        introspection: settings.introspection,
+        onAnswer: (detail) => answers.dispatchEvent(new CustomEvent('answer', { detail })),
+      }),
+      introspectionQueryName: INTROSPECTION,
+      storage: createStorage(headers),
+      defaultTabs: opening.tabs,
+      defaultHeaders: headers,
+      defaultEditorToolsVisibility: 'headers',
+      isHeadersEditorEnabled: true,
+      shouldPersistHeaders: false,
+      plugins: [examplesPlugin(settings.tabs)],
+      toolbar: { additionalComponent: Followers },
+      // null stops GraphiQL from requesting a schema that it cannot get
+      ...(settings.introspection === 'off' ? { schema: null } : {}),
+    },
+    createElement(GraphiQL.Footer, null, createElement(answerBar(answers))),
+  ),
+);

@@ -1,0 +1,159 @@
+/*
+ * The API key that the visitor typed, for the reference and the explorer: in session storage, so for this tab only, and never in a
+ * URL. The form is the one of src/pages/page.ts.
+ */
+
+const PLACE = 'scopegate:key';
+const { key: demoKey } = JSON.parse(document.getElementById('settings').textContent);
+const changes = new EventTarget();
+
+/** What is known of the key: its text; its scopes, undefined if the gateway has not said them. */
+let current = { key: undefined, scopes: undefined };
+let looked = Promise.resolve();
+let asked = 0;
+
+/** What is known of the key once the gateway was asked for it. */
+export async function knownKey() {
+  await looked;
+  return current;
+}
+
+/** Calls `listener` with what is known of the key, now and after each change, until the function that it returns is called. */
+export function onKey(listener) {
+  const tell = () => listener(current);
+  changes.addEventListener('change', tell);
+  tell();
+  return () => changes.removeEventListener('change', tell);
+}
+
+/** Takes a key that the visitor typed, unless the gateway refuses it. */
+export function takeKey(text) {
+  const key = unwrapped(text);
+  if (key === '' || key === current.key) return looked;
+  looked = look(key);
+  return looked;
+}
+
+/** A pasted key without what it is often copied with: quotation marks, and the name of the header or of the scheme. */
+function unwrapped(text) {
+  const marks = /^["'`“”‘’\s]+|["'`“”‘’,\s]+$/g;
+  const header = /^(?:Authorization:\s*)?(?:Bearer\s+)?/i;
+  return text.replace(marks, '').replace(header, '').replace(marks, '');
+}
+
+let waiting;
+
+/** Points a visitor without a key to the form, which stays in sight; resolves with whether a key was entered before it was asked for again. */
+export function askForKey() {
+  waiting?.(false);
+  say('Enter your API key first: then the request is sent.');
+  field.focus({ preventScroll: true });
+  return new Promise((resolve) => (waiting = resolve));
+}
+
+/**
+ * The headers of a request, with the visitor's key in place of what the page opened with: the demo's key, or a placeholder, which has an
+ * ellipsis, as no header can. Without a key that is left out and `isMissing` is true. `typed` is what the visitor wrote instead.
+ */
+export function fillKey(given = {}) {
+  const [name, authorization] = Object.entries(given).find(([one]) => one.toLowerCase() === 'authorization') ?? [];
+  const isOurs = authorization?.includes('…') || authorization === `Bearer ${demoKey}`;
+  if (!isOurs) return { headers: given, isMissing: false, typed: authorization };
+  const { [name]: _placeholder, ...headers } = given;
+  if (current.key) return { headers: { ...headers, Authorization: `Bearer ${current.key}` }, isMissing: false };
+  return { headers, isMissing: true };
+}
+
+function forget() {
+  asked += 1;
+  write('');
+  show({ key: undefined, scopes: undefined }, '');
+}
+
+async function look(key) {
+  asked += 1;
+  const mine = asked;
+  // what a header cannot contain
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    say('A key consists of letters, digits and underscores.');
+    return;
+  }
+  let answer;
+  let body;
+  try {
+    answer = await fetch('/api/v1/me', { credentials: 'omit', headers: { Authorization: `Bearer ${key}` } });
+    body = await answer.json();
+  } catch {
+    // kept below: whether it is valid is not known
+  }
+  // another key was typed meanwhile, or this one forgotten
+  if (mine !== asked) return;
+  if (answer?.status === 401) {
+    const typed = field.value;
+    forget();
+    // often one character is wrong
+    field.value = typed;
+    if (document.activeElement === field) field.select();
+    say('The gateway refuses this key: it is mistyped, expired or revoked.');
+    return;
+  }
+  write(key);
+  if (answer?.ok) {
+    const { key: about, organisation } = body;
+    show({ key, scopes: about.scopes }, `${about.prefix}… · ${about.name}, ${organisation.name}`);
+  } else show({ key, scopes: undefined }, `${key.slice(0, 13)}… · ${body?.title ?? 'The gateway cannot be reached'}`);
+}
+
+// a browser may block storage: the key is then kept until the page is left
+function read() {
+  try {
+    return sessionStorage.getItem(PLACE);
+  } catch {
+    return null;
+  }
+}
+
+function write(key) {
+  try {
+    // the demo's key is the page's own, and comes back in a new tab
+    if (key === demoKey) sessionStorage.removeItem(PLACE);
+    else sessionStorage.setItem(PLACE, key);
+  } catch {
+    // not kept
+  }
+}
+
+const form = document.getElementById('key');
+const field = form.elements.namedItem('typed');
+const [asking, known] = form.querySelectorAll('.key-part');
+const note = form.querySelector('[role=status]');
+
+function show(next, words) {
+  const isFocused = form.contains(document.activeElement);
+  current = next;
+  asking.hidden = next.key !== undefined;
+  known.hidden = next.key === undefined;
+  known.querySelector('output').textContent = words;
+  field.value = '';
+  say('');
+  // the button that was pressed is gone
+  if (isFocused) (next.key === undefined ? field : known.querySelector('button')).focus();
+  changes.dispatchEvent(new Event('change'));
+  if (next.key === undefined) return;
+  waiting?.(true);
+  waiting = undefined;
+}
+
+function say(words) {
+  note.textContent = words;
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void takeKey(field.value);
+});
+known.querySelector('button').addEventListener('click', forget);
+looked = (async () => {
+  const kept = read() ?? demoKey;
+  if (kept) await look(kept);
+})();

@@ -1,0 +1,85 @@
+import './style.css';
+import 'swagger-ui-dist/swagger-ui.css';
+import './key.css';
+import './reference/list.css';
+import './reference/samples.css';
+import './reference.css';
+import './repairs.js';
+import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
+import { onKey } from './key.js';
+import { errorsInOneLine, headersOnRequest, unreachableInWords } from './reference/answers.js';
+import { readable } from './reference/document.js';
+import { followReading } from './reference/current.js';
+import { tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
+import { openLinked } from './reference/links.js';
+import { drawList, operationsOf } from './reference/list.js';
+import { resolvesLocally } from './reference/resolve.js';
+import { samples } from './reference/samples.js';
+import { askBeforeSending, withIdempotencyKey } from './reference/writes.js';
+
+const SCHEME = 'api_key';
+const settings = JSON.parse(document.getElementById('settings').textContent);
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+function showScheme() {
+  document.documentElement.classList.toggle('dark-mode', dark.matches);
+}
+
+showScheme();
+dark.addEventListener('change', showScheme);
+
+// Swagger UI handles every fragment as its own, and would take the focus back
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  document.getElementById('content').focus();
+});
+
+const answer = await fetch(settings.document);
+const spec = await answer.json();
+const operations = operationsOf(spec);
+const list = drawList(operations);
+
+const ui = SwaggerUI({
+  spec: readable(spec),
+  dom_id: '#reference',
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  tryItOutEnabled: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+  requestInterceptor: withIdempotencyKey,
+  // enough contrast for WCAG AA
+  syntaxHighlight: { theme: 'tomorrow-night' },
+  // no standalone preset, which would add a topbar
+  presets: [SwaggerUI.presets.apis],
+  plugins: [
+    resolvesLocally,
+    withoutItsOwnBars,
+    tellsWhatIsOpen((ids) => list.markOpen(ids)),
+    errorsInOneLine,
+    headersOnRequest,
+    unreachableInWords,
+    askBeforeSending,
+    samples,
+  ],
+  layout: 'OurLayout',
+  onComplete: () => {
+    let isAuthorized = false;
+    onKey(({ key, scopes }) => {
+      if (key) ui.preauthorizeApiKey(SCHEME, key);
+      else if (isAuthorized) ui.authActions.logout([SCHEME]);
+      isAuthorized = key !== undefined;
+      list.markScopes(scopes);
+    });
+    openLinked(ui, operations);
+    followReading((id) => list.markCurrent(id));
+  },
+});
+
+addEventListener('hashchange', () => openLinked(ui, operations));
+// the link of what is open changes no fragment
+document.getElementById('operations').addEventListener('click', (event) => {
+  const link = event.target.closest('a');
+  if (link?.hash === location.hash) openLinked(ui, operations);
+});

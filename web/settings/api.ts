@@ -1,0 +1,243 @@
+import type { Calls } from './calls';
+import { noteFound, noteLost, readLost } from './retries';
+import { DOCUMENTS } from './documents';
+import { byId, showFailure } from './dom';
+import { showSession } from './notices';
+
+/** What the server says of this page. */
+interface Settings {
+  csrf: string;
+  readonly mayChange: boolean;
+  readonly hasPlan: boolean;
+  readonly canMakeWebhooks: boolean;
+  readonly storesRequests: boolean;
+  readonly organisation: string;
+  readonly user: string;
+  /** What each action of the audit log is called. */
+  readonly actions: Readonly<Record<string, string>>;
+}
+
+/** What an operation answers, if it does not fail. */
+export type Answer<Operation extends keyof Calls> = NonNullable<Calls[Operation]['answer']['value']>;
+export type Key = Answer<'key'>;
+
+export const settings = settingsOf(document);
+
+interface Fault {
+  readonly pointer: string;
+  detail: string;
+}
+interface Link {
+  readonly href: string;
+  readonly text: string;
+  readonly isHere?: boolean;
+}
+
+/** A failed call, with a message for the page. */
+export class Failure extends Error {
+  /** The API's error code; undefined if there was no answer. */
+  readonly code: string | undefined;
+  /** What is wrong with which argument. */
+  readonly faults: readonly Fault[];
+  /** Where to do something about it. */
+  link: Link | undefined;
+
+  constructor(
+    message: string,
+    { code, faults = [], link }: { code?: string; faults?: readonly Fault[]; link?: Link } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.faults = faults;
+    this.link = link;
+  }
+
+  /** Whether the call may have been done all the same. */
+  get isUnsure(): boolean {
+    return this.code === undefined || UNSURE.includes(this.code);
+  }
+
+  /** What can be done here: `again` if the same call may succeed later, `reload` if that takes another page, or `none`. */
+  get remedy(): 'again' | 'reload' | 'none' {
+    if (this.code === 'forbidden' || this.code === 'page') return 'reload';
+    return this.isUnsure || PASSING.includes(this.code ?? '') ? 'again' : 'none';
+  }
+}
+
+const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
+/** Codes of errors that end without another call: by waiting, by signing in, or once the organisation is resumed. */
+const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
+/** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
+export const WITHIN = 30_000;
+/** How far the gateway's clock is ahead of this computer's, in milliseconds. */
+let ahead = 0;
+
+/** The gateway's time in milliseconds since 1970, to about a second. */
+export function now(): number {
+  return Date.now() + ahead;
+}
+
+/** Calls one of the operations of documents.ts, with an Idempotency-Key if one is given. @throws Failure */
+export async function call<Operation extends keyof Calls>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'] = {},
+  idempotencyKey?: string,
+): Promise<Answer<Operation>> {
+  const body = JSON.stringify({ query: DOCUMENTS[operation], variables });
+  const headers: Headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+  let answer = await send(body, headers);
+  // refused before anything was done: the session may have been replaced by signing in again in another tab
+  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body, headers);
+  const error = errorOf(answer);
+  if (error?.code === 'unauthenticated') throw signedOut();
+  showSession();
+  if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
+  return (answer.data as { value: Answer<Operation> }).value;
+}
+
+/** What an error says to a person: of faults without their pointers, which name what only programs see, but with the name of a filter, which the address may have. */
+function messageOf({ message = '', extensions: { errors = [] } = {} }: Partial<ApiError> = {}): string {
+  const said = ({ parameter, detail }: ApiFault): string =>
+    sentence(detail, parameter && `the ${parameter.replaceAll('_', ' ')}`);
+  return errors.length === 0 ? message : errors.map(said).join(' ');
+}
+
+/** `must begin with https://` as a sentence of its own. */
+export function sentence(detail: string, name = 'it'): string {
+  const subject = /^(is|must|has|was)\b/.test(detail) ? `${name} ${detail}` : detail;
+  const text = subject.charAt(0).toUpperCase() + subject.slice(1);
+  return text.endsWith('.') ? text : `${text}.`;
+}
+
+type Headers = Record<string, string>;
+type ApiFault = Fault & { readonly parameter?: string };
+interface ApiError {
+  readonly message: string;
+  readonly extensions: { readonly code?: string; readonly errors?: readonly ApiFault[] };
+}
+interface ApiAnswer {
+  readonly errors?: readonly ApiError[];
+  readonly data?: unknown;
+}
+
+function errorOf(answer: ApiAnswer): ApiError['extensions'] | undefined {
+  return answer.errors?.[0]?.extensions;
+}
+
+async function send(body: string, headers: Headers): Promise<ApiAnswer> {
+  try {
+    const response = await fetch('/settings/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf, ...headers },
+      signal: AbortSignal.timeout(WITHIN),
+      body,
+    });
+    const answer = (await response.json()) as ApiAnswer;
+    const date = Date.parse(response.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) ahead = date - Date.now();
+    return answer;
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === 'TimeoutError';
+    throw new Failure(
+      isLate
+        ? `The gateway did not answer within ${WITHIN / 1000} s. Try again.`
+        : 'Could not reach the gateway. Try again.',
+    );
+  }
+}
+
+function signedOut(): Failure {
+  const message = 'You have been signed out.';
+  if (!document.querySelector('dialog[open], [data-unsaved]')) {
+    location.assign('/settings/sign-in');
+    return new Failure(message, { code: 'unauthenticated' });
+  }
+  // what was typed or read, or a secret that is shown, must not be lost
+  const text = `${message} Sign in again in another tab, then go on here: nothing is lost.`;
+  const link = { href: '/settings/sign-in', text: 'Sign in' };
+  showSession({ text, link });
+  return new Failure(text, { code: 'unauthenticated', link });
+}
+
+/** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
+export async function renewed(): Promise<boolean> {
+  const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
+    (response) => response.text(),
+    () => '',
+  );
+  const found = readSettings(new DOMParser().parseFromString(page, 'text/html'));
+  if (!found || found.csrf === settings.csrf) return false;
+  if (found.organisation !== settings.organisation || found.user !== settings.user) {
+    const text =
+      found.user === settings.user
+        ? 'Another tab has switched between live data and the sandbox, or to another organisation. Reload this page to go on there.'
+        : 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
+    showSession({ text, button: { text: 'Reload', does: () => location.reload() } });
+    throw new Failure(text, { code: 'forbidden' });
+  }
+  settings.csrf = found.csrf;
+  return true;
+}
+
+/** @throws Error without them */
+function settingsOf(page: Document): Settings {
+  const found = readSettings(page);
+  if (!found) throw new Error('a page without its settings');
+  return found;
+}
+
+function readSettings(page: Document): Settings | undefined {
+  const block = page.getElementById('settings');
+  return block ? (JSON.parse(block.textContent) as Settings) : undefined;
+}
+
+/** What to say of anything that was thrown: a Failure's message, or that the page is broken. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  console.error(error);
+  return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
+}
+
+type Again = (() => unknown) | undefined;
+export type ShowsFailure = (failure: Failure | undefined, again: Again) => void;
+const show =
+  (place: HTMLElement): ShowsFailure =>
+  (failure, again) =>
+    showFailure(place, failure, again);
+type Attempt = <Result>(
+  work: () => Promise<Result>,
+  place?: HTMLElement | ShowsFailure,
+  again?: Again,
+) => Promise<Result | undefined>;
+
+/**
+ * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
+ * dropped meanwhile, and shows its failure nowhere. What `isRead`, and so may be done unasked, is done again when the gateway is back (retries.js).
+ */
+export function newest({ isRead = true } = {}): { drop: () => void; attempt: Attempt } {
+  const owner = {};
+  let run = 0;
+  let isShown = false;
+  return {
+    drop() {
+      run += 1;
+      noteFound(owner);
+    },
+    /** Shows a failure in `place`, by default the top of the page, with a button that calls `again`. */
+    async attempt(work, place = byId('failure'), again) {
+      run += 1;
+      const own = run;
+      const [result, failure] = await work().then(
+        (value) => [value, undefined] as const,
+        (error: unknown) => [undefined, failureOf(error)] as const,
+      );
+      if (own !== run) return undefined;
+      // other work may have its own failure in the same place
+      if (failure || isShown) (typeof place === 'function' ? place : show(place))(failure, again);
+      isShown = failure !== undefined;
+      if (isRead && again && failure?.isUnsure) noteLost(owner, again);
+      else if (noteFound(owner) && !failure) void readLost();
+      return result;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { render } from 'preact';
+import { type Answer, call, newest, settings } from './api';
+import { Csv, type EventFilters } from './csv';
+import { EventTable } from './events';
+import { nameOf, noteNames, readNames } from './keyPage/link';
+import { List } from './list';
+import { Button } from './parts';
+import { choose, chosen, placeOf } from './route';
+
+/* The audit log. What is chosen is in the address. */
+
+const AT_ONCE = 20;
+/** Most events in a file; a browser holds them in memory meanwhile. */
+const MOST = 50_000;
+const UUID = /^[0-9a-f-]{36}$/i;
+
+export function auditPage() {
+  const place = placeOf('audit');
+  const { attempt } = newest();
+  let filters: EventFilters = { action: null, key_id: null };
+  let keys: Answer<'newestKeys'> = { data: [], has_more: false };
+  const events = new List<Answer<'events'>>((cursor) => call('events', { ...filters, limit: AT_ONCE, cursor }), draw);
+  const csv = new Csv(draw);
+
+  function change(changes: Partial<EventFilters>): void {
+    filters = { ...filters, ...changes };
+    choose({ action: filters.action, key: filters.key_id });
+    void events.load();
+  }
+
+  /** The newest keys of the organisation, to choose from. */
+  async function readKeys(): Promise<void> {
+    const found = await attempt(
+      () => call('newestKeys'),
+      () => undefined,
+      readKeys,
+    );
+    if (!found) return;
+    noteNames(found.data);
+    keys = found;
+    if (filters.key_id !== null) await readNames([filters.key_id]);
+    draw();
+  }
+
+  function draw(): void {
+    const { action, key_id: key } = filters;
+    const isOlder = key !== null && !keys.data.some(({ id }) => id === key);
+    // the button that had the focus may go
+    const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
+    render(
+      <>
+        <div class="heading">
+          <h1 id="audit-title" tabIndex={-1}>
+            Audit log
+          </h1>
+          <label class="filter">
+            What
+            <select
+              value={action ?? ''}
+              onChange={({ currentTarget }) => change({ action: currentTarget.value || null })}
+            >
+              <option value="">everything</option>
+              {Object.entries(settings.actions).map(([name, words]) => (
+                <option key={name} value={name}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="filter">
+            Key
+            <select
+              id="event-key"
+              value={key ?? ''}
+              onChange={({ currentTarget }) => change({ key_id: currentTarget.value || null })}
+            >
+              <option value="">any or none</option>
+              {isOlder && <option value={key}>{nameOf(key) ?? `key ${key.slice(0, 8)}`}</option>}
+              {keys.data.map(({ id, name, last_four: lastFour }) => (
+                <option key={id} value={id}>
+                  {name} …{lastFour}
+                </option>
+              ))}
+              {keys.has_more && <option disabled>Older keys: on their own pages</option>}
+            </select>
+          </label>
+          <button
+            class="button"
+            type="button"
+            data-most={MOST}
+            onClick={({ currentTarget }) => csv.press(filters, Number(currentTarget.dataset.most))}
+          >
+            {csv.isReading ? 'Stop' : 'Download CSV'}
+          </button>
+        </div>
+        <div
+          class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
+          id="csv-state"
+          hidden={csv.message === undefined}
+          // a session that ends then must not take the page away
+          data-unsaved={csv.isUnsaved ? '' : undefined}
+        >
+          <p>{csv.message}</p>
+          <p class="buttons" id="csv-buttons">
+            {csv.actions.map(({ text, does }) => (
+              <Button key={text} does={does}>
+                {text}
+              </Button>
+            ))}
+            {csv.link && (
+              <a class="button" href={csv.link.href} target="_blank">
+                {csv.link.text}
+              </a>
+            )}
+          </p>
+        </div>
+        <EventTable of={events} name="audit-title" none="No matching events." />
+      </>,
+      place,
+    );
+    if (hadFocus && document.activeElement === document.body) place.querySelector<HTMLElement>('[data-most]')?.focus();
+  }
+
+  draw();
+  return {
+    /** Shows the events that the address says. */
+    async open(): Promise<void> {
+      const [action, key] = [chosen('action'), chosen('key')];
+      filters = {
+        action: action !== null && action in settings.actions ? action : null,
+        key_id: key !== null && UUID.test(key) ? key.toLowerCase() : null,
+      };
+      await Promise.all([events.load(), readKeys()]);
+    },
+    refresh: events.load,
+  };
+}

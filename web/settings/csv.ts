@@ -1,0 +1,154 @@
+import { type Answer, call, failureOf } from './api';
+import { say } from './dom';
+
+/* The audit log as a file, made here from page after page. What was read is kept until it is saved or another file is begun. */
+
+export type Event = Answer<'events'>['data'][number];
+export interface EventFilters {
+  readonly action: string | null;
+  readonly key_id: string | null;
+}
+interface Job {
+  readonly filters: EventFilters;
+  readonly most: number;
+  readonly events: Event[];
+  cursor: string | null;
+}
+
+const AT_ONCE = 100;
+/** How long to wait when too many requests were made, in milliseconds. */
+const PAUSE = 5000;
+const COLUMNS = ['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details'] as const;
+
+const counted = (number: number): string => `${number.toLocaleString('en')} ${number === 1 ? 'event' : 'events'}`;
+
+export class Csv {
+  /** What is said of it; undefined before the first. */
+  message: string | undefined;
+  /** What can be done after it was stopped or failed. */
+  actions: readonly { readonly text: string; readonly does: () => void }[] = [];
+  link: { readonly href: string; readonly text: string } | undefined;
+  isReading = false;
+  #job: Job | undefined;
+  /** The number of the present reading: an answer to an earlier one is dropped. */
+  #turn = 0;
+
+  constructor(readonly draw: () => void) {}
+
+  /** Whether what was read would be lost with the page. */
+  get isUnsaved(): boolean {
+    return this.#job !== undefined && this.#job.events.length > 0;
+  }
+
+  /** Begins a file of at most so many events, or stops the reading of one. */
+  press(filters: EventFilters, most: number): void {
+    if (this.isReading) {
+      // what is on its way is read again when it goes on
+      this.#end();
+      this.#pause('Stopped.');
+      return;
+    }
+    this.#job = { filters, most, events: [], cursor: null };
+    void this.#read(this.#job);
+  }
+
+  async #read(job: Job): Promise<void> {
+    this.#turn += 1;
+    const own = this.#turn;
+    this.isReading = true;
+    this.#show(`${counted(job.events.length)} read…`);
+    say('Reading the audit log.');
+    try {
+      while (job.events.length < job.most) {
+        const page = await this.#next(job, own);
+        if (own !== this.#turn) return;
+        job.events.push(...page.data);
+        job.cursor = page.next_cursor;
+        if (job.cursor === null) break;
+        this.#show(`${counted(job.events.length)} read…`);
+      }
+      this.#end();
+      if (job.events.length === 0) this.#leave('There are no such events.');
+      else this.#save(job);
+    } catch (error) {
+      if (own !== this.#turn) return;
+      const { message, link } = failureOf(error);
+      this.#end();
+      this.#pause(message.replace(/ Try again\.$/, ''), link);
+    }
+  }
+
+  /** The next page; waits while too many requests were made. @throws Failure */
+  async #next(job: Job, own: number): Promise<Answer<'events'>> {
+    for (;;) {
+      try {
+        return await call('events', { ...job.filters, limit: AT_ONCE, cursor: job.cursor });
+      } catch (error) {
+        if (own !== this.#turn || failureOf(error).code !== 'rate_limited') throw error;
+        this.#show(
+          `${counted(job.events.length)} read; the limit of requests per minute is reached, so this goes on later…`,
+        );
+        await new Promise((resolve) => setTimeout(resolve, PAUSE));
+        if (own !== this.#turn) throw error;
+      }
+    }
+  }
+
+  #end(): void {
+    this.#turn += 1;
+    this.isReading = false;
+  }
+
+  #pause(reason: string, link?: { readonly href: string; readonly text: string }): void {
+    const job = this.#job;
+    if (!job) return;
+    const count = job.events.length;
+    const message = `${reason} ${counted(count)} ${count === 1 ? 'was' : 'were'} read.`;
+    this.#show(
+      message,
+      [
+        { text: 'Go on', does: () => void this.#read(job) },
+        ...(count === 0 ? [] : [{ text: `Save ${counted(count)}`, does: () => this.#save(job) }]),
+      ],
+      link,
+    );
+    say(message);
+  }
+
+  /** Saves what was read, and forgets it. */
+  #save({ events, cursor, most }: Job): void {
+    const name = `audit-${new Date().toISOString().slice(0, 10)}.csv`;
+    const href = URL.createObjectURL(new Blob([toCsv(events.slice(0, most))], { type: 'text/csv' }));
+    Object.assign(document.createElement('a'), { href, download: name }).click();
+    // the browser has it by then
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
+    const isCut = cursor !== null && events.length >= most;
+    const advice = isCut ? ' Older ones are not in it: choose an action or a key for those.' : '';
+    this.#leave(`Saved ${counted(Math.min(events.length, most))} as ${name}.${advice}`);
+  }
+
+  #leave(message: string): void {
+    this.#job = undefined;
+    this.#show(message);
+    say(message);
+  }
+
+  #show(message: string, actions: Csv['actions'] = [], link?: Csv['link']): void {
+    Object.assign(this, { message, actions, link });
+    this.draw();
+  }
+}
+
+/**
+ * Events as CSV (RFC 4180). It begins with a byte order mark, without which Excel takes UTF-8 for another encoding, and a cell that a spreadsheet would
+ * take for a formula begins with an apostrophe, since names in it are chosen by others.
+ */
+function toCsv(events: readonly Event[]): string {
+  const rows = [COLUMNS, ...events.map((event) => COLUMNS.map((column) => event[column] ?? ''))];
+  return `\ufeff${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
+}
+
+function cellOf(value: string): string {
+  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

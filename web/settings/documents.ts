@@ -1,0 +1,78 @@
+/* The operations that the page calls, each with its result as `value`. */
+
+const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
+  allowed_ranges rotated_to mcp state`;
+
+const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
+  lag_seconds old_secret_until created_by created_at`;
+
+const ATTEMPT = 'at ok status error answer ms';
+
+/** A change of an endpoint that takes nothing but its id. */
+const ofEndpoint = (name: string, fields = ENDPOINT): string =>
+  `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
+
+export const DOCUMENTS = {
+  keys: `query($state: String, $search: String, $cursor: String) {
+    value: api_keys(state: $state, search: $search, limit: 50, cursor: $cursor) {
+      data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
+  key: `query($id: ID!) { value: api_key(id: $id) { ${KEY} } }`,
+  replacedKeys: `query($replaced_by: ID!) { value: api_keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
+  usage: `query($id: ID!, $period: UsagePeriod!) {
+    value: key_usage(id: $id, period: $period) {
+      requests errors rate_limited mcp buckets { start requests errors rate_limited }
+      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  newestKeys: `{ value: api_keys(limit: 100) { data { id name prefix last_four } has_more } }`,
+  expiringKeys: `query($expires_before: DateTime!, $cursor: String) {
+    value: api_keys(state: "active", expires_before: $expires_before, limit: 100, cursor: $cursor) {
+      data { ${KEY} } next_cursor } }`,
+  allUsage: `query($period: UsagePeriod!) {
+    value: organisation_usage(period: $period) {
+      requests errors rate_limited buckets { start requests errors rate_limited }
+      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
+  events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
+    value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
+      data { id at action actor actor_name from key_id details } next_cursor } }`,
+  keyEvents: `query($key_id: ID!, $cursor: String) {
+    value: audit_events(key_id: $key_id, limit: 20, cursor: $cursor) {
+      data { id at action actor actor_name from key_id details } next_cursor } }`,
+  requests: `query(
+    $key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $operation: String, $request_id: String, $cursor: String
+  ) {
+    value: request_log(
+      key_id: $key_id, failed: $failed, status: $status, face: $face, operation: $operation, request_id: $request_id,
+      limit: 20, cursor: $cursor
+    ) {
+      data { id at request_id key_id face method path operation status code reason ms address similar } next_cursor } }`,
+  make: `mutation(
+    $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
+  ) {
+    value: create_api_key(
+      name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
+    ) {
+      key api_key { ${KEY} } } }`,
+  rotate: `mutation($id: ID!, $overlap_hours: Int, $expires_at: DateTime) {
+    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours, expires_at: $expires_at) {
+      key api_key { ${KEY} } old { expires_at } } }`,
+  update: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
+    value: update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
+  revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,
+
+  endpoints: `{ value: webhook_endpoints { data { ${ENDPOINT} } } }`,
+  deliveries: `query($endpoint: ID!, $state: WebhookDeliveryState, $cursor: String) {
+    value: webhook_deliveries(endpoint: $endpoint, state: $state, limit: 20, cursor: $cursor) {
+      data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
+  createEndpoint: `mutation($url: String!, $types: [String!]) {
+    value: create_webhook_endpoint(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
+  updateEndpoint: `mutation($id: ID!, $url: String, $types: [String!]) {
+    value: update_webhook_endpoint(id: $id, url: $url, types: $types) { ${ENDPOINT} } }`,
+  enableEndpoint: `mutation($id: ID!, $from: DateTime) {
+    value: enable_webhook_endpoint(id: $id, from: $from) { ${ENDPOINT} } }`,
+  disableEndpoint: ofEndpoint('disable_webhook_endpoint'),
+  deleteEndpoint: ofEndpoint('delete_webhook_endpoint'),
+  rotateEndpoint: ofEndpoint('rotate_webhook_endpoint', `secret endpoint { ${ENDPOINT} }`),
+  testEndpoint: ofEndpoint('send_test_event', ATTEMPT),
+  resend: `mutation($endpoint: ID!, $delivery: String!) {
+    value: resend_event(endpoint: $endpoint, delivery: $delivery) { ${ATTEMPT} } }`,
+};

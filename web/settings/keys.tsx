@@ -1,0 +1,210 @@
+import { type JSX, render } from 'preact';
+import { type Answer, call, type Key, settings } from './api';
+import { noteNames, shownName } from './keyPage/link';
+import { List } from './list';
+import { Menu } from './menu';
+import { Ago, Button, Cell, Head, Table } from './parts';
+import { choose, chosen, placeOf } from './route';
+import { scopesInWords } from './scopes';
+
+/* The list of keys. What is chosen is in the address. */
+
+type Action = (key: Key) => unknown;
+
+export interface KeyActions {
+  readonly use: Action;
+  readonly rotate: Action;
+  readonly revoke: Action;
+  readonly make?: (() => unknown) | undefined;
+}
+
+/** How long to wait for more to be typed, in milliseconds. */
+const TYPING = 250;
+const STATES = { active: 'active', ended: 'revoked and expired', all: 'all' };
+
+export function keysPage(actions: KeyActions) {
+  const place = placeOf('keys');
+  const filter = { state: 'active', search: '' };
+  let typing: number | undefined;
+  const keys = new List<Answer<'keys'>>(read, draw);
+
+  async function read(cursor: string | null): Promise<Answer<'keys'>> {
+    const state = filter.state === 'all' ? null : filter.state;
+    const page = await call('keys', { state, search: soughtIn(filter.search) || null, cursor });
+    noteNames([...page.data, ...page.replaced]);
+    return page;
+  }
+
+  function show(state: string): void {
+    filter.state = state;
+    choose({ state: state === 'active' ? null : state });
+    void keys.load();
+  }
+
+  function search(text: string): void {
+    filter.search = text;
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      // another page is shown by now
+      if (!place.checkVisibility()) return;
+      choose({ search: soughtIn(text) || null });
+      void keys.load();
+    }, TYPING);
+  }
+
+  function draw(): void {
+    // keys that still work though they were replaced are in the rows of those that replaced them
+    const replaced = new Map(keys.pages?.flatMap((page) => page.replaced.map((key) => [key.id, key] as const)));
+    const isAll = filter.state === 'active' && soughtIn(filter.search) === '';
+    const shown = keys.rows.filter(({ id }) => !replaced.has(id));
+    render(
+      <>
+        <div class="heading">
+          <h1 id="keys-title" tabIndex={-1}>
+            API keys
+          </h1>
+          <span class="count">{keys.pages && `${shown.length}${keys.cursor === null ? '' : '+'}`}</span>
+          <input
+            type="search"
+            aria-label="Search keys"
+            placeholder="Name or last four"
+            maxLength={200}
+            autoComplete="off"
+            spellcheck={false}
+            value={filter.search}
+            onInput={({ currentTarget }) => search(currentTarget.value)}
+          />
+          <label class="filter">
+            Show
+            <select value={filter.state} onChange={({ currentTarget }) => show(currentTarget.value)}>
+              {Object.entries(STATES).map(([state, words]) => (
+                <option key={state} value={state}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+          {actions.make && (
+            <Button class="primary" does={actions.make}>
+              New key
+            </Button>
+          )}
+        </div>
+        <Table
+          of={keys}
+          class="keys"
+          name="keys-title"
+          columns={['Name', 'Scopes', 'Created', 'Last used', 'Expires', 'State', 'Actions']}
+          none={isAll ? 'No active keys.' : 'No matching keys.'}
+          more="Show more keys"
+        >
+          {shown.map((key) => (
+            <Row key={key.id} of={key} before={before(key, replaced)} actions={actions} />
+          ))}
+        </Table>
+      </>,
+      place,
+    );
+  }
+
+  draw();
+  return {
+    /** Shows the keys that the address says. */
+    open(): Promise<void> {
+      const state = chosen('state') ?? '';
+      filter.state = state in STATES ? state : 'active';
+      filter.search = chosen('search') ?? '';
+      return keys.load();
+    },
+    refresh: keys.load,
+  };
+}
+
+/** What is searched for; of a whole key, which must go nowhere, its last four characters. */
+function soughtIn(given: string): string {
+  const text = given.trim();
+  return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
+}
+
+/** Keys that this one has replaced and that still work, newest first. */
+function before({ id }: Key, replaced: ReadonlyMap<string, Key>): readonly Key[] {
+  const direct = [...replaced.values()].filter((key) => key.rotated_to === id);
+  return direct.flatMap((key) => [key, ...before(key, replaced)]);
+}
+
+const Text = ({ prefix, last_four: lastFour }: Key): JSX.Element => (
+  <code>
+    {prefix}…{lastFour}
+  </code>
+);
+
+function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[]; actions: KeyActions }): JSX.Element {
+  const name = shownName(key);
+  return (
+    <tr class={key.state === 'active' ? undefined : 'ended'}>
+      <Head label="Name">
+        <a class="key-name" href={`/settings/keys/${key.id}`} title={name}>
+          {name}
+        </a>
+        <Text {...key} />
+        {old.map((one) => (
+          <div class="replaced" key={one.id}>
+            <Text {...one} />
+            <span class="quiet">
+              replaced, ends <Ago at={one.expires_at} />
+            </span>
+          </div>
+        ))}
+      </Head>
+      <Cell label="Scopes">
+        <span title={key.scopes.join(', ')}>{scopesInWords(key.scopes)}</span>
+      </Cell>
+      <Cell label="Created">
+        <Ago at={key.created_at} />
+      </Cell>
+      <Cell label="Last used">
+        <Ago at={key.last_used_at} otherwise="never" />
+      </Cell>
+      <Cell label="Expires">{key.state === 'revoked' ? '–' : <Ago at={key.expires_at} otherwise="never" />}</Cell>
+      <Cell label="State">
+        <span class={`state ${key.state}`}>{key.state}</span>
+        {key.rotated_to !== null && <span class="quiet">replaced</span>}
+      </Cell>
+      <Cell label="Actions">
+        <Actions of={key} name={name} before={old} actions={actions} />
+      </Cell>
+    </tr>
+  );
+}
+
+interface ActionsProps {
+  readonly of: Key;
+  readonly name: string;
+  readonly before: readonly Key[];
+  readonly actions: KeyActions;
+}
+
+/** What can be done with a key, and with those that it has replaced: a menu, unless it is only one thing. */
+function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } }: ActionsProps): JSX.Element {
+  const isChanged = settings.mayChange && key.state === 'active';
+  if (!isChanged && old.length === 0)
+    return (
+      <div class="actions">
+        <button class="button" type="button" aria-label={`Usage of ${name}`} onClick={() => use(key)}>
+          Usage
+        </button>
+      </div>
+    );
+  const items = [
+    { text: 'Usage', does: () => use(key) },
+    ...(isChanged && settings.hasPlan ? [{ text: 'Rotate…', does: () => rotate(key) }] : []),
+    ...(isChanged ? [{ text: 'Revoke…', does: () => revoke(key), isDangerous: true }] : []),
+    ...old.flatMap((one) => [
+      { text: `Usage of replaced …${one.last_four}`, does: () => use(one) },
+      ...(isChanged
+        ? [{ text: `Revoke replaced …${one.last_four}…`, does: () => revoke(one), isDangerous: true }]
+        : []),
+    ]),
+  ];
+  return <Menu label={`Actions for ${name}`} items={items} />;
+}

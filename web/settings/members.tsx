@@ -1,0 +1,56 @@
+import { render } from 'preact';
+import { type Answer, call, settings } from './api';
+import { List } from './list';
+import { Ago, Cell, Head, Table } from './parts';
+import { placeOf } from './route';
+import { exact } from './time';
+
+/* Who has signed in, the last first. */
+
+export function membersPage() {
+  const place = placeOf('members');
+  const list = new List<Answer<'members'>>(() => call('members'), draw);
+
+  function draw(): void {
+    render(
+      <>
+        <h1 id="members-title" tabIndex={-1}>
+          Members
+        </h1>
+        <Table
+          of={list}
+          class="members"
+          name="members-title"
+          columns={['Name', 'Role', 'Last sign-in', 'From', 'Session']}
+          none="Nobody has signed in."
+        >
+          {list.rows.map(({ id, name, role, last_sign_in_at: at, from, signed_in: isSignedIn }) => (
+            <tr key={id}>
+              <Head label="Name">
+                {id === settings.user ? `${name} (you)` : name}
+                <span class="quiet">{id}</span>
+              </Head>
+              <Cell label="Role">{role}</Cell>
+              <Cell label="Last sign-in">
+                <Ago at={at} />
+                <span class="quiet">{exact(at)}</span>
+              </Cell>
+              <Cell label="From">{from}</Cell>
+              <Cell label="Session">{isSignedIn ? <span class="state active">signed in</span> : 'ended'}</Cell>
+            </tr>
+          ))}
+        </Table>
+        <p class="empty" hidden={list.pages?.[0]?.has_more !== true}>
+          Others signed in before those.
+        </p>
+        <p class="hint">
+          Who has signed in to these settings. Your identity provider, or the operator of this gateway, decides who can.
+        </p>
+      </>,
+      place,
+    );
+  }
+
+  draw();
+  return { open: list.load, refresh: list.load };
+}

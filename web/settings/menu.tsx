@@ -1,0 +1,115 @@
+import type { JSX } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+/* A button that opens a menu of actions (the menu button of WAI-ARIA's practices). */
+
+export interface Item {
+  readonly text: string;
+  readonly does: () => unknown;
+  readonly isDangerous?: boolean;
+}
+
+type Toggle = Pick<ToggleEvent, 'newState'>;
+
+/** The distances from its button and from the edge of the window, and about how high an item is, in pixels. */
+const [GAP, MARGIN, ITEM] = [4, 16, 40];
+
+/** `label` names the button and the menu. */
+export function Menu({ label, items }: { label: string; items: readonly Item[] }): JSX.Element {
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (button.current) button.current.popoverTargetElement = menu.current;
+  });
+  const entries = (): HTMLElement[] => [...(menu.current?.querySelectorAll('button') ?? [])];
+  const close = (): void => menu.current?.hidePopover();
+
+  const place = ({ newState }: Toggle): void => {
+    const isOpen = newState === 'open';
+    if (!button.current || !menu.current) return;
+    button.current.setAttribute('aria-expanded', String(isOpen));
+    if (!isOpen) return;
+    const { top, bottom, left, right } = button.current.getBoundingClientRect();
+    const { clientWidth: width } = document.documentElement;
+    const height = items.length * ITEM;
+    const isBelow = bottom + GAP + height <= innerHeight || top < height;
+    const isLeft = left + right < width;
+    const { style } = menu.current;
+    style.left = isLeft ? `${left}px` : 'auto';
+    style.maxWidth = `${(isLeft ? width - left : right) - MARGIN}px`;
+    style.right = isLeft ? 'auto' : `${width - right}px`;
+    style.top = isBelow ? `${bottom + GAP}px` : 'auto';
+    style.bottom = isBelow ? 'auto' : `${innerHeight - top + GAP}px`;
+  };
+  const opened = ({ newState }: Toggle): void => {
+    if (newState !== 'open') return;
+    if (!menu.current?.contains(document.activeElement)) entries()[0]?.focus({ preventScroll: true });
+    // it stays where it is while its button moves
+    for (const event of ['scroll', 'resize']) addEventListener(event, close, { once: true, passive: true });
+  };
+  const openBy = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+    event.preventDefault();
+    menu.current?.showPopover();
+    entries()
+      .at(event.key === 'ArrowDown' ? 0 : -1)
+      ?.focus();
+  };
+  const move = (event: KeyboardEvent): void => {
+    const all = entries();
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      all.at(to % all.length)?.focus();
+    } else if (event.key === 'Tab') {
+      // the focus goes on from the button
+      close();
+    } else if (event.key.length === 1) {
+      const isMatch = ({ textContent }: HTMLElement): boolean =>
+        textContent.toLowerCase().startsWith(event.key.toLowerCase());
+      [...all.slice(at + 1), ...all].find(isMatch)?.focus();
+    }
+  };
+  return (
+    <div class="actions">
+      <button
+        class="button menu-button"
+        type="button"
+        aria-haspopup="menu"
+        aria-expanded="false"
+        aria-label={label}
+        ref={button}
+        onKeyDown={openBy}
+      >
+        ⋯
+      </button>
+      <div
+        class="menu"
+        role="menu"
+        popover="auto"
+        aria-label={label}
+        ref={menu}
+        onBeforeToggle={place}
+        onToggle={opened}
+        onKeyDown={move}
+      >
+        {items.map(({ text, does, isDangerous }) => (
+          <button
+            key={text}
+            class={isDangerous ? 'bad' : undefined}
+            type="button"
+            role="menuitem"
+            tabIndex={-1}
+            onClick={() => {
+              close();
+              does();
+            }}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

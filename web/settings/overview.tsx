@@ -1,0 +1,184 @@
+import { type JSX, render } from 'preact';
+import { type Answer, call, type Key, now, settings } from './api';
+import type { KeyActions } from './keys';
+import { noteNames, shownName } from './keyPage/link';
+import { Reading } from './list';
+import { Ago, Button, KeepsFocus, Problem } from './parts';
+import { placeOf } from './route';
+import { AGE, Chart, Codes, Operations, type Period, periodInAddress, Periods, spanOf, Totals } from './usage';
+
+/* Which keys expire soon, what to do first, and the requests of all keys. */
+
+const SOON = 7 * 86_400_000;
+/** How many of the keys that expire are listed. */
+const MOST = 20;
+
+export function overviewPage({ make, rotate }: KeyActions) {
+  const place = placeOf('integrations');
+  let period: Period = 'last_24h';
+  const keys = new Reading<Answer<'newestKeys'>>(async () => {
+    const found = await call('newestKeys');
+    noteNames(found.data);
+    return found;
+  }, draw);
+  const usage = new Reading<Answer<'allUsage'>>(() => call('allUsage', { period }), draw);
+  const expiring = new Reading<readonly Key[]>(readExpiring, draw);
+
+  async function load(): Promise<void> {
+    await Promise.all([keys.load(), expiring.load(), usage.load()]);
+  }
+
+  function draw(): void {
+    const lost = [keys, usage, expiring].find(({ failure }) => failure);
+    // there has never been a key
+    const isNew = keys.value?.data.length === 0;
+    render(
+      <KeepsFocus>
+        <div class="heading">
+          <h1 id="traffic-title" tabIndex={-1}>
+            Overview
+          </h1>
+          {!isNew && (
+            <Periods
+              name="overview"
+              label="Period of the overview"
+              of={period}
+              change={(to) => {
+                period = to;
+                void usage.load();
+              }}
+            />
+          )}
+        </div>
+        <Expiring keys={expiring.value ?? []} rotate={rotate} />
+        <Problem failure={lost?.failure} again={() => lost?.again()} />
+        {isNew && <FirstSteps make={make} />}
+        {!isNew && usage.value && !usage.failure && <Traffic of={usage.value} period={period} />}
+      </KeepsFocus>,
+      place,
+    );
+  }
+
+  draw();
+  return {
+    open(): Promise<void> {
+      period = periodInAddress();
+      return load();
+    },
+    refresh: load,
+  };
+}
+
+/** Active keys that nothing has replaced yet, the soonest first. All are read, since the gateway lists the newest first. */
+async function readExpiring(): Promise<readonly Key[]> {
+  const expires_before = new Date(now() + SOON).toISOString();
+  const found: Key[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Answer<'expiringKeys'> = await call('expiringKeys', { expires_before, cursor });
+    found.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null && found.length < 1000);
+  noteNames(found);
+  return found.sort((one, other) => Date.parse(one.expires_at ?? '') - Date.parse(other.expires_at ?? ''));
+}
+
+function Expiring({ keys, rotate }: { keys: readonly Key[]; rotate: KeyActions['rotate'] }): JSX.Element {
+  const mayRotate = settings.mayChange && settings.hasPlan;
+  return (
+    <div class="info warning" hidden={keys.length === 0}>
+      <h2 id="expiring-title">
+        {keys.length} {keys.length === 1 ? 'key expires' : 'keys expire'} within 7 days
+      </h2>
+      <ul id="expiring-keys" aria-labelledby="expiring-title">
+        {keys.slice(0, MOST).map((key) => (
+          <li key={key.id}>
+            <span>
+              <a class="key-name" href={`/settings/keys/${key.id}`} title={shownName(key)}>
+                {shownName(key)}
+              </a>{' '}
+              <code>
+                {key.prefix}…{key.last_four}
+              </code>{' '}
+              expires <Ago at={key.expires_at} />
+            </span>
+            {mayRotate && (
+              <button
+                class="button"
+                type="button"
+                aria-label={`Rotate ${shownName(key)}`}
+                onClick={() => void rotate(key)}
+              >
+                Rotate…
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p class="hint" hidden={keys.length <= MOST}>
+        There are more among the <a href="/settings/keys">API keys</a>.
+      </p>
+    </div>
+  );
+}
+
+function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
+  const reference = <a href="/api/v1/docs">reference</a>;
+  return (
+    <>
+      <p>
+        Programs call the API with a key. A key belongs to this organisation, does only what its scopes allow, and can
+        be limited to some addresses and to a time. Its value is shown once, when it is created: keep it where your
+        program reads its secrets.
+      </p>
+      {make ? (
+        <>
+          <ol>
+            <li>Create a key with the scopes that your program needs; “Read only” is enough to look around.</li>
+            <li>Run the request that is shown with it in a terminal.</li>
+            <li>Look up the other requests in the {reference}.</li>
+          </ol>
+          <p class="buttons">
+            <Button class="primary" does={make}>
+              Create the first key
+            </Button>
+          </p>
+        </>
+      ) : (
+        <p>
+          There is none yet. Ask an admin of the organisation to create one; the {reference} shows what can be requested
+          with it.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period }): JSX.Element {
+  if (usage.requests === 0)
+    return (
+      <p class="empty">
+        No requests in {spanOf(period)}. {AGE}
+      </p>
+    );
+  return (
+    <>
+      <Totals of={usage} />
+      <Chart of="all keys" usage={usage} period={period} />
+      <details>
+        <summary>By operation</summary>
+        <Operations of={usage.operations} name={{ 'aria-label': 'Requests by operation' }} />
+      </details>
+      {usage.codes.length > 0 && (
+        <details>
+          <summary>By error code</summary>
+          <Codes of={usage.codes} name={{ 'aria-label': 'Requests by error code' }} />
+        </details>
+      )}
+      <p class="hint">
+        Of all keys, the revoked and expired ones included. Figures are up to a minute old; times are in UTC. Errors are
+        requests that failed, except with status 429.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,236 @@
+import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type Failure } from './api';
+import { say } from './dom';
+import { focused, moveFocus } from './modal';
+import type { List, Page } from './list';
+import { exact, relative } from './time';
+
+/* What several pages are made of. */
+
+/** A relative time with the exact one as its tooltip. */
+export function Ago({ at, otherwise = '' }: { at: string | null; otherwise?: string }): JSX.Element {
+  if (at === null) return <>{otherwise}</>;
+  return (
+    <time dateTime={at} title={exact(at)} data-relative>
+      {relative(at)}
+    </time>
+  );
+}
+
+/** A cell labelled with its column, for narrow screens, where rows are shown as cards. */
+export function Cell(props: { label: string; class?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <td data-label={props.label} class={props.class}>
+      <div>{props.children}</div>
+    </td>
+  );
+}
+
+export function Head({ label, children }: { label: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <th scope="row" data-label={label}>
+      <div>{children}</div>
+    </th>
+  );
+}
+
+/** Why something could not be read, with a button that tries again, unless the remedy is another. */
+export function Problem({ failure, again }: { failure: Failure | undefined; again: () => unknown }): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const hadFocus = place.current?.contains(document.activeElement) === true;
+  useLayoutEffect(() => {
+    if (!hadFocus || place.current?.contains(document.activeElement)) return;
+    const title = place.current?.closest('section')?.querySelector<HTMLElement>('h1, h2');
+    (place.current?.querySelector('button') ?? title)?.focus();
+  });
+  return (
+    <div class="alert" role="alert" hidden={!failure} ref={place}>
+      {failure?.message}{' '}
+      {failure?.link && (
+        <a href={failure.link.href} target={failure.link.isHere ? undefined : '_blank'}>
+          {failure.link.text}
+        </a>
+      )}
+      {failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
+      {failure?.remedy === 'reload' && <Button does={() => location.reload()}>Reload</Button>}
+    </div>
+  );
+}
+
+export function Button(props: { does: () => unknown; class?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <button class={`button ${props.class ?? ''}`} type="button" onClick={() => void props.does()}>
+      {props.children}
+    </button>
+  );
+}
+
+interface TableProps {
+  readonly of: Pick<List<Page>, 'pages' | 'rows' | 'cursor' | 'isBusy' | 'failure' | 'again' | 'more'>;
+  readonly class: string;
+  /** Id of the heading. */
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** Said in place of a list without rows. */
+  readonly none: string;
+  /** What the button for more says. */
+  readonly more?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A list with what became of reading it: rows to come, a failure, nothing, or a button for more. */
+export function Table({ of: list, columns, ...props }: TableProps): JSX.Element {
+  const place = useRef<HTMLTableSectionElement>(null);
+  const isEmpty = list.pages !== undefined && list.rows.length === 0;
+  const isComing = list.pages === undefined && list.isBusy;
+  const more = async (): Promise<void> => {
+    if (list.isBusy) return;
+    const before = list.rows.length;
+    await list.more();
+    if (list.rows.length > before) focusRow(place.current?.querySelectorAll('tr:has(> th)')[before]);
+  };
+  return (
+    <>
+      <Problem failure={list.failure} again={list.again} />
+      <table
+        class={`rows ${props.class}`}
+        aria-labelledby={props.name}
+        aria-busy={list.isBusy}
+        hidden={!isComing && list.rows.length === 0}
+      >
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th scope="col" key={name}>
+                {name === 'Actions' || name === 'Details' ? <span class="unseen">{name}</span> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <Rows place={place}>
+          {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
+        </Rows>
+      </table>
+      <p class="empty" hidden={!isEmpty}>
+        {isEmpty && props.none}
+      </p>
+      <button
+        class="button more"
+        type="button"
+        hidden={list.cursor === null}
+        aria-disabled={list.isBusy}
+        onClick={() => void more()}
+      >
+        {props.more}
+      </button>
+    </>
+  );
+}
+
+const SKELETON = [0, 1, 2, 3, 4];
+
+function SkeletonRow({ width }: { width: number }): JSX.Element {
+  return (
+    <tr class="skeleton" aria-hidden="true">
+      {Array.from({ length: width }, (_, at) => (
+        <td key={at}>
+          <span />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** The button for more may be hidden now, so the focus moves to the first row that was added, or the first link or button in it. */
+function focusRow(row: Element | undefined): void {
+  const control = row?.querySelector<HTMLElement>('a[href], button');
+  if (!control) row?.setAttribute('tabindex', '-1');
+  (control ?? (row as HTMLElement | undefined))?.focus();
+}
+
+interface Before {
+  readonly element: HTMLElement;
+  readonly at: number;
+}
+
+/** What is around something that may go with its focus, now or once a dialog is closed: the heading of its section gets it then. */
+export class KeepsFocus extends Component<{ children: ComponentChildren }> {
+  place = createRef<HTMLDivElement>();
+
+  override getSnapshotBeforeUpdate(): HTMLElement | null {
+    const element = focused();
+    return element && this.place.current?.contains(element) ? element : null;
+  }
+
+  override componentDidUpdate(_props: unknown, _state: unknown, before: HTMLElement | null): void {
+    if (before && !before.isConnected) moveFocus(this.place.current?.querySelector<HTMLElement>('[tabindex="-1"]'));
+  }
+
+  override render(): JSX.Element {
+    return <div ref={this.place}>{this.props.children}</div>;
+  }
+}
+
+/** Rows, of which one that goes leaves its focus, now or once a dialog is closed, to the row in its place, or to the heading. */
+class Rows extends Component<{ place: { current: HTMLTableSectionElement | null }; children: ComponentChildren }> {
+  override getSnapshotBeforeUpdate(): Before | null {
+    const element = focused();
+    const { current: rows } = this.props.place;
+    if (!element || !rows?.contains(element)) return null;
+    return { element, at: [...rows.children].indexOf(element.closest('tr') as Element) };
+  }
+
+  override componentDidUpdate(_props: unknown, _state: unknown, before: Before | null): void {
+    if (!before || before.element.isConnected) return;
+    const { current: rows } = this.props.place;
+    const row = rows?.children[before.at] ?? rows?.lastElementChild;
+    const near = row?.querySelector<HTMLElement>('td:last-child button');
+    moveFocus(near ?? rows?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]'));
+  }
+
+  override render(): JSX.Element {
+    return <tbody ref={this.props.place}>{this.props.children}</tbody>;
+  }
+}
+
+export function Facts({ of: facts }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A text with a button that copies it, or selects it where browsers refuse. `name` says to assistive technology what it is. */
+export function Copyable({ name, text }: { name: string; text: string }): JSX.Element {
+  const [label, setLabel] = useState('Copy');
+  const source = useRef<HTMLPreElement>(null);
+  const copy = async (): Promise<void> => {
+    try {
+      // browsers only offer the clipboard on https and loopback
+      await navigator.clipboard.writeText(text);
+      setLabel('Copied');
+      say('Copied.');
+    } catch {
+      if (source.current) getSelection()?.selectAllChildren(source.current);
+      setLabel('Press Ctrl+C');
+    }
+    setTimeout(() => setLabel('Copy'), 1500);
+  };
+  return (
+    <div class="command">
+      <pre tabIndex={0} aria-label={name} ref={source}>
+        <code>{text}</code>
+      </pre>
+      <button class="button" type="button" onClick={() => void copy()}>
+        {label}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,39 @@
+/*
+ * What could not be read because the gateway was away is read again by itself, after a while and as soon as the computer is online; and once one
+ * part can be read, so are the others.
+ */
+
+/** How long until it is tried again, in milliseconds. */
+const EVERY = 15_000;
+
+/** How to read each again, by who reads it, in the order in which they failed. */
+const lost = new Map();
+let isReading = false;
+
+export function noteLost(owner, again) {
+  lost.set(owner, again);
+}
+
+/** Forgets what is read or no longer wanted; returns whether it was lost. */
+export function noteFound(owner) {
+  return lost.delete(owner);
+}
+
+/** Reads one after another, so that a gateway that comes back is not asked for all at once, until one is lost again. */
+export async function readLost() {
+  if (isReading) return;
+  isReading = true;
+  try {
+    for (const [owner, again] of lost) {
+      await again();
+      if (lost.has(owner)) break;
+    }
+  } finally {
+    isReading = false;
+  }
+}
+
+addEventListener('online', () => void readLost());
+setInterval(() => {
+  if (!document.hidden) void readLost();
+}, EVERY);
