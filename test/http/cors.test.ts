@@ -7,7 +7,9 @@ import { served } from '../support/gateway';
 const APP = 'https://app.example';
 const STUDIO = 'https://studio.apollographql.com';
 /** Headers that scripts can always read, or never need. */
-const NEEDLESS = ['Content-Type', 'Content-Length', 'Cache-Control', 'X-Content-Type-Options', 'Connection'];
+const NEEDLESS = [
+  ...['Content-Type', 'Content-Length', 'Content-Encoding', 'Cache-Control', 'X-Content-Type-Options', 'Connection'],
+];
 const SOURCE = join(__dirname, '..', '..', 'src');
 const READABLE = namedHeaders();
 /** What clients add of their own: Apollo Client, OpenTelemetry, Axios. */
