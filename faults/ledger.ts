@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../src/cli/store';
-import type { Answer, Caller } from './client';
+import { SECOND } from '../src/units';
+import type { Answer, Caller, Reply } from './client';
 
 /** A write as seen by its client. */
 export interface Entry {
@@ -116,6 +118,12 @@ async function readStored(store: Store, organisationId: string): Promise<StoredI
 /** Maximum number of replays after a load. */
 const REPLAYS = 1000;
 
+/** How often a replay that gets 503 with Retry-After is asked for again. */
+const COMES_BACK = 10;
+
+const isUnavailable = (reply: Reply): reply is Answer =>
+  reply.kind === 'answer' && reply.status === 503 && Number(reply.headers['retry-after']) > 0;
+
 /** Repeats acknowledged writes under their keys and returns those whose answer differs from the first. */
 export async function replayAll(
   entries: readonly Entry[],
@@ -130,7 +138,13 @@ export async function replayAll(
     const call = callers[index % callers.length];
     if (!call) break;
     const { path, body, idempotencyKey, acknowledged, markers } = entry;
-    const reply = await call({ method: 'POST', path, body, key, idempotencyKey });
+    const again = (): Promise<Reply> => call({ method: 'POST', path, body, key, idempotencyKey });
+    let reply = await again();
+    // a database that was killed a moment ago may be called away once more on a slow machine: 503 says when to come back
+    for (let times = 0; times < COMES_BACK && isUnavailable(reply); times += 1) {
+      await sleep(SECOND * Number(reply.headers['retry-after']));
+      reply = await again();
+    }
     const isSame =
       reply.kind === 'answer' &&
       reply.status === acknowledged?.status &&
