@@ -62,7 +62,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const schemas = publishedSchemas();
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
   const jobs = hasOperators ? createJobWorker({ databases, control, logger }) : undefined;
-  const declared = [...schemas.operations, ...(hasOperators ? operatorModel.operations : [])];
+  const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
   const operations = declared.map(({ name }) => name);
   const traffic = createTraffic(options, carrier, operations);
   const { availability, tracker, metrics, bodies, turns, waiting, tails, webhooks } = traffic;

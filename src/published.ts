@@ -12,7 +12,7 @@ export function publishedSchemas(): Schemas {
 
 /** The schemas of the operator API. */
 export function operatorSchemas(): Schemas {
-  return buildSchemas(operatorModel, operatorResolvers);
+  return buildSchemas(operatorModel(), operatorResolvers);
 }
 
 export function publishedResolvers(): Resolvers {

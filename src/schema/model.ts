@@ -81,5 +81,9 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
 /** The model of the SDL files in schema/, without that of operators. */
 export const published = new SchemaModel(loadDocument());
 
-/** The model of the operator API. */
-export const operatorModel = new SchemaModel(readOperatorDocument({ noLocation: true }));
+let ofOperators: SchemaModel | undefined;
+
+/** The model of the operator API, made when it is first asked for: most processes have no operators. */
+export function operatorModel(): SchemaModel {
+  return (ofOperators ??= new SchemaModel(readOperatorDocument({ noLocation: true })));
+}

@@ -1,5 +1,5 @@
 import { type DefinitionNode, type DocumentNode, Kind, type ParseOptions, visit } from 'graphql';
-import { isRootType, OPERATOR_FILE, parseFile, readDocument } from './sdl';
+import { isRootType, loadDocument, OPERATOR_FILE, parseFile, readDocument } from './sdl';
 
 /**
  * The SDL of the operator API: schema/operator.graphql with the directives, and what it reaches of the types of the other files. A schema of
@@ -8,7 +8,9 @@ import { isRootType, OPERATOR_FILE, parseFile, readDocument } from './sdl';
 export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const own = parseFile(OPERATOR_FILE, options).definitions;
   const given = new Set(own.flatMap((node) => (isExtension(node) ? [] : [nameOf(node)])));
-  const others = readDocument(options).definitions.filter((node) => !isExtension(node) && !given.has(nameOf(node)));
+  // without locations it has been read already
+  const rest = options.noLocation === true ? loadDocument() : readDocument(options);
+  const others = rest.definitions.filter((node) => !isExtension(node) && !given.has(nameOf(node)));
   const byName = new Map(others.map((node) => [nameOf(node), node]));
   const kept = new Set(others.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION || isRootType(nameOf(node))));
   const reach = (node: DefinitionNode): void => {

@@ -14,9 +14,9 @@ async function errors(): Promise<string> {
     operatorSchemas();
     // its examples are part of a resource
     buildOpenApi(published);
-    buildOpenApi(operatorModel, OPERATOR_API);
+    buildOpenApi(operatorModel(), OPERATOR_API);
     const found = lint(published, publishedResolvers(), collections);
-    return [...found, ...lint(operatorModel, operatorResolvers, [])].join('\n');
+    return [...found, ...lint(operatorModel(), operatorResolvers, [])].join('\n');
   } catch (error) {
     return (error as Error).message;
   }

@@ -55,7 +55,7 @@ export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]
 export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly SchemaError[]): string[] {
   if (find(sdl).length === 0) return [];
   // locations take memory, and only errors need them
-  const read = sdl === published ? readDocument : sdl === operatorModel ? readOperatorDocument : undefined;
+  const read = sdl === published ? readDocument : sdl === operatorModel() ? readOperatorDocument : undefined;
   const located = read ? new SchemaModel(read()) : sdl;
   const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
   // the same sentence again is about the same fault
