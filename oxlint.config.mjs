@@ -31,7 +31,7 @@ const ARROWS = {
     'webhooks',
   ],
   fastReads: ['database', 'errors', 'operations', 'units'],
-  stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
+  stored: ['database', 'errors', 'fastReads', 'operations', 'schema', 'units'],
   jobs: ['database', 'events', 'log', 'organisations'],
   operator: ['admission', 'auth', 'config', 'database', 'errors', 'operations', 'organisations', 'units', 'webhooks'],
   resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'stored'],

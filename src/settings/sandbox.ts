@@ -30,13 +30,11 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
     } catch (error) {
       if (error instanceof FullClusterError)
         throw new AppError('forbidden', 'There is no room for a sandbox. Ask the operator of this gateway.');
+      if (!(error instanceof SandboxRefused)) throw error;
       // made by somebody else meanwhile
-      const other = error instanceof SandboxRefused ? await sandboxes.of(home) : undefined;
-      if (!other)
-        throw error instanceof SandboxRefused
-          ? new AppError('forbidden', 'There can be no sandbox now: this is one, or it is being erased.')
-          : error;
-      return other;
+      const other = await sandboxes.of(home);
+      if (other) return other;
+      throw new AppError('forbidden', 'There can be no sandbox now: this is one, or it is being erased.');
     }
   }
 

@@ -1,6 +1,7 @@
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { RequestContext } from '../operations/context';
+import { SECOND } from '../units';
 
 /*
  * A cluster's log is one queue, in which the changes of one organisation stand before those of all others. So nobody may put more into
@@ -11,8 +12,6 @@ import type { RequestContext } from '../operations/context';
 const MOST_AHEAD = 20_000;
 /** Retry-After, in seconds: how often the position of the recording is stored. */
 const RETRY_AFTER = 2;
-/** In milliseconds. */
-const SECOND = 1000;
 
 /** Per organisation, the number of changes, keyed by the whole second of cluster time (in ms) before which they were committed. */
 const changes = new WeakMap<OrganisationData, Map<number, number>>();
