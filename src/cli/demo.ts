@@ -4,6 +4,7 @@ import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
 import { type Config, givenVariables, readConfig } from '../config';
+import { reachable } from '../config/gatewayUrl';
 import { unless, writeWhole } from '../database/embedded/recordFile';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
@@ -16,7 +17,7 @@ import { loadSample } from './sandbox';
 import { serveUntilStopped } from './serve/serveUntilStopped';
 import type { Store } from './store';
 import { signInUrl } from '../organisations/sessions';
-import { note, paint, printJson, printPainted, reachable } from './terminal';
+import { note, paint, printJson, printPainted } from './terminal';
 
 /** The demo's defaults, which the environment overrides. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;

@@ -154,11 +154,6 @@ export function printList<Row>(
   }
 }
 
-/** The URL at which a browser on this machine can open a gateway: 0.0.0.0 and :: mean all of its addresses. */
-export function reachable(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-}
-
 /** Writes to stdout, and waits while its reader is slow; a closed one ends the wait. @throws AbortError */
 export async function printSlowly(text: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

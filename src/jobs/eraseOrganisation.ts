@@ -1,6 +1,6 @@
 import type { OrganisationData } from '../database/organisationData';
 import { MovingError } from '../organisations/erasing';
-import type { Listed } from '../organisations/organisations';
+import type { Listed } from '../organisations/organisationRows';
 import { dropUntilGone } from './copies';
 import type { Stores } from './stores';
 

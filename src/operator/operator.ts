@@ -2,6 +2,7 @@ import { nameFault } from '../auth/keys';
 import type { Plan } from '../auth/plans';
 import type { Role } from '../auth/roles';
 import type { Config } from '../config';
+import { gatewayUrl } from '../config/gatewayUrl';
 import type { Availability } from '../database/availability';
 import type { Databases } from '../database/connect';
 import { AppError, type Fault, invalidRequest, notFound, validationFailed } from '../errors';
@@ -10,14 +11,8 @@ import { JobRefused } from '../organisations/jobs';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/keyAnswers';
-import {
-  type Listed,
-  type OrganisationPageQuery,
-  SharedByOwnerError,
-  shownOrganisation,
-  StillErasing,
-  toListed,
-} from '../organisations/organisations';
+import { type OrganisationPageQuery, SharedByOwnerError, StillErasing } from '../organisations/organisations';
+import { type Listed, shownOrganisation, toListed } from '../organisations/organisationRows';
 import { FullClusterError } from '../organisations/placement';
 import { signInUrl } from '../organisations/sessions';
 import { DAY } from '../units';
@@ -173,11 +168,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       };
       const made = await control.sessions.makeLink({ organisationId, user, role: role ?? 'admin' }, actor, attempt);
       if (!made) throw erasing();
-      const { PUBLIC_URL, HOST, PORT } = config;
-      return {
-        url: signInUrl(PUBLIC_URL ?? `http://${HOST}:${String(PORT)}`, made.token),
-        expires_at: made.endsAt,
-      };
+      return { url: signInUrl(gatewayUrl(config), made.token), expires_at: made.endsAt };
     },
     webhooks: async ({ id }: Id) => ({ data: await (await webhooks(id)).list() }),
     create_webhook: async ({ id, ...args }: Id & EndpointInput & { readonly url: string }) =>

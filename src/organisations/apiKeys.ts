@@ -1,5 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, generateKey, keyState, type NewKey } from '../auth/keys';
+import { type Mode, modeOf } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { nativeCollection } from '../database/native';
@@ -21,7 +22,7 @@ import {
 } from './keyDocuments';
 import { keyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
-import { holdOrganisation } from './organisations';
+import { holdOrganisation } from './organisationRows';
 
 export interface Rotation {
   /** How long the old key keeps working, in milliseconds; its own expiry still applies. */
@@ -74,10 +75,12 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document ? { document, key } : undefined;
   }
 
-  /** The prefix of an organisation's new keys. Whether it is a sandbox never changes. */
-  async function prefixOf(organisationId: string): Promise<string> {
-    const sandbox = await models.organisations.exists({ _id: organisationId, sandbox_of: trusted({ $ne: null }) });
-    return sandbox ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
+  /** What an organisation's new keys begin with. */
+  const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
+
+  /** Whether an organisation is a sandbox, which never changes. */
+  async function modeOfId(id: string): Promise<Mode> {
+    return (await models.organisations.exists({ _id: id, sandbox_of: trusted({ $ne: null }) })) ? 'test' : 'live';
   }
 
   const inOrder = (organisationId: string) =>
@@ -112,7 +115,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; as {@link keyAnswers} for an attempt */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
       const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
-        const made = generateKey(await prefixOf(input.organisationId), config.KEY_PEPPER);
+        const made = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
         const document = await models.change(async (session, record) => {
           await keep?.(session, made.id, made.key);
           const stored = await store(input, made, session);
@@ -170,7 +173,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const make = async (keep?: Keep): Promise<RotatedKey | undefined> => {
         const replaced = await loader.load(id);
         if (!replaced) return undefined;
-        const made = generateKey(await prefixOf(replaced.organisation.id), config.KEY_PEPPER);
+        const made = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
         const rotated = await models.change(async (session, record) => {
           // before anything is read: a concurrent try must find the answer of this one, not a key that was replaced
           await keep?.(session, made.id, made.key);

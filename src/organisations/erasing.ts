@@ -4,7 +4,7 @@ import type { Actor } from './auditEvents';
 import type { ControlModels, LinkDocument, RecordEvent } from './models';
 import { JobRefused } from './jobs';
 import { organisationUsageId } from './keyUsage';
-import { toOrganisation } from './organisations';
+import { toOrganisation } from './organisationRows';
 
 export interface Erasure {
   readonly organisation: Organisation;

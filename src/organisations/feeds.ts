@@ -1,6 +1,6 @@
 import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
-import { standingOf } from './organisations';
+import { standingOf } from './organisationRows';
 
 /* What the control database has of an organisation's events (docs/decisions/events.md). */
 

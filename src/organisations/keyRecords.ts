@@ -7,7 +7,7 @@ import { ALL_SCOPES } from '../auth/scopes';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
-import { holdOrganisation } from './organisations';
+import { holdOrganisation } from './organisationRows';
 
 /* Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. */
 

@@ -1,7 +1,7 @@
 import { trusted } from 'mongoose';
 import { failedWrites } from '../database/faults';
 import { nativeCollection } from '../database/native';
-import { presentOrganisations } from './organisations';
+import { presentOrganisations } from './organisationRows';
 import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
 import { codesOf, type CodeUsage, type Details, operationsOf, type OperationUsage } from './usageDetails';

@@ -2,7 +2,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { Actor } from './auditEvents';
 import { lastKnownOf } from './placement';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
-import { type Listed, toListed } from './organisations';
+import { type Listed, toListed } from './organisationRows';
 
 /*
  * What the control database has of an organisation that moves to another cluster, and of the copies that moves leave

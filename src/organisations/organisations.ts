@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Plan } from '../auth/plans';
-import { type OrganisationState, STATES } from '../auth/states';
+import type { OrganisationState } from '../auth/states';
 import type { Place, Standing } from '../database/keeper';
 import { isDuplicateKey } from '../database/faults';
 import { nativeCollection } from '../database/native';
@@ -12,6 +12,7 @@ import type { Actor, AuditAction } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import { literal } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
+import { CHANGEABLE, type Listed, standingOf, toListed, toOrganisation } from './organisationRows';
 
 export interface NewOrganisation {
   readonly name: string;
@@ -22,12 +23,6 @@ export interface NewOrganisation {
   readonly demo?: boolean;
   /** The operator's own id of it, which is unique. */
   readonly external_ref?: string | undefined;
-}
-
-/** An organisation as operators see it. */
-export interface Listed extends Organisation {
-  readonly external_ref: string | null;
-  readonly created_at: Date;
 }
 
 export interface OrganisationPageQuery extends ListArguments {
@@ -45,9 +40,6 @@ export interface OrganisationQuery {
 }
 
 const BATCH = 1000;
-
-/** A state in which an organisation is its operator's to change. */
-export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
 /** What a sandbox shares with the organisation that it belongs to. */
 type Shared = Pick<Organisation, 'plan' | 'state'>;
@@ -254,54 +246,3 @@ export function organisations(
 /** What changes of an organisation, in the copies that its keys have. */
 const inKeys = (set: object): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value as unknown]));
-
-/** Whether an organisation's database can be written: it is moving to another cluster, or being erased. */
-export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
-  if (!STATES[state ?? 'active'].data) return 'closed';
-  return move ? 'moving' : 'open';
-}
-
-export function toOrganisation(document: OrganisationDocument): Organisation {
-  const { _id: id, name, plan, currency, cluster, state = 'active', sandbox_of } = document;
-  return { id, name, plan, currency, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
-}
-
-export function toListed(document: OrganisationDocument): Listed {
-  const { external_ref = null, created_at } = document;
-  return { ...toOrganisation(document), external_ref, created_at };
-}
-
-/** What the command line and the operator API show of an organisation. */
-export function shownOrganisation({ id, name, plan, currency, cluster, state, sandbox_of, ...row }: Listed) {
-  const { external_ref, created_at } = row;
-  return { id, name, plan, currency, cluster, state, external_ref, sandbox_of: sandbox_of ?? null, created_at };
-}
-
-/**
- * Reads an organisation whose state allows it, so that a concurrent change of its plan or state cannot miss what is stored
- * for it in the same transaction: this writes to its row, which conflicts with that change.
- */
-export async function holdOrganisation(
-  { organisations }: Pick<ControlModels, 'organisations'>,
-  id: string,
-  session: ClientSession,
-): Promise<Organisation | undefined> {
-  const found = await organisations
-    .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $inc: { holds: 1 } }, { session })
-    .lean();
-  return found ? toOrganisation(found) : undefined;
-}
-
-/*
- * Gateways hold what they record of requests for some seconds, so it may come when its organisation is erased. What is written is
- * looked at once before, and once after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
- */
-
-/** Which of these organisations are there, and are not being erased. */
-export async function presentOrganisations(
-  { organisations }: Pick<ControlModels, 'organisations'>,
-  ids: Iterable<string>,
-): Promise<Set<string>> {
-  const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
-  return new Set(found.map(({ _id }) => _id));
-}

@@ -5,7 +5,7 @@ import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import { invalidRequest } from '../errors';
 import type { ControlModels } from './models';
-import { presentOrganisations } from './organisations';
+import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import type { RequestRow } from './requestRows';
 

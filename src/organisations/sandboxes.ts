@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, holdOrganisation, type Listed, toListed, toOrganisation } from './organisations';
+import { CHANGEABLE, holdOrganisation, type Listed, toListed, toOrganisation } from './organisationRows';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 

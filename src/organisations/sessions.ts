@@ -7,7 +7,7 @@ import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import type { ControlModels, RecordEvent } from './models';
-import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisations';
+import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
 
 export interface NewSession {
   readonly organisationId: string;

@@ -6,7 +6,7 @@ import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import type { ControlModels } from './models';
-import { holdOrganisation } from './organisations';
+import { holdOrganisation } from './organisationRows';
 import { lastKnownOf } from './placement';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';

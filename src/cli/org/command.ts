@@ -1,12 +1,13 @@
 import { type Plan, PLANS } from '../../auth/plans';
 import type { Role } from '../../auth/roles';
+import { gatewayUrl } from '../../config/gatewayUrl';
 import { storedBytes } from '../../database/quota';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
-import { type Listed, shownOrganisation } from '../../organisations/organisations';
+import { type Listed, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
-import { counted, paint, plain, print, printResult, printSlowly, reachable, say } from '../terminal';
+import { counted, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
@@ -157,14 +158,12 @@ interface LinkOptions extends OrgOption {
 }
 
 export async function link({ org, role, name: given, json }: LinkOptions): Promise<void> {
-  const made = await withStore(async ({ control, operator }, { PUBLIC_URL, HOST, PORT }) => {
+  const made = await withStore(async ({ control, operator }, config) => {
     const userName = given ?? operator.who.replace(/^cli:/, '');
     const user = { id: `link:${userName}`, name: userName };
     const link = await control.sessions.makeLink({ organisationId: org, user, role }, operator);
     const organisation = await control.organisations.find(org);
-    const local = `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${String(PORT)}`;
-    const base = PUBLIC_URL ?? reachable(local);
-    return link && organisation && { ...link, url: signInUrl(base, link.token), userName, organisation };
+    return link && organisation && { ...link, url: signInUrl(gatewayUrl(config), link.token), userName, organisation };
   });
   if (!made) throw notFound('organisation', org);
   const { url, userName, endsAt, organisation } = made;

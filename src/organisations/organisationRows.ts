@@ -1,0 +1,67 @@
+import { type ClientSession, trusted } from 'mongoose';
+import type { Organisation } from '../auth/principal';
+import { type OrganisationState, STATES } from '../auth/states';
+import type { Standing } from '../database/keeper';
+import type { ControlModels, OrganisationDocument } from './models';
+
+/* Rows of organisations, as others read and hold them. */
+
+/** An organisation as operators see it. */
+export interface Listed extends Organisation {
+  readonly external_ref: string | null;
+  readonly created_at: Date;
+}
+
+/** A state in which an organisation is its operator's to change. */
+export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
+
+/** Whether an organisation's database can be written: it is moving to another cluster, or being erased. */
+export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
+  if (!STATES[state ?? 'active'].data) return 'closed';
+  return move ? 'moving' : 'open';
+}
+
+export function toOrganisation(document: OrganisationDocument): Organisation {
+  const { _id: id, name, plan, currency, cluster, state = 'active', sandbox_of } = document;
+  return { id, name, plan, currency, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
+}
+
+export function toListed(document: OrganisationDocument): Listed {
+  const { external_ref = null, created_at } = document;
+  return { ...toOrganisation(document), external_ref, created_at };
+}
+
+/** What the command line and the operator API show of an organisation. */
+export function shownOrganisation({ id, name, plan, currency, cluster, state, sandbox_of, ...row }: Listed) {
+  const { external_ref, created_at } = row;
+  return { id, name, plan, currency, cluster, state, external_ref, sandbox_of: sandbox_of ?? null, created_at };
+}
+
+/**
+ * Reads an organisation whose state allows it, so that a concurrent change of its plan or state cannot miss what is stored
+ * for it in the same transaction: this writes to its row, which conflicts with that change.
+ */
+export async function holdOrganisation(
+  { organisations }: Pick<ControlModels, 'organisations'>,
+  id: string,
+  session: ClientSession,
+): Promise<Organisation | undefined> {
+  const found = await organisations
+    .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $inc: { holds: 1 } }, { session })
+    .lean();
+  return found ? toOrganisation(found) : undefined;
+}
+
+/*
+ * Gateways hold what they record of requests for some seconds, so it may come when its organisation is erased. What is written is
+ * looked at once before, and once after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
+ */
+
+/** Which of these organisations are there, and are not being erased. */
+export async function presentOrganisations(
+  { organisations }: Pick<ControlModels, 'organisations'>,
+  ids: Iterable<string>,
+): Promise<Set<string>> {
+  const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
+  return new Set(found.map(({ _id }) => _id));
+}
