@@ -99,7 +99,7 @@ export function addOrg(program: ExplainedCommand): void {
     .json('{id, reset}')
     .examples(
       [`scopegate org reset ${ORG_ID}`],
-      ['What is deleted and loaded are events, as any change is. If it is interrupted, run it again.'],
+      ['What is deleted and loaded has its events, like every change. If it is interrupted, run it again.'],
     )
     .run(async () => (await import('../sandbox.js')).reset);
 
