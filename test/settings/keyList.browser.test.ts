@@ -52,6 +52,23 @@ inBrowser('the list of keys on the settings page', () => {
     expect(await gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
   });
 
+  test('an open menu stays beside its button when the page scrolls', async () => {
+    const of = await makeOrganisation(gateway);
+    for (let at = 0; at < 20; at++) await makeKey(gateway, of, { name: `key ${at}` });
+    const page = await visit(of);
+    await press(page, 'Actions for key 10');
+    const gap = async (): Promise<number> => {
+      const menu = await page.getByRole('menu', { name: 'Actions for key 10' }).boundingBox();
+      return menu!.y - (await button(page, 'Actions for key 10').boundingBox())!.y;
+    };
+    const before = await gap();
+    await page.evaluate('scrollBy(0, 100)');
+    await eventually(() => page.evaluate('scrollY === 100'));
+    await eventually(async () => (await gap()) === before);
+    await page.getByRole('menuitem', { name: 'Usage' }).click();
+    await heading(page, 'key 10').waitFor();
+  });
+
   test('the focus stays in the list when rows change, even behind a dialog', async () => {
     const of = await makeOrganisation(gateway);
     for (const name of ['first', 'second', 'third']) await makeKey(gateway, of, { name });

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /* A button that opens a menu of actions (the menu button of WAI-ARIA's practices). */
 
@@ -13,22 +13,22 @@ type Toggle = Pick<ToggleEvent, 'newState'>;
 
 /** The distances from its button and from the edge of the window, and about how high an item is, in pixels. */
 const [GAP, MARGIN, ITEM] = [4, 16, 40];
+const MOVES = ['scroll', 'resize'];
 
 /** `label` names the button and the menu. */
 export function Menu({ label, items }: { label: string; items: readonly Item[] }): JSX.Element {
   const button = useRef<HTMLButtonElement>(null);
   const menu = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
   useLayoutEffect(() => {
     if (button.current) button.current.popoverTargetElement = menu.current;
   });
   const entries = (): HTMLElement[] => [...(menu.current?.querySelectorAll('button') ?? [])];
   const close = (): void => menu.current?.hidePopover();
 
-  const place = ({ newState }: Toggle): void => {
-    const isOpen = newState === 'open';
+  /** Puts the menu beside its button. */
+  const place = (): void => {
     if (!button.current || !menu.current) return;
-    button.current.setAttribute('aria-expanded', String(isOpen));
-    if (!isOpen) return;
     const { top, bottom, left, right } = button.current.getBoundingClientRect();
     const { clientWidth: width } = document.documentElement;
     const height = items.length * ITEM;
@@ -41,12 +41,23 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
     style.top = isBelow ? `${bottom + GAP}px` : 'auto';
     style.bottom = isBelow ? 'auto' : `${innerHeight - top + GAP}px`;
   };
-  const opened = ({ newState }: Toggle): void => {
-    if (newState !== 'open') return;
-    if (!menu.current?.contains(document.activeElement)) entries()[0]?.focus({ preventScroll: true });
-    // it stays where it is while its button moves
-    for (const event of ['scroll', 'resize']) addEventListener(event, close, { once: true, passive: true });
+  const toggling = ({ newState }: Toggle): void => {
+    if (newState === 'open') place();
   };
+  const toggled = ({ newState }: Toggle): void => {
+    setOpen(newState === 'open');
+    if (newState === 'open' && !menu.current?.contains(document.activeElement))
+      entries()[0]?.focus({ preventScroll: true });
+  };
+  useEffect(() => {
+    if (!isOpen) return;
+    // its button moves: also by a scroll that began before it was open, or in a list that scrolls by itself
+    const options = { capture: true, passive: true };
+    for (const event of MOVES) addEventListener(event, place, options);
+    return () => {
+      for (const event of MOVES) removeEventListener(event, place, options);
+    };
+  });
   const openBy = (event: KeyboardEvent): void => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     event.preventDefault();
@@ -77,7 +88,7 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
         class="button menu-button"
         type="button"
         aria-haspopup="menu"
-        aria-expanded="false"
+        aria-expanded={isOpen}
         aria-label={label}
         ref={button}
         onKeyDown={openBy}
@@ -90,8 +101,8 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
         popover="auto"
         aria-label={label}
         ref={menu}
-        onBeforeToggle={place}
-        onToggle={opened}
+        onBeforeToggle={toggling}
+        onToggle={toggled}
         onKeyDown={move}
       >
         {items.map(({ text, does, isDangerous }) => (
