@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY tools/build.js tools/
 COPY web web
+COPY clients/typescript/src clients/typescript/src
 COPY src src
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 

@@ -24,13 +24,13 @@ const AZURE_HOST = '168.63.129.16';
 /** Whether an address is one that anybody on the internet could connect to. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
-  // an IPv4 address inside an IPv6 one is judged as that
+  // an IPv4 address inside an IPv6 one counts as IPv4
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false;
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
-/** What follows an address that is refused although it could be opened. */
+/** Why an address is refused that WEBHOOK_ALLOWED_RANGES could allow. */
 export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 
 /** `ranges` are allowed although they are not public, and without TLS too. */
@@ -38,7 +38,7 @@ export function addressPolicy(ranges: readonly string[]) {
   const isOpened = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
     /** @throws RefusedAddress */
-    judge(address: string, protocol: string): void {
+    require(address: string, protocol: string): void {
       if (isOpened(address)) return;
       if (!isPublic(address)) throw new RefusedAddress(`${address} ${NOT_PUBLIC_ADDRESS}`);
       if (protocol !== 'https:') throw new RefusedAddress('only https is allowed');
@@ -71,8 +71,8 @@ export function endpointUrl(text: string, policy: AddressPolicy): URL {
   if (url.port === '0') throw new RefusedAddress('must have another port than 0');
   url.hash = '';
   const literal = literalOf(url);
-  if (literal !== undefined) policy.judge(literal, url.protocol);
-  else if (isLocalhost(url.hostname)) policy.judge(LOOPBACK[0] ?? '', url.protocol);
+  if (literal !== undefined) policy.require(literal, url.protocol);
+  else if (isLocalhost(url.hostname)) policy.require(LOOPBACK[0] ?? '', url.protocol);
   return url;
 }
 
@@ -83,14 +83,14 @@ export function isLocalhost(name: string): boolean {
   return /(^|\.)localhost\.?$/i.test(name);
 }
 
-/* The addresses of names, judged before any is connected to. */
+/* The addresses of names, checked before connecting to any of them. */
 
 /** The addresses of a name; none if it has none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** How long a DNS server may take, in milliseconds, and how often it is asked. */
 const DNS = { timeout: 2000, tries: 2 } as const;
-/** The same for a name that does not exist, whose servers do not answer, or that is not public: it would tell what is inside. */
+/** The same for a name that does not exist, does not resolve in time, or is not public: the difference would reveal internal names. */
 const NOT_PUBLIC = 'has no public address';
 
 /**
@@ -117,14 +117,14 @@ export async function requireOpened(url: URL, resolve: Resolve, policy: AddressP
   throw new RefusedAddress('must begin with https://: its address is not one that is opened for http');
 }
 
-/** A lookup for connections that gives only judged addresses: one that is refused refuses the name. */
-export function judgedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
+/** A lookup for connections that returns only allowed addresses: one that is refused refuses the name. */
+export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
   const find = async (name: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await resolve(name);
     if (addresses.length === 0) throw new RefusedAddress(NOT_PUBLIC);
     return addresses.map((address) => {
       try {
-        policy.judge(address, protocol);
+        policy.require(address, protocol);
       } catch {
         throw new RefusedAddress(
           protocol === 'https:' ? NOT_PUBLIC : 'must be https: its address is not one that is opened for http',

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { shorten } from '../errors';
 import { HOUR, retryAfterOf } from '../units';
-import { type AddressPolicy, dnsNames, judgedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
+import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 
 /* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
 
@@ -22,6 +22,8 @@ export interface WebhookAttempt {
 export interface Attempt extends WebhookAttempt {
   /** For how long the receiver asks to be left alone, in milliseconds. */
   readonly retryAfter?: number;
+  /** Whether no connection was made, so that nobody has seen the event. */
+  readonly isUnreached?: boolean;
 }
 
 type Outcome = Omit<Attempt, 'at' | 'ms'>;
@@ -52,8 +54,10 @@ const MOST_INFORMED = 10;
 const MOST_SOCKETS = 128;
 const MOST_FREE = 64;
 const FREE_FOR = 5000;
-/** What a connection says that the other side has closed: to a reader, and to a writer. */
+/** Errors of a connection that the other side has closed: of reading, and of writing. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
+/** What says that there is no connection. */
+const UNREACHED = /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const NO_ANSWER = 'the connection was closed without an answer';
 /** Most that a `Retry-After` can ask for, in milliseconds. */
 const MOST_RETRY_AFTER = HOUR;
@@ -75,26 +79,26 @@ export function createPoster({
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
     const literal = literalOf(url);
     // a lookup is not called for it
-    if (literal !== undefined) policy.judge(literal, protocol);
+    if (literal !== undefined) policy.require(literal, protocol);
     const sent = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
       // another kept connection may be as dead, and each could have been read before it was closed
       agent: isAgain ? false : agents[protocol],
-      lookup: judgedLookup(resolve, policy, protocol),
+      lookup: checkedLookup(resolve, policy, protocol),
       maxHeaderSize: MOST_HEADER_BYTES,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
     sent.on('socket', (socket) => {
-      if (socket.connecting) judgeConnection(socket, protocol);
+      if (socket.connecting) checkConnection(socket, protocol);
     });
     return sent.end(body);
   }
 
-  function judgeConnection(socket: Socket, protocol: string): void {
+  function checkConnection(socket: Socket, protocol: string): void {
     // before the listener that sends what waits for the connection
     socket.prependOnceListener('connect', () => {
       try {
-        policy.judge(socket.remoteAddress ?? '', protocol);
+        policy.require(socket.remoteAddress ?? '', protocol);
       } catch {
         socket.destroy(new RefusedAddress('was connected to an address that is not public'));
       }
@@ -144,7 +148,8 @@ export function createPoster({
         if (outcome === 'again') throw new Error(NO_ANSWER);
         return done(outcome);
       } catch (error) {
-        return done({ ok: false, status: null, error: explain(error), answer: null });
+        const isUnreached = UNREACHED.test(causeOf(error).code ?? '');
+        return done({ ok: false, status: null, error: explain(error), answer: null, isUnreached });
       }
     },
     close(): void {
@@ -183,7 +188,7 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MOST_RETRY_AFTER) }) };
 }
 
-/** What people are told of errors of the system, by code. */
+/** System errors in words, by code. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -200,10 +205,16 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
+/** The error itself, or of several addresses the first one's. */
+function causeOf(error: unknown): SystemError {
+  const { errors: [first] = [] } = error as SystemError;
+  return first === undefined ? (error as SystemError) : causeOf(first);
+}
+
 function explain(error: unknown): string {
-  if (error instanceof RefusedAddress) return `the URL ${error.message}`;
-  const { code = '', message = '', errors: [first] = [] } = error as SystemError;
-  if (first !== undefined) return explain(first);
+  const cause = causeOf(error);
+  if (cause instanceof RefusedAddress) return `the URL ${cause.message}`;
+  const { code = '', message = '' } = cause;
   if (/CERT|SELF_SIGNED|TLS|SSL|EPROTO/.test(code)) return `TLS failed: ${shorten(message, 200)}`;
   return EXPLAINED[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : shorten(message, 200));
 }

@@ -98,7 +98,7 @@ test('the connected address is checked too, before anything is sent', async () =
   const policy = {
     isOpened: () => false,
     allowsPlain: true,
-    judge: () => {
+    require: () => {
       if ((calls += 1) > 1) throw new Error('private');
     },
   };
