@@ -10,7 +10,7 @@ import type { ScopeName } from '../auth/scopes';
 import { normaliseKeys } from '../schema/callerKeys';
 import { type Access, accessOf } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
-import type { Merge } from '../schema/resolvers';
+import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
 import type { RequestContext } from './context';
@@ -41,7 +41,7 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 
 interface GuardOptions {
   readonly resolvers: Resolvers;
-  /** The scopes that hear of any event. */
+  /** A key needs one of these scopes to receive any events. */
   readonly eventScopes: readonly ScopeName[];
   /** Whether access and arguments of root fields are checked before: by REST and MCP. */
   readonly rootsAreChecked: boolean;

@@ -1,3 +1,4 @@
+import type { Organisation } from '../auth/principal';
 import { directiveOf, namedType, type Sdl } from './sdl';
 import type { StoredType, Types } from './storedTypes';
 
@@ -22,6 +23,9 @@ export interface BulkUpsert {
   /** Type of what it says of one element; empty if it says nothing. */
   readonly result: string;
 }
+
+/** The object after an upsert, without its id and times, from the existing one if there is one. */
+export type Merge = (existing: object | undefined, element: object, organisation: Organisation) => object;
 
 /** What can become of an element. */
 export const OUTCOMES = ['created', 'updated', 'unchanged', 'failed'] as const;

@@ -17,7 +17,7 @@ const REPEATED_POINTER = 120;
 export const MOST_VALUES = 10_000;
 
 /** An element, validated before any lookup. */
-export interface Judged {
+export interface ValidatedElement {
   /** Pointer to the element: /products/3. */
   readonly at: string;
   /** As sent, but with the key and, if it has no faults, zeros normalised. */
@@ -46,30 +46,35 @@ interface Keyed {
 }
 
 /** Validates each element individually, and its key against those before it. */
-export async function judge(
+export async function validateElements(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
   check: Check,
   pace: Pace,
-): Promise<Judged[]> {
+): Promise<ValidatedElement[]> {
   const seen = new Map<string, number>();
-  const judged: Judged[] = [];
+  const validated: ValidatedElement[] = [];
   let listed = 0;
   for (const [index, sent] of elements.entries()) {
     const pause = pace();
     if (pause) await pause;
     // faults that the response has no room for are only counted
     const room = listed < LISTED_OF_CALL ? ROOMY : FULL;
-    const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));
+    const one = validateOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));
     listed += Math.min(LISTED_OF_ELEMENT, one.count);
     const first = one.key === null ? undefined : seen.get(one.key);
     if (one.key !== null && first === undefined) seen.set(one.key, index);
-    judged.push(first === undefined ? one : asRepeated(one, member, first));
+    validated.push(first === undefined ? one : asRepeated(one, member, first));
   }
-  return judged;
+  return validated;
 }
 
-function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
+function validateOne(
+  sent: unknown,
+  at: string,
+  member: string,
+  check: (element: unknown) => Findings,
+): ValidatedElement {
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...placed(checked(sent, check), at) };
@@ -86,7 +91,7 @@ function checked(element: unknown, check: (element: unknown) => Findings): Findi
   return found;
 }
 
-function asRepeated(one: Judged, member: string, first: number): Judged {
+function asRepeated(one: ValidatedElement, member: string, first: number): ValidatedElement {
   const detail = `is the same as in element ${String(first)} of this call`;
   return withFaults(one, [{ pointer: `${one.at}/${member}`, code: 'duplicate', detail }]);
 }
@@ -99,11 +104,11 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
   return faults.some((fault) => fault.pointer === pointer);
 }
 
-type Faults = Pick<Judged, 'faults' | 'count' | 'isCut'>;
+type Faults = Pick<ValidatedElement, 'faults' | 'count' | 'isCut'>;
 
-export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
-  if (more.length === 0) return judged;
-  return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
+export function withFaults<T extends Faults>(validated: T, more: readonly Fault[]): T {
+  if (more.length === 0) return validated;
+  return { ...validated, faults: [...validated.faults, ...more], count: validated.count + more.length };
 }
 
 /** Faults of form, then those of texts, which a check by schema does not see. */
@@ -132,7 +137,7 @@ function shortened(text: string, most: number): string {
 }
 
 /** Returns the faults to list of each element. Call it in the order of the elements. */
-export function faultLister(): (judged: Judged) => readonly Fault[] {
+export function faultLister(): (validated: ValidatedElement) => readonly Fault[] {
   let left = LISTED_OF_CALL;
   return ({ at: pointer, faults, count: all, isCut }) => {
     const room = Math.min(left, LISTED_OF_ELEMENT);

@@ -5,14 +5,21 @@ import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import { READ_WITHIN } from '../database/native';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
-import type { Merge } from '../schema/resolvers';
 import { published } from '../schema/model';
-import type { BulkUpsert, Outcome } from '../schema/upserts';
+import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { type ChangeArguments, changeObject } from './change';
 import type { Resource } from './resource';
 import { admitChanges, noteChanges } from './unrecorded';
 import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
-import { faultLister, hasFaultAt, isObject, judge, type Judged, LISTED_OF_CALL, withFaults } from './elementFaults';
+import {
+  faultLister,
+  hasFaultAt,
+  isObject,
+  validateElements,
+  type ValidatedElement,
+  LISTED_OF_CALL,
+  withFaults,
+} from './elementFaults';
 
 /**
  * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction with one
@@ -37,7 +44,7 @@ export interface UpsertSpec<Document extends Stored, Input extends object> {
   readonly rules?: (given: Input) => readonly Fault[];
 }
 
-/** What it does, and what the SDL says of its calls. */
+/** The spec, with what the SDL says of the call. */
 type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
 
 interface UpsertResult {
@@ -102,13 +109,13 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (!dryRun) await admitChanges(context);
-  const judged = await judge(elements, spec, check, data.pace());
+  const validated = await validateElements(elements, spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
       let stored = 0;
       const done = await context.write(
         async (session, now) => {
-          const steps = await plan(context, spec, judged, session, now);
+          const steps = await plan(context, spec, validated, session, now);
           if (isAtomic) refuseFaults(steps);
           const changed = steps.flatMap((found) =>
             found.outcome === 'created' || found.outcome === 'updated'
@@ -140,16 +147,16 @@ interface Sound<Document> {
   readonly before: Document | undefined;
 }
 
-type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
+type Step<Document> = { readonly of: ValidatedElement } & ({ readonly outcome: 'failed' } | Sound<Document>);
 
 async function plan<Document extends Stored, Input extends object>(
   { data, principal }: RequestContext,
   spec: Bulk<Document, Input>,
-  judged: readonly Judged[],
+  validated: readonly ValidatedElement[],
   session: ClientSession,
   now: Date,
 ): Promise<Step<Document>[]> {
-  const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
+  const keys = validated.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
   const rows = await data
     .collection(spec.collection)
     .find<Document>({ [spec.key]: { $in: keys.map(({ key }) => key) } } as object, {
@@ -158,25 +165,28 @@ async function plan<Document extends Stored, Input extends object>(
       maxTimeMS: READ_WITHIN,
     })
     .toArray();
-  const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
+  const byKey = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
   const pace = data.pace();
   const steps: Step<Document>[] = [];
-  for (const one of judged) {
+  for (const one of validated) {
     const pause = pace();
     if (pause) await pause;
-    const stands = existing.get(one.key);
-    const of = withRules(withFaults(one, faultsBeside(stands, one, spec)), spec);
+    const existing = byKey.get(one.key);
+    const of = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
     steps.push(
       of.count > 0
         ? { of, outcome: 'failed' }
-        : { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) },
+        : { of, ...step(existing, spec.merge(existing, of.element as Input, principal.organisation), now) },
     );
   }
   return steps;
 }
 
 /** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
-function withRules<Input extends object>(one: Judged, { rules }: Pick<UpsertSpec<never, Input>, 'rules'>): Judged {
+function withRules<Input extends object>(
+  one: ValidatedElement,
+  { rules }: Pick<UpsertSpec<never, Input>, 'rules'>,
+): ValidatedElement {
   if (one.count > 0 || !rules) return one;
   const faults = rules(one.element as Input);
   return withFaults(
@@ -188,7 +198,7 @@ function withRules<Input extends object>(one: Judged, { rules }: Pick<UpsertSpec
 /** Faults of an element in relation to the existing object with its key, if any. */
 function faultsBeside(
   existing: Stored | undefined,
-  { at, element, key, faults }: Judged,
+  { at, element, key, faults }: ValidatedElement,
   { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
 ): Fault[] {
   if (!isObject(element)) return [];
@@ -199,8 +209,8 @@ function faultsBeside(
     return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
   });
   const { id } = element;
-  const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
-  if (isJudged && id.toLowerCase() !== existing?._id) {
+  const isComparable = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
+  if (isComparable && id.toLowerCase() !== existing?._id) {
     const detail = existing
       ? `is not the id of the object with this ${member}`
       : `must not be set: there is no object with this ${member} yet`;

@@ -1,5 +1,5 @@
 import { type Pace, paceOf } from '../../src/database/courtesy';
-import { judge, MOST_VALUES } from '../../src/stored/elementFaults';
+import { validateElements, MOST_VALUES } from '../../src/stored/elementFaults';
 import { normalisedIn } from '../support/normalised';
 
 const LIST = { list: 'products', key: 'sku' };
@@ -13,28 +13,33 @@ const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', de
 
 test('keeps at most as many errors per element as a call lists, and counts all', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));
-  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7, isCut: false }), NEVER);
-  expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
+  const validated = await validateElements(
+    Array(1000).fill({ sku: 1 }),
+    LIST,
+    () => ({ faults, more: 7, isCut: false }),
+    NEVER,
+  );
+  expect(validated.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
 });
 
 test('keeps all faults of an element only while the response has room for them', async () => {
   const most: (number | undefined)[] = [];
-  const check: Parameters<typeof judge>[2] = (_element, room) => {
+  const check: Parameters<typeof validateElements>[2] = (_element, room) => {
     most.push(room?.kept);
     return { faults: [fault(0)], more: 3, isCut: false };
   };
-  const judged = await judge(Array(30).fill({}), LIST, check, NEVER);
+  const validated = await validateElements(Array(30).fill({}), LIST, check, NEVER);
   // 25 elements list four faults each
   expect(most).toEqual([...Array(25).fill(100), ...Array(5).fill(1)]);
-  expect(judged.map(({ count }) => count)).toEqual(Array(30).fill(4));
+  expect(validated.map(({ count }) => count)).toEqual(Array(30).fill(4));
 });
 
 test('counts the broken texts of an element only until there are enough', async () => {
   const texts = Array.from({ length: 900 }, () => '\u0000');
-  const sound: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
-  const judged = await judge(Array(30).fill({ texts }), LIST, sound, NEVER);
+  const sound: Parameters<typeof validateElements>[2] = () => ({ faults: [], more: 0, isCut: false });
+  const validated = await validateElements(Array(30).fill({ texts }), LIST, sound, NEVER);
   // ten elements fill the call
-  expect(judged.map(({ count, isCut }) => [count, isCut])).toEqual([
+  expect(validated.map(({ count, isCut }) => [count, isCut])).toEqual([
     ...Array(10).fill([200, true]),
     ...Array(20).fill([21, true]),
   ]);
@@ -48,18 +53,18 @@ test('searches for lone surrogates only as deep as valid elements are nested', a
       return depth < 1000 ? nested : 'x';
     },
   };
-  await judge([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), NEVER);
+  await validateElements([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), NEVER);
   expect(depth).toBeLessThan(20);
 });
 
 test('a key longer than any valid one is checked without being normalised', async () => {
   const sku = `a${'\u0301'.repeat(30_000)}${'\u0327'.repeat(30_000)}`;
   const checked: unknown[] = [];
-  const check: Parameters<typeof judge>[2] = (element) => {
+  const check: Parameters<typeof validateElements>[2] = (element) => {
     checked.push(element);
     return { faults: [fault(0)], more: 0, isCut: false };
   };
-  expect(await normalisedIn(() => judge([{ sku }], LIST, check, NEVER))).toEqual([]);
+  expect(await normalisedIn(() => validateElements([{ sku }], LIST, check, NEVER))).toEqual([]);
   expect(checked).toEqual([{ sku }]);
 });
 
@@ -71,24 +76,24 @@ test('of an element with a fault, no more values are looked at than a valid one 
       return Reflect.get(target, name) as unknown;
     },
   });
-  const wrong: Parameters<typeof judge>[2] = () => ({ faults: [fault(0)], more: 0, isCut: false });
-  await judge([{ sku: '\u0000', name: list }], LIST, wrong, NEVER);
+  const wrong: Parameters<typeof validateElements>[2] = () => ({ faults: [fault(0)], more: 0, isCut: false });
+  await validateElements([{ sku: '\u0000', name: list }], LIST, wrong, NEVER);
   expect(looked).toBeLessThanOrEqual(2 * MOST_VALUES);
 });
 
 test('gives way after each slice of time, but not during a small call', async () => {
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
-  const took = (ms: number): Parameters<typeof judge>[2] => {
+  const took = (ms: number): Parameters<typeof validateElements>[2] => {
     return () => {
       now += ms;
       return { faults: [], more: 0, isCut: false };
     };
   };
-  await judge(Array(90).fill({}), LIST, took(0.1), paceOf(PAUSE));
+  await validateElements(Array(90).fill({}), LIST, took(0.1), paceOf(PAUSE));
   expect(pauses).toBe(0);
   // ten times in a second, however few the elements
-  await judge(Array(100).fill({}), LIST, took(5), paceOf(PAUSE));
+  await validateElements(Array(100).fill({}), LIST, took(5), paceOf(PAUSE));
   expect(pauses).toBe(49);
   clock.mockRestore();
 });

@@ -1,6 +1,8 @@
 import { parse } from 'graphql';
-import { collections } from '../../src/resources';
+import type { Resolvers } from '../../src/operations/run';
+import { collections, resolvers } from '../../src/resources';
 import type { CheckedResource } from '../../src/schema/checks/errors';
+import type { Merge } from '../../src/schema/upserts';
 import { broken, type Case, lintOf, SDL } from '../support/brokenSchema';
 
 /* Breaks the published schema in ways that neither show nor lose data; the linter must say what to write where. */
@@ -230,4 +232,58 @@ test.each([
   expect(lintOf(parse(SDL), { own: { [type]: { [member]: () => null } } })).toContain(
     `${type}.${member} has a resolver, but is stored, so that an import requires it: remove one of them`,
   );
+});
+
+/* What the code of a merge does is only found by trying it. */
+
+/** The SDL with a member added to the stored type and to the input of its elements. */
+function both(member: string, input = member): ReturnType<typeof broken> {
+  const sdl = SDL.replace(/(type Product @stored[^{]*\{)/, `$1 ${member}`);
+  return parse(sdl.replace(/(input ProductUpsert \{)/, `$1 ${input}`));
+}
+
+test.each<[sentence: string, document: ReturnType<typeof broken>]>([
+  ['ProductUpsert.weight is not stored by Mutation.upsert_products', both('weight: Int')],
+  ['Product.weight is lost when Mutation.upsert_products changes another member: keep that', both('weight: Int', '')],
+  ['Mutation.upsert_products could store null as Product.weight: require it', both('weight: Int!', '')],
+  [
+    'billing_address is not stored',
+    broken(['', /(input CustomerUpsert \{[^}]*billing_address: )AddressInput/, '$1String']),
+  ],
+  ['could store null as Address.city', broken(['', /(input AddressInput [^}]*city: .*?)required: true, /, '$1'])],
+])('%s: a merge that loses a member is found', (sentence, document) => {
+  expect(lintOf(document)).toContain(sentence);
+});
+
+/** The resolvers with another merge of products. */
+function merging(merge: (merge: Merge) => Merge): Resolvers {
+  const known = resolvers.Mutation!.upsert_products!;
+  return { Mutation: { upsert_products: Object.assign(() => null, { merge: merge(known.merge!) }) } };
+}
+
+test.each<[sentence: string, merge: (merge: Merge) => Merge]>([
+  [
+    'Product.active is lost when Mutation.upsert_products changes another member',
+    (merge) =>
+      (...[existing, element, organisation]) => ({
+        ...merge(existing, element, organisation),
+        active: (element as { active?: boolean | null }).active ?? true,
+      }),
+  ],
+  [
+    'Mutation.upsert_products could store null as Product.uom',
+    (merge) =>
+      (...[existing, element, organisation]) => ({
+        ...merge(existing, element, organisation),
+        ...('uom' in element && { uom: element.uom }),
+      }),
+  ],
+  [
+    'Mutation.upsert_products fails with a valid element: the merge of products throws Error: no',
+    () => () => {
+      throw new Error('no');
+    },
+  ],
+])('%s: another merge is found', (sentence, merge) => {
+  expect(lintOf(parse(SDL), { own: merging(merge) })).toContain(sentence);
 });

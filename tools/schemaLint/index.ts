@@ -1,9 +1,9 @@
-import { type CheckedResource, linesOf } from '../../src/schema/checks/errors';
+import { type CheckedResource, linesOf, type ResolverTable } from '../../src/schema/checks/errors';
 import type { SchemaModel } from '../../src/schema/model';
-import type { ResolverTable } from '../../src/schema/resolvers';
 import { CONSTRAINTS } from './constraints';
 import { DIRECTIVES } from './directives';
 import { LISTS } from './lists';
+import { MERGES } from './merges';
 import { apply, modelOf, type Rules } from './model';
 import { ROUTES } from './routes';
 import { STORED } from './stored';
@@ -14,7 +14,7 @@ import { WRITES } from './writes';
  * that does not do what it says. For whoever writes SDL.
  */
 
-export const RULES: Rules = { ...DIRECTIVES, ...ROUTES, ...CONSTRAINTS, ...LISTS, ...STORED, ...WRITES };
+export const RULES: Rules = { ...DIRECTIVES, ...ROUTES, ...CONSTRAINTS, ...LISTS, ...STORED, ...WRITES, ...MERGES };
 
 /** What is wrong with a schema that starts, a line each. */
 export function lint(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): string[] {

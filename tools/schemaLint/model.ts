@@ -1,7 +1,13 @@
 import { type ASTNode, buildASTSchema, type GraphQLSchema } from 'graphql';
-import { type Checked, type CheckedResource, errorsAt, nodeOf, type SchemaError } from '../../src/schema/checks/errors';
+import {
+  type Checked,
+  type CheckedResource,
+  errorsAt,
+  nodeOf,
+  type ResolverTable,
+  type SchemaError,
+} from '../../src/schema/checks/errors';
 import type { SchemaModel } from '../../src/schema/model';
-import type { ResolverTable } from '../../src/schema/resolvers';
 import { directiveOf, type RootType } from '../../src/schema/sdl';
 import type { Relation, StoredType } from '../../src/schema/storedTypes';
 import type { BulkUpsert } from '../../src/schema/upserts';

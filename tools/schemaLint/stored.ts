@@ -65,7 +65,7 @@ export const STORED: Rules = {
       return [
         !isListed &&
           !ownerOf(stored, sdl.stored.values()) &&
-          `is @stored, but no Query.${collection} lists it: add one that returns ${type}Page, since its scope decides who hears of changes`,
+          `is @stored, but no Query.${collection} lists it: add one that returns ${type}Page, since its scope decides who gets its events`,
       ];
     },
   },

@@ -3,8 +3,8 @@ import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { operatorModel, published, SchemaModel } from '../model';
 import { readOperatorDocument } from '../operatorDocument';
-import type { ResolverTable } from '../resolvers';
 import { readDocument, type Sdl } from '../sdl';
+import type { Merge } from '../upserts';
 
 /** A resource of the server, to check the SDL against. */
 export interface CheckedResource {
@@ -16,6 +16,9 @@ export interface CheckedResource {
   }[];
 }
 
+/** Resolvers by type and field, as far as the checks look at them. */
+export type ResolverTable = Readonly<Record<string, Readonly<Record<string, { readonly merge?: Merge }>>>>;
+
 /** The SDL and what serves it. */
 export interface Checked {
   readonly sdl: SchemaModel;
@@ -23,7 +26,7 @@ export interface Checked {
   readonly resources: ReadonlyMap<string, CheckedResource>;
 }
 
-/** A fault of the schema: a sentence that says what to write, and where in the SDL, unless it is about a table of the code. */
+/** A schema error: a sentence that says what to write, and its node in the SDL, unless it is about a table in the code. */
 export interface SchemaError {
   readonly node?: ASTNode | undefined;
   readonly text: string;
@@ -58,7 +61,7 @@ export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly S
   const read = sdl === published ? readDocument : sdl === operatorModel() ? readOperatorDocument : undefined;
   const located = read ? new SchemaModel(read()) : sdl;
   const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
-  // the same sentence again is about the same fault
+  // the same sentence again reports the same error
   return [...new Map(lines.toReversed()).values()].toReversed();
 }
 

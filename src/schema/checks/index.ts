@@ -12,7 +12,6 @@ import { NEEDED_ROLES } from '../../auth/roles';
 import { SCOPES } from '../../auth/scopes';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
 import type { SchemaModel } from '../model';
-import type { ResolverTable } from '../resolvers';
 import { scalars } from '../scalars';
 import {
   directiveOf,
@@ -27,16 +26,25 @@ import {
   SUBSCRIPTION,
 } from '../sdl';
 import type { StoredType, Types } from '../storedTypes';
-import { type Checked, type CheckedResource, errorsAt, errorsOf, linesOf, nodeOf, type SchemaError } from './errors';
+import {
+  type Checked,
+  type CheckedResource,
+  errorsAt,
+  errorsOf,
+  linesOf,
+  nodeOf,
+  type ResolverTable,
+  type SchemaError,
+} from './errors';
 import { listErrors } from './lists';
-import { upsertErrors } from './upserts';
+import { writeErrors } from './writes';
 
 /*
- * What stops the start: faults of the schema that would show data to the wrong callers or lose some. The linter of the schema
- * (tools/schemaLint) says the rest.
+ * What stops the start: schema errors that would show data to the wrong callers or lose some. The schema linter
+ * (tools/schemaLint) reports the rest.
  */
 
-/** Refuses a schema that would show or lose data. @throws Error with a line per fault, each with what to change where */
+/** Refuses a schema that would show or lose data. @throws Error with a line per error: where, and what to change */
 export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): void {
   const lines = linesOf(sdl, (one) => schemaErrors(one, resolvers, resources));
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
@@ -69,7 +77,7 @@ export function schemaErrors(
     ...callerErrors(sdl),
     ...personalErrors(sdl),
     ...listErrors(checked),
-    ...upsertErrors(checked),
+    ...writeErrors(checked),
   ];
 }
 
@@ -84,7 +92,7 @@ function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
   );
 }
 
-/** What the code knows of enums: permissions that it would not ask for, and comparisons that it could not make. */
+/** Enums that the code must know in full: permissions to check, and comparisons to make. */
 const KNOWN = [
   { name: 'Scope', file: 'src/auth/scopes.ts', values: Object.keys(SCOPES) },
   { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(NEEDED_ROLES) },
@@ -130,12 +138,12 @@ function fieldErrors({ sdl, resolvers, resources }: Checked, type: string, field
   const role = access?.role;
   const given = Object.keys(access ?? {});
   const stored = isRoot ? shownType(field, sdl.stored) : undefined;
-  // what a resource derives, it lacks for one reason
+  // a missing resource is reported once, not for each resolver that would follow from it
   const isDerived = [stored, sdl.stored.get(type), relatedType(sdl, field)].some(
     (one) => one && !resources.has(one.collection),
   );
   const isResolved = resolvers[type]?.[field.name.value] !== undefined || isDerived;
-  // no list of all that is stored has an end
+  // an unpaged list of stored objects has no limit
   if (stored && isListType(field.type))
     return errorsAt(field, `${place} is a list of ${stored.type}: write ${stored.type}Page`);
   return errorsAt(
@@ -183,7 +191,7 @@ function readErrors(field: FieldDefinitionNode, place: string, { type, collectio
     isOpen && `${place} has @access without a scope, so any key could read each ${type}: name one`,
     !isOpen &&
       field.name.value === collection &&
-      `${place} has @access without scope, which decides who hears of changes of ${collection}: use a single scope`,
+      `${place} has @access without scope, which decides who gets events of ${collection}: use a single scope`,
   ];
 }
 
@@ -216,7 +224,7 @@ function routeErrors({ roots }: Sdl): SchemaError[] {
   });
 }
 
-/** Finds writes that keys may make which were given to read. */
+/** Finds writes that keys made for reading could call. */
 function scopeErrors({ roots }: Sdl): SchemaError[] {
   const of = (root: RootType) => roots.flatMap(({ kind, field }) => (kind === root ? [field] : []));
   const readers = new Map(of('Query').map((field) => [directiveOf(field, 'access')?.scope, field.name.value]));

@@ -1,6 +1,6 @@
 import { type InputValueDefinitionNode, Kind } from 'graphql';
-import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../sdl';
-import type { StoredMember } from '../storedTypes';
+import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../../src/schema/sdl';
+import type { StoredMember } from '../../src/schema/storedTypes';
 
 /* Values of the types of a schema, to try code with: two of each, which differ. */
 

@@ -1,61 +1,24 @@
-import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
-import type { Organisation } from '../../auth/principal';
-import { IF_MATCH } from '../entityTags';
-import { ERASED_AT } from '../personal';
-import type { Merge } from '../resolvers';
-import { directiveOf, namedType, type Sdl } from '../sdl';
-import type { StoredMember, StoredType } from '../storedTypes';
-import type { BulkUpsert } from '../upserts';
-import { type Checked, errorsAt, type SchemaError } from './errors';
+import type { InputValueDefinitionNode } from 'graphql';
+import type { Organisation } from '../../src/auth/principal';
+import { errorsAt, type SchemaError } from '../../src/schema/checks/errors';
+import { ERASED_AT } from '../../src/schema/personal';
+import type { Sdl } from '../../src/schema/sdl';
+import type { StoredMember } from '../../src/schema/storedTypes';
+import type { BulkUpsert, Merge } from '../../src/schema/upserts';
+import type { Rules } from './model';
 import { changedElements, isNeeded, NESTED_OWN, sampleElement, storedSample } from './samples';
 
-/* Finds writes that would lose what callers send, or what is stored. */
+/* The merges of bulk upserts, which are code: tried with elements that differ in one member each. */
 
-export function upsertErrors({ sdl, resolvers }: Checked): SchemaError[] {
-  const ofUpserts = sdl.upserts.flatMap((upsert) => {
-    const ofInput = inputErrors(sdl, upsert.element, upsert.stored.type, upsert.stored.members);
-    const merge = resolvers.Mutation?.[upsert.operation]?.merge;
-    // a merge is only tried with elements that it can store
-    return ofInput.length > 0 || !merge ? ofInput : mergeErrors(sdl, upsert, merge);
-  });
-  const ofChanges = sdl.roots.flatMap(({ kind, field }) => {
-    const stored = kind === 'Mutation' ? sdl.stored.get(namedType(field.type)) : undefined;
-    return stored ? argumentErrors(sdl, field, stored) : [];
-  });
-  return [...ofUpserts, ...ofChanges];
-}
-
-/** Finds members of an input beside the type that its values are stored as. */
-function inputErrors(sdl: Sdl, input: string, type: string, members: readonly StoredMember[]): SchemaError[] {
-  return sdl.inputFieldsOf(input).flatMap((node) => {
-    const { value: name } = node.name;
-    const member = members.find((one) => one.name === name);
-    const isLost = `${input}.${name} is no member of ${type}, so it would be lost: add it there, or remove it`;
-    return member ? nestedErrors(sdl, node, member) : errorsAt(node, isLost);
-  });
-}
-
-function nestedErrors(sdl: Sdl, { type }: InputValueDefinitionNode, member: StoredMember): SchemaError[] {
-  const isNested = sdl.isInputObject(namedType(type)) && member.members.length > 0;
-  return isNested ? inputErrors(sdl, namedType(type), member.type, member.members) : [];
-}
-
-/** Finds arguments of a write of one object that are none of its members; those of a PATCH or PUT are nothing else. */
-function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType): SchemaError[] {
-  const { method = '', path = '' } = directiveOf(field, 'rest') ?? {};
-  const isChange = method === 'PATCH' || method === 'PUT';
-  return (field.arguments ?? []).flatMap((argument) => {
-    const { value: name } = argument.name;
-    const member = stored.members.find((one) => one.name === name);
-    if (member) return nestedErrors(sdl, argument, member);
-    const isLost = isChange && name !== IF_MATCH && !path.split('/').includes(`:${name}`);
-    return errorsAt(
-      argument,
-      isLost &&
-        `Mutation.${field.name.value}(${name}:) is no member of ${stored.type}, which a ${method} sets: add it there, or use POST`,
-    );
-  });
-}
+export const MERGES: Rules = {
+  merge: {
+    schema: ({ sdl, resolvers }) =>
+      sdl.upserts.flatMap((upsert) => {
+        const merge = resolvers.Mutation?.[upsert.operation]?.merge;
+        return merge ? mergeErrors(sdl, upsert, merge) : [];
+      }),
+  },
+};
 
 /** Members that a bulk upsert sets itself, or ignores. */
 const OWN: readonly string[] = ['id', ERASED_AT, 'created_at', 'updated_at'];
@@ -67,7 +30,6 @@ const ORGANISATION: Organisation = {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Tries a merge, which is code, with elements that differ in one member each. */
 function mergeErrors(sdl: Sdl, upsert: BulkUpsert, merge: Merge): SchemaError[] {
   const { operation, list, key, stored, element } = upsert;
   const place = `Mutation.${operation}`;
