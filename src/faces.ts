@@ -7,7 +7,6 @@ import type { Config } from './config';
 import type { Availability } from './database/availability';
 import type { Databases } from './database/connect';
 import { AppError } from './errors';
-import { EVENT_TYPES } from './events/types';
 import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
@@ -26,6 +25,7 @@ import type { createJobWorker } from './jobs/worker';
 import { operatorContextFactory } from './operator/context';
 import { operatorSchemas } from './published';
 import { createRestFace, OPERATOR_BASE, REST_BASE } from './rest';
+import { published } from './schema/model';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
@@ -89,7 +89,7 @@ export async function createFaces(options: FacesOptions) {
     limiter: metrics.counted('user', limiters.keys),
     failures: metrics.counted('address', limiters.failures),
     webhookPart: {
-      types: EVENT_TYPES.map(({ name }) => name),
+      types: published.eventTypes.map(({ name }) => name),
       canMake: webhookSettings(config).master !== undefined,
     },
     onError: logError('settings failed'),

@@ -136,7 +136,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   };
 }
 
-/** What limits and counts the requests in progress, and what goes on beside them. */
+/** What limits and counts the requests in progress, and the work in the background. */
 function createTraffic(
   { config, databases, control, logger, worker, workers = 1 }: GatewayOptions,
   { longest, openConnections, streams }: Carrier,

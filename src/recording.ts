@@ -133,13 +133,13 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
         record(exchange, face, ended - started, status);
-        // of a stream until it was open, since how long it goes on is up to its caller
+        // for a stream until it was open: how long it goes on is up to its caller
         const seconds = ((streaming ?? ended) - started) / 1000;
         metrics.requestFinished({ face, operation: log.operation, status, seconds });
         note(exchange, face, ended - started, status);
       });
     },
-    /** Writes what is left, of the counts unless the database does not answer. */
+    /** Writes what is left; the counts are lost if the database does not respond. */
     async stop(): Promise<void> {
       refusals.end();
       unavailables.end();
@@ -153,13 +153,13 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 }
 
 function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
-  // probes and scrapes say nothing that is not measured
+  // metrics count probes and scrapes already
   if (face === 'operation') return 'debug';
   // the operator has planned a move
   return unavailable && unavailable.reason !== 'moving' ? 'warn' : 'info';
 }
 
-/** Limits lines of a kind of which anyone can cause any number; `says` what the line about the others is about. */
+/** Limits log lines that anyone can cause in any number; `says` is what the line that counts the others is about. */
 function limitedLines(logger: Logger, says: string) {
   let written = 0;
   let left = new Map<string, number>();

@@ -28,7 +28,7 @@ export interface RateLimiter {
   consume(id: string, points?: number): Promise<RateState>;
 }
 
-/** Budget of a key, and that of its organisation unless the key's was spent before it was asked. */
+/** Budget of a key, and of its organisation unless that of the key ran out first. */
 export interface KeyRateState extends RateState {
   readonly organisation?: RateState;
 }
@@ -90,7 +90,7 @@ export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded')
 }
 
 /**
- * Limits what only strangers fail at, per address. The point is taken before the work and given back if it succeeds, so that neither one after
+ * Limits failed attempts without credentials, per address. The point is taken before the work and given back if it succeeds, so that neither one after
  * another nor many at once get more work done than the limit. Each `kind` has a budget of its own: a program with a revoked key must not keep
  * the people beside it from signing in to make another.
  */

@@ -26,7 +26,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /** Id in the key, if its checksum is right; not proof that the caller has that key. */
   readonly keyId?: string;
-  /** The key and its organisation, if the caller has shown to have the key, by its secret. */
+  /** The key and its organisation, once the caller has proved the key by its secret. */
   readonly owner?: { readonly key: string; readonly organisation: string };
 }
 
@@ -41,7 +41,7 @@ export interface AuthenticatorOptions {
   readonly countFailure: (address: string) => Promise<unknown>;
   /** The time by which keys expire, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Called with what each request's key was found to be: the stored key, null if there is none, undefined if it is malformed. */
+  /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
   readonly onFound?: (found: ApiKey | null | undefined) => void;
 }
 
@@ -79,7 +79,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       options.apiKeys.rehash?.(key, secret);
       return toPrincipal(key);
     },
-    /** Finds whose request it is, or why it is nobody's, and leaves no trace of it. */
+    /** Identifies the caller, or the reason why it is rejected, without recording anything. */
     recognise: async (authorization: string | undefined, address: string): Promise<KeyPrincipal | Refusal> => {
       const found = await find(authorization, address);
       return 'reason' in found ? found : toPrincipal(found.key);
@@ -117,7 +117,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
       return known.refusal;
     }
     const stored = await options.apiKeys.find(parsed.id);
-    // the other prefix, with a checksum that fits, makes another key of it
+    // with the other prefix and a matching checksum it would be another key
     const found = stored && token.startsWith(stored.prefix) ? stored : null;
     options.onFound?.(found);
     const matches = matchesAny(parsed.secret, found ?? undefined, peppers);
@@ -152,7 +152,7 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
   };
 }
 
-/** The copy of its organisation that a key has; one stored before there were states is of an active organisation. */
+/** A key's copy of its organisation; one stored before there were states counts as active. */
 function organisationOf({ organisation }: ApiKey): Organisation {
   return (organisation as Partial<Organisation>).state === undefined
     ? { ...organisation, state: 'active' }

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
-import { type Config, givenVariables, readConfig } from '../config';
-import { reachable } from '../config/gatewayUrl';
+import { type Config, givenVariables, reachable, readConfig } from '../config';
 import { unless, writeWhole } from '../database/embedded/recordFile';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
@@ -19,7 +18,7 @@ import type { Store } from './store';
 import { signInUrl } from '../organisations/sessions';
 import { note, paint, printJson, printPainted } from './terminal';
 
-/** The demo's defaults, which the environment overrides. */
+/** Defaults of the demo; the environment overrides them. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;
 
 /** `scopegate demo`. Resolves after it is stopped. */

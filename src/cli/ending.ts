@@ -9,26 +9,26 @@ export class CommandFailure extends Error {
   constructor(
     message: string,
     /** One of EXIT. */
-    readonly exitCode: number = EXIT.fault,
+    readonly exitCode: number = EXIT.failed,
   ) {
     super(message);
   }
 }
 
 /** Exit codes of every command. */
-export const EXIT = { done: 0, fault: 1, usage: 2, interrupted: 130 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 
 /** Wrong usage that is only detected while the command runs. */
 export function usageFailure(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage);
 }
 
-/** A command that its user interrupted; `next` says how to go on. */
+/** A command that its user interrupted; `next` says how to continue. */
 export function interrupted(next: string): CommandFailure {
   return new CommandFailure(`interrupted; ${next}`, EXIT.interrupted);
 }
 
-/** How to find an id that exists. */
+/** Where to look up an id. */
 const LISTED = {
   organisation: 'see scopegate org list',
   key: 'see scopegate key list --org ID',
@@ -54,7 +54,7 @@ export function messageOf(error: unknown): string {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof CommandFailure) return error.exitCode;
-  return isAbort(error) ? EXIT.interrupted : EXIT.fault;
+  return isAbort(error) ? EXIT.interrupted : EXIT.failed;
 }
 
 /** Whether this was thrown because the user interrupted the command. */
@@ -100,8 +100,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Runs `work`, which follows something, until it ends, a signal comes, or the reader of stdout has gone (`| head -1`); these are no
- * faults.
+ * Runs `work` until it ends, a signal arrives, or the reader of stdout is gone (`| head -1`); none of these is a failure.
  */
 export async function untilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const unread = new AbortController();

@@ -25,7 +25,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
     const customer = await data.collection(customers).findOne({ _id: id });
     if (!customer)
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
-    // once it is erased its name is no longer known, and running this again does no harm
+    // an erased customer has no name to confirm, and erasing it again is harmless
     if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
     const found = await eraseCustomer(data, id, signal);
     const changed = Object.values(found).some((count) => count > 0);

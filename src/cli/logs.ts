@@ -19,7 +19,7 @@ interface LogsOptions extends OrgOption {
   readonly limit: number;
 }
 
-/** Longest list of root fields that is stored; one of this length was cut (src/graphql). */
+/** Maximum length of the stored list of root fields; one this long was truncated (src/graphql). */
 const STORED = 200;
 /** Names that are shown. */
 const SHOWN = 2;
@@ -74,7 +74,7 @@ async function logs(options: LogsOptions): Promise<void> {
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,
     },
-    // a path can be as long as its caller likes, and a name too if there is no such field
+    // callers choose the length of paths and of unknown field names
     {
       json: options.json,
       limit: options.limit,
@@ -96,7 +96,7 @@ async function find(store: Store, { org, key, requestId, since, limit, json: _, 
   return since ? rows.filter(({ at }) => at >= since) : rows;
 }
 
-/** What may be the reason that nothing matches. */
+/** Why nothing may match. */
 async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
   return [
     'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
@@ -124,7 +124,7 @@ export function operationShown(operation: string | null): string {
   return [...names, ...(left > 0 ? [`+${String(left)}${isCut ? '…' : ''}`] : [])].join(' ');
 }
 
-/** What is wrong with an operation that was looked for in vain, or how else it may be stored. */
+/** Why no request of an operation was found: its name is unknown, or stored with others. */
 async function operationHint(operation: string): Promise<string> {
   // needed for this hint alone
   const { published } = await import('../schema/model.js');

@@ -10,7 +10,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   // an error outside a command still ends in a message; the embedded database stops with this process
   process.on('uncaughtException', (error) => {
     sayError(messageOf(error));
-    process.exit(EXIT.fault);
+    process.exit(EXIT.failed);
   });
   try {
     await createProgram().parseAsync(argv);

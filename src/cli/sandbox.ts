@@ -53,7 +53,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
     const data = await store.databases.open(await requireSandbox(store, id));
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
-    // retries of writes to what is gone are new writes
+    // a retry of a write to what is gone is a new write
     for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
@@ -85,7 +85,7 @@ async function empty(
 
 type Statuses = readonly string[];
 
-/** What can be advanced, and its times: in which statuses they are set, when they were not before, and in which they are null. */
+/** What can be advanced, and its times: the statuses in which a missing one is set to now, and those in which it is null. */
 const ADVANCED: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {
@@ -104,7 +104,7 @@ const ADVANCED: Readonly<
   },
 };
 
-/** Does in a sandbox what the product does: gives a quote or an order another status, as an import of it would. */
+/** Gives a quote or an order of a sandbox another status, as the product does with an import. */
 export async function advance(kind: string, number: string, status: string, { org, json }: OrgOption): Promise<void> {
   const { resource, times } = ADVANCED[kind] ?? {};
   const records = resource?.records;

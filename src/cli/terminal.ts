@@ -90,7 +90,7 @@ export function printPairs(pairs: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Prints a table, each column as wide as its widest cell; longer cells than `widest` has for their heading are cut. */
+/** Prints a table, each column as wide as its widest cell; cells longer than the `widest` of their heading are truncated. */
 export function printTable(
   headings: readonly string[],
   cells: readonly (readonly string[])[],
@@ -180,13 +180,13 @@ export function tolerateClosedPipes(): void {
   }
 }
 
-/** Says on stderr what is wrong, once, and when it is over. */
+/** Reports a lasting problem on stderr once, and again when it is over. */
 export function createTrouble() {
-  let told: string | undefined;
+  let reported: string | undefined;
   return {
     is(what: string | undefined): void {
-      if (what !== told) note(what ?? 'going on');
-      told = what;
+      if (what !== reported) note(what ?? 'going on');
+      reported = what;
     },
   };
 }

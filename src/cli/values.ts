@@ -188,7 +188,7 @@ export function lifetime(otherwise: string): (text: string) => number {
   };
 }
 
-/** Most words that are suggested, and the shortest part of a word that stands for it. */
+/** Maximum suggestions, and the minimum length of a part that may stand for a word. */
 const [MOST, PART] = [3, 3];
 
 /** The words that a mistyped one could be, nearest first, then those of which it is a part, or which are parts of it. */

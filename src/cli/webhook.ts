@@ -96,7 +96,7 @@ interface CreateOptions extends OrgOption {
   readonly types?: readonly string[];
 }
 
-/** Runs work on the webhooks of an organisation, or of that of an endpoint. Faults of what was given are wrong usage. */
+/** Runs work on the webhooks of an organisation, or of that of an endpoint. Invalid values are wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (own: OwnWebhooks) => Promise<T>,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Fault, fileVariable, readSecretFiles } from './secretFiles';
+import { type VariableError, fileVariable, readSecretFiles } from './secretFiles';
 import { SECRETS, VARIABLES } from './variables';
 
 export { MOST_POINTS } from './variables';
@@ -17,12 +17,12 @@ const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as cons
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All faults of the environment, reported together: each is the name of a variable and what is wrong with it. */
+/** Every error of the environment, reported together: the name of a variable and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  constructor(faults: readonly Fault[]) {
-    super(`invalid environment:\n${faults.map(([name, fault]) => `  ${name}: ${fault}`).join('\n')}`);
+  constructor(errors: readonly VariableError[]) {
+    super(`invalid environment:\n${errors.map(([name, error]) => `  ${name}: ${error}`).join('\n')}`);
   }
 }
 
@@ -45,37 +45,37 @@ export function readConfig(environment: Environment = process.env): Config {
   const given = givenVariables(environment);
   const files = readSecretFiles(SECRETS, given);
   const result = z.object(shape).safeParse({ ...given, ...files.values });
-  const faults = [...files.faults, ...(result.success ? [] : result.error.issues.map(toFault))];
-  if (!result.success || faults.length > 0) throw new ConfigError(faults);
+  const errors = [...files.errors, ...(result.success ? [] : result.error.issues.map(toError))];
+  if (!result.success || errors.length > 0) throw new ConfigError(errors);
   const config = result.data as Omit<Config, 'PATH'>;
   const contradictions = contradictionsOf(config);
   if (contradictions.length > 0) throw new ConfigError(contradictions);
   return { ...config, PATH: environment.PATH ?? '' };
 
-  function toFault({ path: [name], message }: z.core.$ZodIssue): Fault {
+  function toError({ path: [name], message }: z.core.$ZodIssue): VariableError {
     const variable = String(name);
     return [variable in files.values ? fileVariable(variable) : variable, message];
   }
 }
 
-/** Faults of variables that are valid on their own. */
-function contradictionsOf(config: Omit<Config, 'PATH'>): Fault[] {
+/** Errors of variables that are each valid on their own. */
+function contradictionsOf(config: Omit<Config, 'PATH'>): VariableError[] {
   const { OIDC_ISSUER, KEY_PEPPER, KEY_PEPPER_PREVIOUS, ADMIN_PORT, PORT } = config;
   const missing = WITH_OIDC.filter((name) => OIDC_ISSUER !== undefined && config[name] === undefined);
-  const faults = missing.map((name): Fault => [name, 'must be set if OIDC_ISSUER is']);
+  const errors = missing.map((name): VariableError => [name, 'must be set if OIDC_ISSUER is']);
   if (KEY_PEPPER_PREVIOUS !== undefined && KEY_PEPPER === '')
-    faults.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
+    errors.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
   else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
-    faults.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the pepper before, or unset it']);
+    errors.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the pepper before, or unset it']);
   for (const name of Object.keys(config.CLUSTER_FILES.of)) {
     if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
-      faults.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
+      errors.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
   }
   const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
   if (live.startsWith(test) || test.startsWith(live))
-    faults.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, nor KEY_PREFIX with it']);
-  if (ADMIN_PORT === PORT && PORT !== 0) faults.push(['ADMIN_PORT', 'must differ from PORT']);
-  return faults;
+    errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, nor KEY_PREFIX with it']);
+  if (ADMIN_PORT === PORT && PORT !== 0) errors.push(['ADMIN_PORT', 'must differ from PORT']);
+  return errors;
 }
 
 /** One line per variable, for `serve --help`. */
@@ -88,4 +88,14 @@ export function describeVariables(): { name: string; help: string; fallback: str
     if (!(SECRETS as readonly string[]).includes(name)) return described;
     return [described, { name: fileVariable(name), help: `file with ${name}, instead of the variable`, fallback: '' }];
   });
+}
+
+/** The URL at which a browser on this machine can open a gateway: 0.0.0.0 and :: mean all of its addresses. */
+export function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+/** The URL at which people open the gateway of this configuration. */
+export function gatewayUrl({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
+  return PUBLIC_URL ?? reachable(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${String(PORT)}`);
 }

@@ -19,7 +19,7 @@ function credentialsHint(entry: string): string {
 /** Clusters by name. Errors refer to an entry by number, since an entry may contain a password. */
 export function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
   const clusters: Record<string, string> = {};
-  const fault = (message: string): void => {
+  const add = (message: string): void => {
     context.addIssue({ code: 'custom', message });
   };
   text
@@ -29,11 +29,11 @@ export function readClusters(text: string, context: z.RefinementCtx): Record<str
       const [, name, uri] = CLUSTER.exec(entry) ?? [];
       const which = `entry ${String(index + 1)}`;
       if (name === undefined || uri === undefined)
-        fault(
+        add(
           `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
         );
-      else if (name === 'default') fault(`${which} must not be named default, which is the cluster of MONGODB_URI`);
-      else if (name in clusters) fault(`${which} repeats the name ${name}`);
+      else if (name === 'default') add(`${which} must not be named default, which is the cluster of MONGODB_URI`);
+      else if (name in clusters) add(`${which} repeats the name ${name}`);
       else clusters[name] = uri;
     });
   return clusters;
@@ -48,7 +48,7 @@ export interface OperatorToken {
 /** Tokens of operators; several may have one name, while one replaces the other. Errors refer to an entry by number, since it has a secret. */
 export function readTokens(text: string, context: z.RefinementCtx): readonly OperatorToken[] {
   const tokens: OperatorToken[] = [];
-  const fault = (message: string): void => {
+  const add = (message: string): void => {
     context.addIssue({ code: 'custom', message });
   };
   const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '');
@@ -56,10 +56,10 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
     const [, name, secret] = /^([a-z0-9-]{1,40})=([\x21-\x7e]+)$/.exec(entry) ?? [];
     const which = `entry ${String(at + 1)}`;
     if (name === undefined || secret === undefined)
-      fault(`${which} must be name=secret, where name uses a-z, 0-9 and -, and secret visible ASCII without , and ;`);
+      add(`${which} must be name=secret, where name uses a-z, 0-9 and -, and secret visible ASCII without , and ;`);
     else if (secret.length < LEAST_SECRET)
-      fault(`${which} must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`);
-    else if (tokens.some((other) => other.secret === secret)) fault(`${which} repeats the secret of another`);
+      add(`${which} must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`);
+    else if (tokens.some((other) => other.secret === secret)) add(`${which} repeats the secret of another`);
     else tokens.push({ name, secret });
   }
   return tokens;

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
 /** The name of a variable and what is wrong with it. */
-export type Fault = readonly [name: string, fault: string];
+export type VariableError = readonly [name: string, error: string];
 
 /** Maximum size of a secret's file; a device or a pipe that never ends is not read further. */
 const MOST_SECRET_BYTES = 64 * 1024;
@@ -13,42 +13,42 @@ export const fileVariable = (name: string): string => `${name}_FILE`;
 export function readSecretFiles(
   names: readonly string[],
   given: Readonly<Record<string, string | undefined>>,
-): { readonly values: Record<string, string>; readonly faults: Fault[] } {
+): { readonly values: Record<string, string>; readonly errors: VariableError[] } {
   const values: Record<string, string> = {};
-  const faults: Fault[] = [];
+  const errors: VariableError[] = [];
   for (const name of names) {
     const path = given[fileVariable(name)];
     if (path === undefined) continue;
-    const fault = (text: string): void => void faults.push([fileVariable(name), text]);
+    const add = (text: string): void => void errors.push([fileVariable(name), text]);
     if (given[name] !== undefined) {
-      fault(`is set, and so is ${name}; set only one of them`);
+      add(`is set, and so is ${name}; set only one of them`);
       continue;
     }
     const read = readSecret(path);
-    if ('fault' in read) fault(read.fault);
+    if ('error' in read) add(read.error);
     else values[name] = read.secret;
   }
-  return { values, faults };
+  return { values, errors };
 }
 
 /** The text of a secret's file without the line break at its end, or what is wrong with the file. */
-function readSecret(path: string): { readonly secret: string } | { readonly fault: string } {
+function readSecret(path: string): { readonly secret: string } | { readonly error: string } {
   let bytes: Buffer;
   try {
     bytes = readStart(path, MOST_SECRET_BYTES + 1);
   } catch (error) {
-    return { fault: `cannot be read: ${(error as Error).message}` };
+    return { error: `cannot be read: ${(error as Error).message}` };
   }
-  if (bytes.length > MOST_SECRET_BYTES) return { fault: `${path} is larger than ${String(MOST_SECRET_BYTES)} bytes` };
+  if (bytes.length > MOST_SECRET_BYTES) return { error: `${path} is larger than ${String(MOST_SECRET_BYTES)} bytes` };
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return { fault: `${path} is not text in UTF-8; openssl rand -hex 32 makes a secret that is` };
+    return { error: `${path} is not text in UTF-8; openssl rand -hex 32 makes a secret that is` };
   }
   // editors and echo end a file with a line break, which is no part of the secret
   const secret = text.replace(/[\r\n]+$/, '');
-  return secret === '' ? { fault: `${path} is empty` } : { secret };
+  return secret === '' ? { error: `${path} is empty` } : { secret };
 }
 
 /** The first bytes of a file, at most that many; of a pipe too. */

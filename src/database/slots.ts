@@ -66,7 +66,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   }
 
   /**
-   * Deletes a row unless a write has passed it and not ended. Uses a transaction, which then fails: outside one a server
+   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one a server
    * waits for that write, and SecantusDB blocks that write too.
    */
   function remove(_id: string): Promise<boolean> {
@@ -116,7 +116,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         .catch(() => undefined);
     },
     /**
-     * Deletes all rows: writes that have passed theirs end first, all others store nothing.
+     * Deletes all rows: writes that have updated theirs end first, all others store nothing.
      * @throws Error if one of them does not end within {@link ENDED_WITHIN}
      */
     fence: async (): Promise<void> => {
@@ -130,7 +130,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         if (removed < left.length) await sleep(FENCE_EVERY);
       }
     },
-    /** Makes a row that holds back the times up to which readers know everything, until {@link letGo}. */
+    /** Makes a row that holds back the time up to which readers have seen all writes, until {@link letGo}. */
     hold: () =>
       rows.updateOne({ _id: HOLDER }, { $set: { held: true }, $currentDate: { since: true } }, { upsert: true }),
     letGo: () => rows.deleteOne({ _id: HOLDER }),

@@ -49,8 +49,8 @@ export async function awaitTail(
 const LAPSED = 5000;
 
 /**
- * Tells an organisation and its webhook endpoints of the gap that it is owed, if any. If events up to now are not all stored, its next
- * event tells of it. @throws if its cluster does not respond
+ * Records the gap event that an organisation is owed, if any. If its events are not all stored yet, the gap is
+ * recorded with the next of them. @throws if its cluster does not respond
  */
 export async function tellOwedGap(recorded: Recorded, data: OrganisationData): Promise<void> {
   const { organisationId: id } = data;

@@ -9,7 +9,7 @@ import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position
 
 /* Pages of an organisation's events, and where they begin; for the feed, streams, webhooks and the command line. */
 
-/** What to do about a cursor that is none. */
+/** What to do about an invalid cursor. */
 const AGAIN = 'begin with after=now, and then copy all objects again';
 /** In place of a cursor: what happens from now on. */
 export const NOW = 'now';
@@ -23,7 +23,7 @@ export interface EventPage {
   readonly next: string;
 }
 
-/** Which events a caller is told. */
+/** The events that a caller wants. */
 export interface WantedEvents {
   /** Undefined for all types. */
   readonly types: ReadonlySet<string> | undefined;
@@ -127,7 +127,7 @@ export async function readEvents(
     const last = page.at(-1)?._id ?? after;
     if (found.length > limit) return { rows: page, hasMore: true, next: last };
     if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
-    // so that the cursor of a caller whom nothing concerns does not expire
+    // so that a cursor does not expire while there are no wanted events
     const end = until && endOf(timeDigits(until), last);
     return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
   });

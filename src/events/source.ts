@@ -6,12 +6,12 @@ import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
-/** How long a reading of a tail's row is used, in milliseconds. An older one is true as well: it only says less. */
+/** How long a tail's row is reused, in milliseconds. An older row is still true: the tail only moves forward. */
 const USED_FOR = 500;
 
 export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
-/** The events of callers' organisations: one query in {@link USED_FOR} ms a cluster tells all requests how far its tail is. */
+/** The events of callers' organisations. One query per cluster and {@link USED_FOR} ms tells how far its events are recorded. */
 export function createEventSource(
   { streams, timeOf, control }: Pick<Databases, 'streams' | 'timeOf' | 'control'>,
   waiting: Pick<Waiting, 'wait' | 'follow'>,

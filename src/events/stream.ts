@@ -6,13 +6,13 @@ import type { EventRow } from './collection';
 import type { EventPage } from './page';
 
 /*
- * One stream of events: pages of the feed until everything has been read, and from then on the rows that it is told of. Rows are
- * inserted in order, so what it is told continues what it has read (docs/decisions/subscription.md).
+ * One stream of events: pages of the feed until it has caught up, then the rows it is notified of. Rows are inserted in order, so
+ * notifications continue where the pages end (docs/decisions/subscription.md).
  */
 
 /** Most bytes of events that are kept for a caller who does not read them. */
 export const MOST_UNSENT = 256 * 1024;
-/** How long a caller for whom more came may take nothing, in milliseconds: a burst alone says nothing of its caller. */
+/** How long a caller with unread events may take none, in milliseconds: a burst alone does not make it slow. */
 export const MOST_IDLE = 5000;
 
 /** Reads stored events after a position, once all up to a time of their cluster can be read. */
@@ -27,7 +27,7 @@ export interface EventStream extends AsyncIterable<EventRow> {
 export interface StreamOptions {
   readonly after: string;
   readonly read: ReadEvents;
-  /** Resolves with the time after which it is told of every event. */
+  /** Resolves with the time after which it is notified of every event. */
   readonly listen: () => Promise<mongo.Timestamp | undefined>;
   /** Takes a point for each page but the first of those that it reads in a row. @throws AppError rate_limited */
   readonly pay: () => Promise<void>;
@@ -43,7 +43,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
   let taken = 0;
   let idle: NodeJS.Timeout | undefined;
   let wake = (): void => undefined;
-  // a function, since it changes while something else is awaited
+  // a function, since TypeScript assumes that a variable does not change during an await
   const isOver = (): boolean => ended.signal.aborted;
 
   function end(reason?: unknown): void {
@@ -117,9 +117,9 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
 
   return {
     stream: { ended: ended.signal, [Symbol.asyncIterator]: rows } satisfies EventStream,
-    /** Tells it of a row, with its size in bytes. */
-    hear: (row: EventRow, bytes: number): void => {
-      // what it has not read yet it will read
+    /** Notifies it of a row, with its size in bytes. */
+    notify: (row: EventRow, bytes: number): void => {
+      // it will read the row from a page
       if (isOver() || isBehind) return;
       if (bytesUnsent + bytes > MOST_UNSENT) {
         // from then on its caller gets pages, as fast as it takes them
@@ -132,7 +132,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
       bytesUnsent += bytes;
       wake();
     },
-    /** Makes it read on from where it is, since it may have missed something. */
+    /** Makes it read pages again, since it may have missed a row. */
     catchUp: (): void => {
       forget();
       isBehind = true;
@@ -147,7 +147,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
 const AT_ONCE = { organisation: 4, gateway: 8 };
 const MOST_KEPT = 1000;
 
-/** Lets streams read a few at a time, since all of them do when their change stream fails, or a gateway begins. */
+/** Lets a few streams read at a time: all of them do when the change stream fails, or a gateway starts. */
 export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
   const ofGateway = createGate(AT_ONCE.gateway);
   const ofOrganisations = new LRUCache<string, Gate>({

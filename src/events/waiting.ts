@@ -11,19 +11,19 @@ import type { WantedEvents } from './page';
 import { createFollowing, createReads, type EventStream, type ReadEvents } from './stream';
 
 /*
- * Requests that wait for events, and streams of them. One change stream a cluster tells all of them, and one timer ends them and reads
- * their keys again, so each costs its connection and little else.
+ * Requests that wait for events, and streams of events. One change stream per cluster notifies all of them, and one timer ends them and
+ * checks their keys, so each costs little beside its connection.
  */
 
-/** Most waiting requests and streams together of a key, of an organisation, and of a gateway. */
+/** Maximum waiting requests and streams together, of a key, an organisation, and a gateway. */
 const MOST = { key: 20, organisation: 200, gateway: 1000 };
-/** How often waits are ended that are over, in milliseconds, and the least time between two looks of one. */
+/** How often waits that are over are ended, in milliseconds. */
 const TICK = 200;
-/** How often keys are read again, in milliseconds; all at the same time, so that these are few commands. */
+/** How often keys are checked, in milliseconds: all together, which takes few commands. */
 const CHECK_EVERY = 2000;
-/** A stream goes on this long (ms) while its key cannot be read, which may be revoked by now. */
+/** How long a stream goes on while its key, which may be revoked, cannot be read, in milliseconds. */
 const UNKNOWN_FOR = 30_000;
-/** How long a change stream stays open that nobody waits for, in milliseconds: a caller usually asks again at once. */
+/** How long an unused change stream stays open, in milliseconds: callers usually ask again at once. */
 const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
@@ -53,7 +53,7 @@ interface Waiter {
   /** When its key was last known to be valid. */
   knownAt: number;
   isChecking?: boolean;
-  hear: (row: EventRow, bytes: number) => void;
+  notify: (row: EventRow, bytes: number) => void;
   /** Ends the wait: with true it looks once more. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
@@ -84,7 +84,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let checkedAt = 0;
-  // a function, since it changes while something else is awaited
+  // a function, since TypeScript assumes that a variable does not change during an await
   const isOver = (): boolean => isStopped;
 
   const ofCluster = (cluster: string): Waiter[] =>
@@ -92,7 +92,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   function onError(cluster: string, error: unknown): void {
     const failure = { cluster, error: describeError(error) };
-    logger.warn(failure, 'requests that wait for events are not told of them; will retry');
+    logger.warn(failure, 'requests that wait for events are not notified of them; will retry');
   }
 
   /** @throws AppError if too many wait already, with what to do instead */
@@ -139,25 +139,25 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
         const found = await cursor.next();
         const here = ofCluster(cluster);
         if (here.length > 0) usedAt = performance.now();
-        for (const notice of found) tell(here, notice);
+        for (const notice of found) notifyAll(here, notice);
       }
     } catch (error) {
       onError(cluster, error);
     } finally {
       notices.delete(cluster);
-      // those that came meanwhile look, and open another
+      // newcomers look, and open another
       for (const waiter of ofCluster(cluster)) waiter.wake(true);
       await cursor.close();
     }
   }
 
-  function tell(here: readonly Waiter[], { ns, fullDocument }: Notice): void {
+  function notifyAll(here: readonly Waiter[], { ns, fullDocument }: Notice): void {
     let bytes: number | undefined;
-    for (const { caller, wanted, hear } of here) {
+    for (const { caller, wanted, notify } of here) {
       const isOther = databaseName(caller.principal.organisation.id) !== ns.db;
       if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
       if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
-        hear(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
+        notify(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
     }
   }
 
@@ -217,7 +217,10 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       const ended = new AbortController();
       const woken = new Promise<boolean>((resolve, reject) => {
         const end = resolve.bind(undefined, false);
-        add({ caller, wanted, until, hear: resolve.bind(undefined, true), wake: resolve, fail: reject }, ended.signal);
+        add(
+          { caller, wanted, until, notify: resolve.bind(undefined, true), wake: resolve, fail: reject },
+          ended.signal,
+        );
         gone.addEventListener('abort', end, { signal: ended.signal });
       });
       // it may fail while the first look goes on
@@ -237,14 +240,14 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
     admit(caller.principal, 'end some of them');
-    const { stream, hear, catchUp, end } = createFollowing({
+    const { stream, notify, catchUp, end } = createFollowing({
       after,
       read: (from, since) => reads(organisation.id, () => read(from, since)),
       listen: () => listen(organisation.cluster),
       pay: () => caller.charge(1),
     });
     const waiter = {
-      ...{ caller, wanted, hear, until: Infinity, payAt: performance.now() + payEvery },
+      ...{ caller, wanted, notify, until: Infinity, payAt: performance.now() + payEvery },
       wake: (again: boolean) => {
         if (again) catchUp();
         else end(new AppError('unavailable', DRAINING, { reason: 'draining' }));

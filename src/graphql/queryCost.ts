@@ -40,7 +40,7 @@ type Variables = Readonly<Record<string, unknown>>;
 export interface Cost {
   /** Names of the root fields, including those in fragments. */
   readonly fields: readonly string[];
-  /** How many there are, where each spread of a fragment counts. */
+  /** Their number, counting each spread of a fragment. */
   readonly rootFields: number;
   /**
    * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, and several

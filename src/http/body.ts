@@ -67,7 +67,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   }
 }
 
-/** The structural fault of a text, if it has one; between the pieces of a large one, and before it is parsed, others are let in. */
+/** The structural fault of a text, if any. Between the pieces of a large text, and before it is parsed, other requests get a turn. */
 async function faultIn(text: string): Promise<Fault | undefined> {
   const search = searchFault(text);
   for (;;) {

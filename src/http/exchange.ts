@@ -29,11 +29,11 @@ export interface Exchange {
   readonly bodies: BodyMemory;
   /** Where it waits before large work. */
   readonly turns: Turns;
-  /** Whether it is waiting for the caller's body, and therefore for nothing else. */
+  /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
-  /** What is currently awaited on its behalf that needs no database: events, or whose it is if the answer does not depend on that. */
+  /** Number of its waits that need no database, such as those for events. */
   held: number;
-  /** Aborts when the caller leaves; made for the first of those. */
+  /** Aborts when the caller leaves; created with the first such wait. */
   gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;

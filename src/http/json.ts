@@ -40,7 +40,7 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
   }
 }
 
-/** Characters to look at before others are let in: some 15 ms of a worst text. */
+/** Characters to look at before other requests get a turn: some 15 ms of a worst text. */
 const PIECE = 512 * 1024;
 
 /**

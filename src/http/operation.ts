@@ -6,7 +6,7 @@ import type { Metrics } from '../metrics';
 import { type Exchange, send } from './exchange';
 import { isNear } from './requestHead';
 
-/* What operators ask a gateway: /livez, /readyz and /metrics. Each function resolves to whether it answered. */
+/* For operators: /livez, /readyz and /metrics. Each function resolves with whether it answered. */
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Retry-After, in seconds. */

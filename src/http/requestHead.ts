@@ -5,7 +5,7 @@ import Negotiator from 'negotiator';
 import { plainAddress, UNKNOWN_ADDRESS } from '../auth/addresses';
 import { AppError } from '../errors';
 
-/* The head of a request: what HTTP/1.1 demands of it (RFC 9112, section 3.2), whose it is behind proxies, and what it accepts. */
+/* The head of a request: what HTTP/1.1 requires (RFC 9112, section 3.2), the caller's address behind proxies, and what it accepts. */
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
 /** A host and its port (RFC 3986, section 3.2); empty if the target has none. */
@@ -37,8 +37,8 @@ const WRITTEN = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
 const QUOTED = /^"(.*)"$/;
 
 /**
- * The address of the caller, behind a number of trusted proxies. `onUnreadable` is called with what the header has in its place, if that
- * is no address: then the caller has none, and never that of the proxy, which a key may allow.
+ * The address of the caller, behind a number of trusted proxies. If the header has no valid address there, `onUnreadable` is called with
+ * what it has, and the caller has none: never that of the proxy, which a key may allow.
  */
 export function callerAddress(
   { headers, socket }: IncomingMessage,

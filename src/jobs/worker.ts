@@ -86,7 +86,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     for (;;) {
       await sleep(BEAT_EVERY, undefined, { signal: over }).catch(() => undefined);
       if (over.aborted) return;
-      // a failure is met by the work itself
+      // the work itself fails too
       if (!(await jobs.keep(job, at).catch(() => true))) lost.abort();
     }
   }
@@ -115,7 +115,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     await new Move(as, id, to ?? '', report, signal).run();
   }
 
-  /** Whether whoever had the job before has moved it, and could not say so. */
+  /** Whether the previous holder moved it but could not store that. */
   async function isMoved(id: string, to: string | null): Promise<boolean> {
     const { organisation, move } = (await stores.control.moving.movesOf(id)) ?? {};
     return !move && organisation?.cluster === to;
@@ -137,7 +137,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     poke(): void {
       woken.abort();
     },
-    /** Resolves when nothing is done any more: a move is undone, and another gateway takes what has not ended. */
+    /** Resolves when work has stopped: a move is undone, and another gateway takes over what has not ended. */
     async stop(): Promise<void> {
       ending.abort();
       await looking;

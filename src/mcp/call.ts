@@ -109,7 +109,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** @throws AppError validation_failed for what is no text; invalid_request, as on every face, for one that is no key */
+/** @throws AppError validation_failed unless it is a string; invalid_request, as in every API, for a malformed one */
 function checkedKey(key: unknown): string {
   if (typeof key !== 'string')
     throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code: 'type', detail: 'must be a text' }]);
@@ -184,7 +184,7 @@ interface Run {
   readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
 }
 
-/** An operation with all members, and with the usual ones; the same if they are. */
+/** An operation with all members, and with the default ones; one object if these are all. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;

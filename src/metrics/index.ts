@@ -24,7 +24,7 @@ const REFUSED_STATUSES = ['400', '408', '413', '431'];
 /** How an attempt to send a webhook ends: given up after the last one. */
 const OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
 
-/** What a request's key was found to be, active being `live`; `malformed` includes a missing one. */
+/** The state of a request's key: an active one is `live`, and a missing one `malformed`. */
 type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
 const FOUND_KEYS = ['live', 'revoked', 'expired', 'unknown', 'malformed'] as const satisfies readonly FoundKey[];
 
@@ -165,12 +165,12 @@ export function createMetrics(options: MetricsOptions) {
     counted: (limiter: (typeof LIMITERS)[number], inner: RateLimiter): RateLimiter => ({
       async consume(id, points = 1) {
         const state = await inner.consume(id, points);
-        // giving back decides nothing
+        // giving points back is no decision
         if (points > 0) decisions(limiter, state.allowed ? 'allowed' : 'refused');
         return state;
       },
     }),
-    /** An answer that can be written from bytes was, or the reason why not. */
+    /** An answer that could be written from bytes was, or why it was not. */
     answerWritable: (reason?: string): void => {
       written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
     },

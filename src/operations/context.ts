@@ -29,7 +29,7 @@ export interface RequestContext {
   readonly webhooks?: OwnWebhooks;
   /** What an operator does, for an operator only. */
   readonly operator?: object;
-  /** Called by a write if what it would create was there already. */
+  /** Called by a write if the object that it would create exists already. */
   readonly noteExisting?: () => void;
   /** Whether it was. */
   readonly isExisting?: boolean;
@@ -53,7 +53,7 @@ export interface RequestContext {
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
-  /** Counts the bytes of the answer to a read, of which there are so many so far. @throws AppError unavailable if that is too many */
+  /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly keep?: ((bytes: number) => void) | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface IncomingRequest {
   /** Runs an operation in a span of its own, if the request is traced. */
   readonly trace?: Trace | undefined;
   readonly hold?: Hold;
-  /** Counts the bytes of the answer, of which there are so many so far. @throws AppError unavailable if that is too many */
+  /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly keep?: (bytes: number) => void;
 }
 
@@ -86,7 +86,7 @@ export interface ContextOptions {
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
-  /** Checks whether an organisation may have one more request. @throws AppError unavailable */
+  /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
   readonly eventSource?: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */

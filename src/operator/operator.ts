@@ -1,8 +1,7 @@
 import { nameFault } from '../auth/keys';
 import type { Plan } from '../auth/plans';
 import type { Role } from '../auth/roles';
-import type { Config } from '../config';
-import { gatewayUrl } from '../config/gatewayUrl';
+import { type Config, gatewayUrl } from '../config';
 import type { Availability } from '../database/availability';
 import type { Databases } from '../database/connect';
 import { AppError, type Fault, invalidRequest, notFound, validationFailed } from '../errors';

@@ -10,14 +10,14 @@ import type { ControlModels } from './models';
 
 export type Asked = Pick<JobRow, 'kind' | 'to'> & { readonly organisationId: string };
 
-/** It cannot be done to this organisation, now or at all. */
+/** This cannot be done to the organisation, now or ever. */
 export class JobRefused extends Error {
   override readonly name = 'JobRefused';
 }
 
 /** How long a lease lasts, in milliseconds: longer than a mover is waited for (moving.ts). */
 const LEASED_FOR = 20_000;
-/** How often whoever holds one notes so, in milliseconds. */
+/** How often its holder renews it, in milliseconds. */
 export const BEAT_EVERY = 3000;
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
@@ -39,7 +39,7 @@ export function jobs(models: ControlModels, now: () => number) {
     (await rows.updateOne({ _id, holder }, change)).matchedCount === 1;
 
   return {
-    /** Finds the job that does this already, or makes one. Undefined if there is no such organisation. @throws JobRefused */
+    /** Finds the job that already does this, or creates one. Undefined if there is no such organisation. @throws JobRefused */
     async ask(asked: Asked, actor: Actor): Promise<JobRow | undefined> {
       const { kind, to, organisationId } = asked;
       const found = await open(asked);
@@ -76,7 +76,7 @@ export function jobs(models: ControlModels, now: () => number) {
       const how = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
       return ((await rows.findOneAndUpdate(free, { $set: taken }, how)) as HeldJob | null) ?? undefined;
     },
-    /** Keeps a lease, and notes how far the work is. False if it was lost. */
+    /** Renews a lease, and stores the progress. False if it was lost. */
     keep: (job: HeldJob, at: Pick<JobRow, 'step' | 'progress'>): Promise<boolean> =>
       own(job, { $set: { ...at, until: new Date(now() + LEASED_FOR) } }),
     /** Gives a lease back: the job is due again after some milliseconds. */

@@ -15,7 +15,7 @@ import type { ControlModels, KeyAnswerDocument } from './models';
 
 export interface Attempt {
   readonly idempotencyKey: string;
-  /** Called if the first answer is given again. */
+  /** Called if the first answer is replayed. */
   readonly onReplay: () => void;
 }
 
@@ -27,17 +27,17 @@ export interface KeyCall {
   readonly args: unknown;
 }
 
-/** Stores the answer in the transaction that makes the key, or what else is shown once; the first write of that. */
+/** Stores the answer in the transaction that creates the secret, as its first write. */
 export type Keep = (session: ClientSession, id: string, key: string) => Promise<void>;
 
-/** 256 random bits: what can be guessed does not seal. */
+/** 256 random bits: a key that could be guessed would not protect the answer. */
 const STRONG_KEY = /^[\w-]{43}$/;
 const CIPHER = 'aes-256-gcm';
 const [NONCE_BYTES, TAG_BYTES] = [12, 16];
 
 export type KeyAnswers = ReturnType<typeof keyAnswers>;
 
-/** Answers with what is shown once, such as a key's text, by the database's time. */
+/** Answers with secrets that are shown once, such as a key; times are the database's. */
 export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers'>, now: () => number) {
   return {
     /**

@@ -31,7 +31,7 @@ export interface CodeUsage {
   readonly requests: number;
 }
 
-/** What a row of usage has of it; one from before this was counted has nothing. */
+/** The counters of a row of usage; rows from before they were counted have none. */
 export interface DetailColumns {
   readonly operations?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly codes?: Readonly<Record<string, number>>;

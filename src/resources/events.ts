@@ -4,7 +4,6 @@ import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
-import { EVENT_TYPES } from '../events/types';
 import type { RequestContext } from '../operations/context';
 import { published } from '../schema/model';
 
@@ -92,16 +91,16 @@ function listenerOf({ data, principal, events: source }: RequestContext, args: F
   return { data, source, wanted: wantedBy(args, principal.scopes) };
 }
 
-/** @throws AppError insufficient_scope if the key may not hear of a type that is asked for */
+/** @throws AppError insufficient_scope if the key may not receive a type that is asked for */
 function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<Scope>): WantedEvents {
-  const hidden = EVENT_TYPES.filter(({ scope }) => scope !== undefined && !scopes.has(scope));
+  const hidden = published.eventTypes.filter(({ scope }) => scope !== undefined && !scopes.has(scope));
   const asked = types && new Set(types);
   const refused = asked && hidden.find(({ name }) => asked.has(name));
   if (refused?.scope !== undefined) {
     const detail = `Events of the type ${refused.name} need a key with the scope ${refused.scope}.`;
     throw new AppError('insufficient_scope', detail, { requiredScope: refused.scope });
   }
-  const shownTypes = EVENT_TYPES.filter((type) => !hidden.includes(type)).map(({ name }) => name);
+  const shownTypes = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
   const all = hidden.length === 0 ? undefined : new Set(shownTypes);
   return { types: asked ?? all, objectId: id?.toLowerCase() };
 }

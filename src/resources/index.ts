@@ -14,7 +14,7 @@ import { productResolvers } from './products/upsert';
 import { quotes } from './quotes';
 import { requestRecords } from './requests/records';
 import { messages, requests } from './requests/requests';
-import { requestResolvers } from './requests/resolvers';
+import { requestResolvers } from './requests/service';
 
 /** All resources, in import order. Add new ones here. */
 const RESOURCES: readonly Resource[] = [products, customers, quotes, orders, requests, messages];

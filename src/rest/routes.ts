@@ -178,7 +178,7 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
 
 /** Converts a parameter to its type; if invalid, it stays a string and fails validation. */
 function coerce(text: string, schema: JsonSchema | undefined): unknown {
-  // elements of a list may be null, which no text is
+  // elements of a list may be null, which a text cannot say
   const [type] = [schema?.type].flat();
   if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
   if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
@@ -198,7 +198,7 @@ function badEncoding(parameter: string): Fault {
   return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
 }
 
-/** The parameter of a list that adds a field which its rows otherwise lack, such as `lines`: they are then what reading each object returns. */
+/** The parameter of a list that adds fields which its rows otherwise lack, such as `lines`: rows are then as objects that are read one by one. */
 const INCLUDE = 'include';
 
 /** Maximum page size with what is large, since each row may have hundreds of lines. */

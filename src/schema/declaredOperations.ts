@@ -91,7 +91,7 @@ export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
   return (directiveOf(field, 'totals') ?? directiveOf(field, 'aggregates')) !== undefined;
 }
 
-/** What a field requires from its caller, from its @access. `eventScopes` are those that hear of any event. */
+/** What a field requires from its caller, from its @access. A key needs one of `eventScopes` to receive any events. */
 export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: readonly ScopeName[]): Access {
   const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
   const anyOf = events === true ? eventScopes : named;

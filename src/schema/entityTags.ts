@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
-import type { FieldDefinitionNode, GraphQLOutputType, GraphQLSchema } from 'graphql';
+import {
+  type FieldDefinitionNode,
+  getNullableType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+} from 'graphql';
 import { invalidRequest } from '../errors';
-import { represent } from './representation';
+import { omittedFrom } from './restDocument';
 
 /* Entity tags, and writes that name the version they change (docs/decisions/if-match.md). */
 
@@ -23,6 +30,20 @@ export function entityTag(body: string | Buffer): string {
 /** The entity tag of a stored object, as REST sends it. */
 export function tagOf(schema: GraphQLSchema, type: string, row: object): string {
   return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
+}
+
+/** A stored value as REST returns it: its own members, without resolvers. Ids are `_id` in the database and `id` in files. */
+export function represent(outer: GraphQLOutputType, value: unknown): unknown {
+  const type = getNullableType(outer);
+  if (value === null || value === undefined) return null;
+  if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));
+  if (!isObjectType(type)) return 'serialize' in type ? type.serialize(value) : value;
+  const { _id, ...members } = value as Readonly<Record<string, unknown>>;
+  const row: Readonly<Record<string, unknown>> = { ...(_id !== undefined && { id: _id }), ...members };
+  const fields = Object.values(type.getFields()).filter(
+    ({ astNode }) => !astNode || [undefined, 'LISTS'].includes(omittedFrom(astNode)),
+  );
+  return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }
 
 /** Whether If-None-Match matches the tag; the RFC requires weak comparison for this header. */

@@ -21,7 +21,7 @@ export interface PublicCollection {
 
 export interface EventType {
   readonly name: string;
-  /** The scope that a key needs to hear of it; undefined if it concerns everyone. */
+  /** The scope that a key needs to receive it; undefined if every key does. */
   readonly scope: Scope | undefined;
 }
 
@@ -76,7 +76,7 @@ function typesOf({ object, hasStatus, hasErasure, part }: PublicCollection): str
   return ['created', 'updated', ...some, 'deleted'].map((what) => `${object}.${what}`);
 }
 
-/** The scopes of which a key needs one to hear of any event (@access(events: true)), in the order of the enum. */
+/** A key needs one of these scopes to receive any events (@access(events: true)); in the order of the enum. */
 export function scopesOf(sdl: Sdl, types: readonly EventType[]): readonly ScopeName[] {
   const read = new Set(types.map(({ scope }) => scope));
   const all = sdl.enumValuesOf('Scope').map(({ name }) => name.value as ScopeName);

@@ -15,7 +15,7 @@ export interface Filter {
   readonly type: string;
 }
 
-/** The comparisons with one end of a span, and what has an order to compare. */
+/** The comparisons with one end of a period, and the types that have an order. */
 export const SPANS = {
   SINCE: { operator: '$gte', of: ['DateTime', 'Date'] },
   BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },

@@ -83,7 +83,7 @@ export const published = new SchemaModel(loadDocument());
 
 let ofOperators: SchemaModel | undefined;
 
-/** The model of the operator API, made when it is first asked for: most processes have no operators. */
+/** The model of the operator API, made on first use: most processes have no operators. */
 export function operatorModel(): SchemaModel {
   return (ofOperators ??= new SchemaModel(readOperatorDocument({ noLocation: true })));
 }

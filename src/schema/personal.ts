@@ -2,9 +2,9 @@ import type { FieldDefinitionNode } from 'graphql';
 import { directiveOf, type Sdl } from './sdl';
 import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './storedTypes';
 
-/* Which stored objects are a customer's, and what of them is personal (docs/decisions/organisation-life.md). */
+/* Which stored objects belong to a customer, and which of their members are personal (docs/decisions/organisation-life.md). */
 
-/** The type whose objects are people, and businesses that may be one. */
+/** The type whose objects are people or businesses, which may be one person. */
 export const PERSON = 'Customer';
 
 /** Stored objects with data of a customer, and the parts of these. */
@@ -55,12 +55,12 @@ function erasedAs({ isList, isRequired }: StoredMember): unknown {
   return isRequired ? ERASED : null;
 }
 
-/** Whether a member can be replaced: by nothing, by an empty list or by a text. */
+/** Whether a member can be erased: replaced by null, an empty list or a text. */
 export function canBeErased({ type, isList, isRequired }: StoredMember): boolean {
   return isList || !isRequired || type === 'String';
 }
 
-/** Whether people may write anything into a member, or into one inside it. */
+/** Whether a member, or one inside it, takes any text. */
 export function takesFreeText(sdl: Sdl, field: FieldDefinitionNode, { type, members }: StoredMember): boolean {
   if (members.length > 0) {
     const fields = sdl.fieldsOf(type);

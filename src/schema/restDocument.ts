@@ -12,7 +12,7 @@ import {
 
 /**
  * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. Sofa selects every field of
- * this schema, so fields that are not here cannot leak.
+ * this schema, so a field that is not in it cannot leak.
  */
 export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
   const hasWrites = roots.some(({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'));

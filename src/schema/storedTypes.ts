@@ -136,7 +136,7 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
-/** The type that another is part of: objects that change have a time of their last change, and rows without one are part of another object. */
+/** The type that another is part of. Objects have `updated_at`; rows without it are part of another object. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
   if (typeOf(stored, 'updated_at') !== undefined) return undefined;
   return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);

@@ -15,7 +15,7 @@ const ROOM: FaultRoom = { kept: MOST_FAULTS, counted: Infinity };
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;
 
-/** Creates an ajv that finds all faults and checks dates, times and ids as the scalars do. */
+/** Creates an ajv that finds every fault, and checks dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
   // no validateSchema: a test checks the generated schemas against the meta-schema, and compiling that would slow every start
   // strict would turn this on, too: JSON has no Infinity, but 1e400 becomes it
@@ -30,7 +30,7 @@ export function createAjv(): Ajv2020 {
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
-  // bounds say the same, in one fault
+  // their bounds report the same fault once
   for (const name of OF_NUMBERS) ajv.addFormat(name, true);
   return boundKeywords(ajv, { distinct, countFrom });
 }
@@ -38,7 +38,7 @@ export function createAjv(): Ajv2020 {
 const OF_NUMBERS: readonly string[] = ['int32', 'int64', 'float', 'double'];
 const OWN_FORMATS: readonly string[] = ['currency', 'known-currency'];
 
-/** Whether there is a check of strings for a format; ajv takes any other string of an unknown one. */
+/** Whether strings are checked for a format; ajv accepts any string of an unknown one. */
 export function isTextFormat(name: string): boolean {
   return OWN_FORMATS.includes(name) || (formatNames.some((one) => one === name) && !OF_NUMBERS.includes(name));
 }

@@ -23,7 +23,7 @@ export interface UserContextOptions {
   readonly webhooks: (session: Session, from: string) => OwnWebhooks;
 }
 
-/** What the points of a user are counted by, whichever mode they are in. */
+/** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;

@@ -3,8 +3,8 @@ import { AppError, type Fault, shorten } from '../errors';
 import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
 
 /*
- * Numbers that something else wrote into the database and that no API can return (NaN, Infinity, beyond the range of their scalar):
- * one of them would fail every page with its object, so the answer names object and member.
+ * Numbers that no API can return (NaN, Infinity, out of the range of their scalar), written into the database by another program. One
+ * fails every page with its object, so the answer names the object and the member.
  */
 
 /** The first number of a row that cannot be returned. */
@@ -19,7 +19,7 @@ export interface Numbered {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** By scalar: the numbers it has, the least and the greatest, and how a sentence names them. */
+/** By scalar: whether it has a number, its range, and its words in a message. */
 const SCALARS: Readonly<
   Record<string, readonly [fits: (value: number) => boolean, range: readonly [number, number], words: string]>
 > = {
@@ -45,7 +45,7 @@ function finderOf({ name, kind, type, isRequired, members }: StoredMember): Find
   const inner = kind === 'object' ? brokenNumberIn(members) : undefined;
   const scalar = kind === 'number' ? SCALARS[type] : undefined;
   if (!inner && !scalar) return undefined;
-  const judge = (value: unknown, place: string): Fault | undefined => {
+  const check = (value: unknown, place: string): Fault | undefined => {
     if (scalar) {
       const [fits, , words] = scalar;
       if (typeof value === 'number' ? fits(value) : value === undefined || (value === null && !isRequired))
@@ -57,9 +57,9 @@ function finderOf({ name, kind, type, isRequired, members }: StoredMember): Find
   };
   return (row) => {
     const value = (row as Row)[name];
-    if (!Array.isArray(value)) return judge(value, `/${name}`);
+    if (!Array.isArray(value)) return check(value, `/${name}`);
     for (let index = 0; index < value.length; index += 1) {
-      const found = judge(value[index], `/${name}/${String(index)}`);
+      const found = check(value[index], `/${name}/${String(index)}`);
       if (found) return found;
     }
     return undefined;
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
   return isOfBson ? shorten((value as { toString(): string }).toString()) : `a ${typeof value}`;
 }
 
-/** Conditions, each of which finds rows of which a number that must be there is not in the range of its scalar. */
+/** Conditions, each of which finds rows with a required number that is out of range. */
 export function hasBrokenNumber(members: readonly StoredMember[], prefix = ''): object[] {
   return members.flatMap(({ name, type, isRequired, isList, members: inner }): object[] => {
     const path = prefix + name;

@@ -97,7 +97,7 @@ export async function orTaken<T, R extends Row>(
     if (!isDuplicateKey(error)) throw error;
     const { _id, ...row } = attempted();
     const given = uniqueMembers(resource).filter((member) => row[member] !== null && row[member] !== undefined);
-    // of a value that was not given it is no conflict
+    // without a given value there is nothing to conflict with
     if (given.length === 0) throw error;
     for (const member of given) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
@@ -127,7 +127,7 @@ async function claim<T extends Row>(
   }
 }
 
-/** What messages call an object. */
+/** The name of an object in messages. */
 const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => referenceTo(type).replace(/_id$/, '');
 
 /** @throws AppError validation_failed if there are faults */

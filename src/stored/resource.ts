@@ -28,7 +28,7 @@ export interface ResourceSpec extends RecordRules {
   /** One per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
   readonly indexes: readonly Index[];
   readonly retired?: readonly string[];
-  /** Whether its rows are part of another record, so that it has none of its own. */
+  /** Whether its rows are imported and exported within the record of another resource. */
   readonly isPartOfRecord?: boolean;
   readonly resolvers?: Resolvers;
 }

@@ -25,7 +25,7 @@ export function changedAt(last: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime()));
 }
 
-/** The error of a write that would bring back what was erased; undefined for any other row. */
+/** The error of a write to an erased row; undefined for any other row. */
 export function erasedFault(row: object | null | undefined, pointer: string): Fault | undefined {
   if (!row || !(ERASED_AT in row) || row[ERASED_AT] === null) return undefined;
   return { pointer, code: 'erased', detail: 'was erased; only the operator can readmit it' };
@@ -73,7 +73,7 @@ export async function writeRows<T extends { _id: string }>(
   await send();
 }
 
-/** The update that makes one row the other. @throws Error if they are the same, which callers have found out */
+/** The update that makes one row the other. @throws Error if they are equal: callers check that first */
 function differenceOf(before: object, row: object): object {
   const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
   const isKept = (name: string): boolean => isSameMember(name, old[name] ?? null, made[name] ?? null);

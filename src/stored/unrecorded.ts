@@ -4,8 +4,8 @@ import type { RequestContext } from '../operations/context';
 import { SECOND } from '../units';
 
 /*
- * A cluster's log is one queue, in which the changes of one organisation stand before those of all others. So nobody may put more into
- * it than is recorded in a few seconds (docs/decisions/events.md).
+ * A cluster's log is one queue, in which the changes of one organisation delay those of all others. So no organisation may be further
+ * ahead of the recording than a few seconds (docs/decisions/events.md).
  */
 
 /** How many changes an organisation's bulk calls on one gateway may be ahead of the recording of their events. */

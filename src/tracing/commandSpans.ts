@@ -1,10 +1,10 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
 
-/** Spans of commands in progress that are kept; without this, answers that never come would. */
+/** Maximum spans of commands in progress: those without an answer would pile up. */
 const MOST_OPEN = 10_000;
 
-/** Makes a span of every command that a request sends. It says which command and collection, never what is asked or answered. */
+/** Makes a span of every command that a request sends. It names the command and the collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
   return (client: mongo.MongoClient, cluster: string): void => {
     const open = new Map<number, Span>();

@@ -7,11 +7,11 @@ import type { Page } from '../database/pagination';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/page';
 import { millisecondsOf } from '../events/position';
-import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt as KeyAttempt } from '../organisations/keyAnswers';
 import type { EndpointRow } from '../organisations/webhookRows';
+import { published } from '../schema/model';
 import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress, requireOpened, type Resolve } from './addresses';
 import { deliveriesOf, type DeliveryQuery, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
@@ -44,10 +44,10 @@ export interface EndpointInput {
   readonly types?: readonly string[] | null | undefined;
 }
 
-/** How much later than the database's a caller's clock may be that says now, in milliseconds. */
+/** How far a caller's clock may be ahead of the database's, in milliseconds. */
 const CLOCKS_DIFFER = 5 * MINUTE;
 
-const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ name }) => name));
+const TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 
 export function createManagement({ databases, control, policy, resolve, signing }: ManagementOptions) {
   const { webhooks } = control;

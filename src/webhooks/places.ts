@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 
 /*
- * How many posts a gateway has under way, and whose: no endpoint and no organisation can take the places of others, and those that failed
- * last, or take long to answer, share few.
+ * Bounds the posts in flight, so that no endpoint or organisation takes the places of others; endpoints that failed last or answer
+ * slowly share a few.
  */
 
 export interface Claim {
@@ -73,7 +73,7 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
 
   const placesOf = ({ claim }: Waiting): number => ofOrganisation.get(claim.organisation)?.all ?? 0;
 
-  /** Gives what is free to organisations that have least, in order among those: else some with slow receivers would make all others wait. */
+  /** Gives free places to the organisations with the fewest posts, in order, so that slow receivers of some do not make others wait. */
   function admitWaiting(): void {
     while (all < most.all) {
       const inOrder = [...waiting].sort((one, other) => placesOf(one) - placesOf(other));

@@ -15,9 +15,9 @@ import { type Outcome, type Pass, workOnce } from './work';
 
 /** How long an endpoint is worked on before others have their turn, in milliseconds. */
 const SLICE = 10_000;
-/** After this long a lease is no longer kept, in milliseconds: its holder waits for a database that does not respond. */
+/** After this long a lease is given up, in milliseconds: its holder is waiting for a database that does not respond. */
 const LONGEST = 180_000;
-/** How long endpoints rest that cannot be delivered to for another reason than their receiver, in milliseconds. */
+/** How long an endpoint rests while something other than its receiver keeps it from getting events, in milliseconds. */
 const REST = { closed: 60_000, away: 20_000, moving: 5000, young: 2000 } as const;
 
 const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };
@@ -50,7 +50,7 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
 
   const { organisation, isMoving } = (await control.organisations.findMoving(taken.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
-  // nothing is sent that could not be noted
+  // nothing may be sent whose delivery could not be stored
   if (isMoving) return leases.release(taken, {}, after(REST.moving));
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
@@ -72,7 +72,7 @@ function heartbeat(lease: Leased, { control }: RunOptions) {
   const timer = setInterval(() => {
     isLost ||= performance.now() > latest;
     if (isLost) return;
-    // it lasts longer than one beat, so a failure is none of the lease
+    // the lease outlasts a beat, so one that fails does not lose it
     const keeping = control.webhookLeases.keep(lease, {}).catch(() => lease);
     void keeping.then((kept) => (isLost ||= !kept));
   }, BEAT_EVERY);

@@ -48,11 +48,12 @@ export interface Pass {
   readonly nextAt: number | undefined;
 }
 
-/** What an object's events are in order by; events without one are in order among themselves. */
+/** What events are ordered by: their object; those without one are ordered among themselves. */
 const keyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
- * Works once, on an organisation that is open. What it returns may be stored: it is delivered or parked. Undefined if the lease was lost meanwhile, and nothing is stored.
+ * Makes one pass over an organisation that is open. The returned position may be stored: every event before it is delivered or parked.
+ * Undefined, with nothing stored, if the lease was lost meanwhile.
  * @throws AppError unavailable if nothing may be stored
  */
 export async function workOnce(options: WorkOptions): Promise<Pass | undefined> {
@@ -60,7 +61,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   const { _id: id, types } = endpoint;
   const deliveries = deliveriesOf(data);
   const changed = new Map<string, DeliveryRow>();
-  // with none counted there can only be some of a gateway that was killed before it moved the position: their events are sent again
+  // uncounted ones are of a gateway that was killed before it moved the position, so their events are sent again
   const open = endpoint.parked > 0 ? await deliveries.open(id, MOST_PARKED + PAGE) : [];
   const wasFailing = health.isFailing();
   let isCut = false;
@@ -112,7 +113,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     await runLanes(lanes, health.width, isOver, async ({ _id }) => {
       const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
       if (row && event) return attempt(row, event);
-      // what is no longer kept cannot be sent, and holds nothing up
+      // an event that is no longer kept cannot be sent, and must not block others
       if (row) changed.set(_id, { ...row, state: 'failed', next_at: null });
       return true;
     });

@@ -13,7 +13,7 @@ const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
 /** Endpoints that a gateway works on at the same time: in all, of an organisation, and that failed last. */
 export const MOST_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
-/** How often WEBHOOK_SECRET is compared with that of the endpoints, in milliseconds. */
+/** How often WEBHOOK_SECRET is compared with the secret of the endpoints, in milliseconds. */
 const CHECK_EVERY = 60_000;
 
 export interface WorkersOptions extends Omit<RunOptions, 'places' | 'isEnding' | 'onOutcome'> {
@@ -34,7 +34,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   let waited = 0;
   let [isEnding, isFull] = [false, false];
   let woken = new AbortController();
-  // a function, since it changes while something else is awaited
+  // a function, since TypeScript assumes that a variable does not change during an await
   const isOver = (): boolean => isEnding;
   let checked: { readonly at: number; readonly fits: boolean } | undefined;
 

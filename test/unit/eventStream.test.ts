@@ -51,12 +51,12 @@ test('a stream listens, reads pages of which all but the first cost a point, the
   const { following, next, did } = over(['1', '2', '3', '4', '5']);
   expect(await next(2)).toEqual(['1', '2']);
   // arrive during the read
-  for (const id of ['4', '5', '6']) following.hear(row(id), 1);
+  for (const id of ['4', '5', '6']) following.notify(row(id), 1);
   expect(await next(4)).toEqual(['3', '4', '5', '6']);
   expect(did).toEqual(['listen', 'read 0', 'pay', 'read 2', 'pay', 'read 4']);
   const later = next(1);
   await turn();
-  following.hear(row('7'), 1);
+  following.notify(row('7'), 1);
   expect(await later).toEqual(['7']);
   expect(did).toHaveLength(6);
 });
@@ -67,7 +67,7 @@ test('a stream that may have missed events listens again and reads on from its p
   await next(1);
   const second = next(1);
   await turn();
-  following.hear(row('2'), 1);
+  following.notify(row('2'), 1);
   await second;
   stored.push('2', '3');
   following.catchUp();
@@ -85,7 +85,7 @@ test('events that arrive during a read and do not fit in memory are read later',
   await next(1);
   for (const id of ['4', '5']) {
     stored.push(id);
-    following.hear(row(id), MOST_UNSENT);
+    following.notify(row(id), MOST_UNSENT);
   }
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
 });
@@ -96,7 +96,7 @@ test('unread events are buffered up to a limit and read again beyond it; a strea
   const { following, events, next } = over(stored);
   const tell = (id: string, bytes: number): void => {
     stored.push(id);
-    following.hear(row(id), bytes);
+    following.notify(row(id), bytes);
   };
   const first = next(1);
   await turn();

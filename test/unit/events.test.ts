@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { KEPT_FOR } from '../../src/events/collection';
 import { endOf, eventId, millisecondsOf, POSITION, positionOf, timeDigits } from '../../src/events/position';
 import { type Change, stagesFor, toEvent } from '../../src/events/tail/changes';
-import { EVENT_TYPES, PUBLIC } from '../../src/events/types';
+import { published } from '../../src/schema/model';
 import { graphqlSchema } from '../support/operations';
 import { constraintOf } from '../../src/schema/jsonSchema';
 import { UUID } from '../../src/units';
@@ -26,16 +26,16 @@ describe('an event', () => {
       .getQueryType()!
       .getFields()
       .events!.args.find(({ name }) => name === 'types')!;
-    expect(EVENT_TYPES.map(({ name }) => name).sort()).toEqual([...constraintOf(types).one_of!].sort());
+    expect(published.eventTypes.map(({ name }) => name).sort()).toEqual([...constraintOf(types).one_of!].sort());
   });
 
   test('of each type needs the read scope of its object; a gap concerns everyone', () => {
-    for (const { name, scope } of EVENT_TYPES) {
+    for (const { name, scope } of published.eventTypes) {
       expect(scope).toBe(name === 'feed.gap' ? undefined : `${name.split('.')[0]!}s:read`);
     }
   });
 
-  test.each([...PUBLIC.values()].filter(({ part }) => !part))(
+  test.each([...published.collections.values()].filter(({ part }) => !part))(
     'of $collection is made for each public member, and for no other',
     ({ collection, object, members, hasStatus }) => {
       for (const member of members) {
@@ -99,7 +99,7 @@ describe('an event', () => {
     const replaced = change('replace', 'quotes', { fullDocument: { status: 'sent' } });
     expect(toEvent(replaced, { before: 'sent', now: null })?.type).toBe('quote.updated');
     expect(toEvent(replaced, { before: 'draft', now: null })?.type).toBe('quote.status_changed');
-    expect(toEvent(replaced, UNKNOWN)?.changes).toEqual([...PUBLIC.get('quotes')!.members]);
+    expect(toEvent(replaced, UNKNOWN)?.changes).toEqual([...published.collections.get('quotes')!.members]);
   });
 
   test('of a message belongs to its request, or is omitted if the log does not name it', () => {

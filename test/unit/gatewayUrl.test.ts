@@ -1,4 +1,4 @@
-import { gatewayUrl } from '../../src/config/gatewayUrl';
+import { gatewayUrl } from '../../src/config';
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:4000'],

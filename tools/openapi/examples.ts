@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getNamedType, type GraphQLArgument, type GraphQLObjectType, isObjectType } from 'graphql';
-import { represent } from '../../src/schema/representation';
+import { represent } from '../../src/schema/entityTags';
 import { directiveOf } from '../../src/schema/sdl';
 import written from './examples.json';
 import { ROOT } from '../../src/package';

@@ -153,7 +153,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
   const inPath = ({ name }: GraphQLArgument): boolean => isInPath(rest.path, name);
   const description = field.description ?? '';
   const inBody = bodyArguments(one);
-  const judgedAlone = perElement(inBody);
+  const validatedAlone = perElement(inBody);
   return {
     operationId: operationIdOf(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
@@ -172,7 +172,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
     ...(hasBody && {
       requestBody: {
         required: true,
-        ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
+        ...(validatedAlone.length > 0 && { 'x-per-element': validatedAlone }),
         content: {
           'application/json': {
             schema: { $ref: SCHEMA_ROOT + bodyName(rest) },

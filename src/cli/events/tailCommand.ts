@@ -13,7 +13,7 @@ import {
   type WantedEvents,
 } from '../../events/page';
 import { readTail, tailRows } from '../../events/tail/lease';
-import { EVENT_TYPES } from '../../events/types';
+import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import type { Store } from '../store';
@@ -33,7 +33,7 @@ const PAGE = 100;
 
 /** `scopegate events tail`. Resolves after it is stopped. */
 export async function tailCommand({ org, types, after, since }: TailOptions): Promise<void> {
-  const known = EVENT_TYPES.map(({ name }) => name);
+  const known = published.eventTypes.map(({ name }) => name);
   const unknown = types?.filter((type) => !known.includes(type)) ?? [];
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${known.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };

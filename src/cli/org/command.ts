@@ -1,6 +1,6 @@
 import { type Plan, PLANS } from '../../auth/plans';
 import type { Role } from '../../auth/roles';
-import { gatewayUrl } from '../../config/gatewayUrl';
+import { gatewayUrl } from '../../config';
 import { storedBytes } from '../../database/quota';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';

@@ -79,7 +79,7 @@ export async function serveUntilStopped(
 
 type Undo = () => Promise<void> | undefined;
 
-/** The last first; one that fails keeps none from being undone. */
+/** In reverse order; one that fails does not keep the others from being undone. */
 async function undoAll(opened: Undo[]): Promise<void> {
   const undo = opened.pop();
   if (!undo) return;
@@ -110,7 +110,7 @@ async function listen(
     onEnded: ({ _id, place }) => {
       logger.warn({ gateway: _id, place }, 'a gateway died; its transactions were ended');
     },
-    // the log already says which cluster does not respond
+    // the log already names a cluster that does not respond
     onError: (error) => {
       logger.debug({ error: describeError(error) }, 'looking for dead gateways failed; will retry');
     },

@@ -29,7 +29,7 @@ const STARTED_WELL = 30_000;
 /** A worker that has not ended by then, in milliseconds, is killed; its own drain takes at most 24 s. */
 const DRAINED_WITHIN = 28_000;
 
-/** What a worker tells when it listens, and why it does not serve. */
+/** What a worker reports: that it listens, or why it does not serve. */
 type Told = Listening | { readonly scopegate: 'failed'; readonly message: string };
 
 interface Listening {
@@ -143,7 +143,7 @@ async function runWorkers(
   };
   process.on('SIGUSR2', onToggle);
   try {
-    // in turn, so that a fault that stops all is reported once
+    // one after another, so that an error that stops all of them is reported once
     let last: Listening | undefined;
     while (workers.size < count) last = await Promise.race([listening(start()), interrupted]);
     isStarted = true;
@@ -208,9 +208,9 @@ async function work(
     const onListening = (url: string, adminUrl: string | undefined): void => {
       void tell({ scopegate: 'listening', url, adminUrl });
     };
-    // each has to know the number of its pepper, or it would hash no key anew
+    // each must know the number of its pepper to rehash keys
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
-    // one that it does not tell of counts as quiet
+    // without an answer its queue counts as empty
     const turnOfAcceptor = (): Promise<unknown> => ask(TURN, undefined, TURN_WITHIN).catch(() => undefined);
     await serveUntilStopped(config, prepareOne, { logger, worker, workers, turnOfAcceptor });
   } catch (error) {

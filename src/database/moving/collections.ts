@@ -18,7 +18,7 @@ export interface Found {
   readonly options: Options;
 }
 
-/** No document meets it. */
+/** Matches no document. */
 const NOTHING = { $expr: false };
 const EXISTS = 48;
 const DURABLE = { w: 'majority', j: true } as const;
@@ -50,10 +50,10 @@ export async function makeLike(target: mongo.Db, { name, options }: Found): Prom
 /** Gives a collection the indexes of another one; those that exist already change nothing. @throws AbortError when the signal aborts */
 export async function indexLike(target: mongo.Db, source: mongo.Db, name: string, signal: AbortSignal): Promise<void> {
   const indexes = (await indexesOf(source, name)).filter(({ name: index }) => index !== '_id_');
-  // as they are described: only the version of their format is the server's own
+  // as the server describes them, without the version of their format, which is its own
   const described = indexes.map(({ v: _version, ...index }) => index);
   if (described.length === 0) return;
-  // however long that takes: the driver's checks of the server tell if it is gone
+  // without a time limit, since the driver notices when the server is gone
   const patient = { signal, socketTimeoutMS: 0 };
   await target.command({ createIndexes: name, indexes: described, writeConcern: DURABLE }, patient);
 }

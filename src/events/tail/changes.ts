@@ -2,11 +2,12 @@ import type { mongo } from 'mongoose';
 import type { Token } from '../../database/changeCursor';
 import { DATABASE_NAME } from '../../database/organisationData';
 import { UUID } from '../../units';
-import type { EventRow } from '../collection';
+import { GAP, type PublicCollection } from '../../schema/eventTypes';
+import { published } from '../../schema/model';
 import { ERASED_AT } from '../../schema/personal';
-import { GAP, PUBLIC, type PublicCollection } from '../types';
+import type { EventRow } from '../collection';
 
-/* What the log says of a change, and the event that it is. */
+/* Changes as the log has them, and the events they become. */
 
 /** A change as {@link stagesFor} projects it: names of members, and no values but the status. */
 export interface Change {
@@ -31,22 +32,26 @@ export interface Change {
 /** The collection of a cluster's tail, in a database named like the control database. */
 export const TAILS = 'event_tails';
 
-/** Everything that takes whole collections away. */
+/** Operations that remove whole collections. */
 const DROPS = ['drop', 'rename', 'dropDatabase'];
 
-/** What the server leaves out, and what it sends of the rest; `control` is the name of the control database. */
+/** The filter and projection of the log; `control` is the name of the control database. */
 export function stagesFor(control: string): object[] {
   const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS.slice(0, 2)];
-  const refers = [...PUBLIC.values()].flatMap(({ part }) =>
+  const refers = [...published.collections.values()].flatMap(({ part }) =>
     part ? [[`fullDocument.${part.member}`, 1] as const] : [],
   );
   const ofOrganisations = {
     'ns.db': DATABASE_NAME,
-    'ns.coll': { $in: [...PUBLIC.keys()] },
+    'ns.coll': { $in: [...published.collections.keys()] },
     operationType: { $in: kinds },
   };
   // also what $out does
-  const renamed = { operationType: 'rename', 'to.db': DATABASE_NAME, 'to.coll': { $in: [...PUBLIC.keys()] } };
+  const renamed = {
+    operationType: 'rename',
+    'to.db': DATABASE_NAME,
+    'to.coll': { $in: [...published.collections.keys()] },
+  };
   const paths = { $objectToArray: { $ifNull: ['$updateDescription.updatedFields', {}] } };
   return [
     { $match: { $or: [ofOrganisations, renamed, { 'ns.db': control, 'ns.coll': TAILS }] } },
@@ -68,7 +73,7 @@ export function momentOf({ wallTime, clusterTime }: Pick<Change, 'wallTime' | 'c
 }
 
 export function collectionOf({ ns, to }: Pick<Change, 'ns' | 'to'>): PublicCollection | undefined {
-  return PUBLIC.get(ns.coll ?? '') ?? PUBLIC.get(to?.coll ?? '');
+  return published.collections.get(ns.coll ?? '') ?? published.collections.get(to?.coll ?? '');
 }
 
 /** Whether callers can read an object with this id. */
@@ -90,14 +95,14 @@ export function statusSetBy({ fullDocument, updateDescription }: Change): string
   return typeof status === 'string' ? status : undefined;
 }
 
-/** What a change does not tell: the status of its object before it, and now, or the object that a part belongs to. */
+/** What the log leaves out: the status of the object before the change and now, or the owner of a part. */
 export interface Known {
   readonly before: string | undefined;
   readonly now: string | null;
   readonly owner?: unknown;
 }
 
-/** The event that a change is; undefined if it is none. */
+/** The event of a change; undefined if it has none. */
 export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | undefined {
   const found = collectionOf(change);
   if (!found) return undefined;

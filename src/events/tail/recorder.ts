@@ -10,9 +10,10 @@ import { AppError } from '../../errors';
 import { describeError } from '../../log';
 import { MINUTE } from '../../units';
 import type { Feed, Feeds } from '../../organisations/feeds';
+import type { PublicCollection } from '../../schema/eventTypes';
+import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import { PUBLIC, type PublicCollection } from '../types';
 import { type Change, changedMembers, collectionOf, gapEvent, momentOf, statusSetBy, toEvent } from './changes';
 
 /* Stores the events of a cluster's changes with their organisations. */
@@ -37,7 +38,7 @@ const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
 const BATCH = 500;
-/** Most objects of a type that are said to be changed after a gap; the gap itself says that there may be more. */
+/** Maximum objects of a type that get an event after a gap; the gap event says that there may be more. */
 const MOST_AFTER_GAP = 10_000;
 /** How much earlier than the loss a change may be dated, in milliseconds: a write gets its time before it is committed. */
 const DATED_BEFORE = 2 * MINUTE;
@@ -54,7 +55,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   /** Records that an organisation is owed a gap event, because its events could not be stored. @throws the error if its cluster does not respond */
   async function refused(id: string, from: Date, error: unknown): Promise<void> {
     if (isUnavailable(error) && !(error instanceof AppError)) throw error;
-    // its database is closed for a move, or takes no events: the others must not wait for it
+    // its database is closed for a move, or refuses events: the others must not wait for it
     const failure = { cluster, organisation_id: id, error: describeError(error) };
     logger.warn(failure, 'events of an organisation could not be stored; it will be told of a gap');
     await feeds.oweGap(id, from);
@@ -74,7 +75,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     return found;
   }
 
-  /** Reads what these changes do not tell: the object of each that is of a part, and the statuses of their objects. */
+  /** Reads what the log leaves out of these changes: the owner of each part, and the statuses of the objects. */
   async function lookUp(data: OrganisationData, found: readonly Found[]) {
     const changes = found.flatMap(({ change }) => {
       const of = collectionOf(change);
@@ -90,7 +91,8 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     }
     /** The row with the status: for a part, that of the object which it belongs to. */
     const rowOf = ({ change, of, id }: (typeof changes)[number]): Row => {
-      const whole = of.part && [...PUBLIC.values()].find(({ object, part }) => object === of.object && !part);
+      const whole =
+        of.part && [...published.collections.values()].find(({ object, part }) => object === of.object && !part);
       if (!of.part || !whole) return { of, id };
       const owner =
         change.operationType === 'update' ? owners.get(keyOf(change)) : change.fullDocument?.[of.part.member];
@@ -212,7 +214,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
           const data = databases.organisationData({ id, cluster });
           const names = await collectionNames(data.database);
-          const found = [...PUBLIC.values()].filter(({ collection }) => names.has(collection));
+          const found = [...published.collections.values()].filter(({ collection }) => names.has(collection));
           if (found.length === 0) return;
           const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
           let ordinal = 0;

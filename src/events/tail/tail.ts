@@ -44,7 +44,7 @@ interface TailOptions {
   readonly logger: Logger;
 }
 
-/** Follows the log of one cluster while this gateway has the lease, and stores what it says as events. */
+/** Follows the log of one cluster while this gateway holds the lease, and stores its changes as events. */
 function createTail(options: TailOptions) {
   const { cluster, control, holder, now, recorder, logger } = options;
   const stages = stagesFor(control);
@@ -55,7 +55,7 @@ function createTail(options: TailOptions) {
   const pause = (): Promise<unknown> =>
     sleep(BEAT_EVERY, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
 
-  // a function, since it changes while something else is awaited
+  // a function, since TypeScript assumes that a variable does not change during an await
   const isEnding = (): boolean => ending.signal.aborted;
 
   async function run(): Promise<void> {
@@ -99,7 +99,7 @@ function createTail(options: TailOptions) {
       while (isOurs && !stop.signal.aborted) {
         // without what was lost, or a crash would lose the gap as well
         const kept = pendingGap === undefined ? progress : {};
-        // until it ends nobody else takes it, so a failure is met by the work itself
+        // nobody else takes it before it expires, and the work itself fails too
         isOurs = await lease.renew(kept).catch(() => true);
         if (performance.now() - measured > MEASURE_EVERY) {
           measured = performance.now();

@@ -6,6 +6,7 @@ import type { OrganisationData, UnitOfWork } from '../../database/organisationDa
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
 import type { RequestContext } from '../../operations/context';
+import type { Resolver } from '../../operations/run';
 import { comparable } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
 import { directiveOf } from '../../schema/sdl';
@@ -30,7 +31,7 @@ function lengthOf(member: string): number {
 }
 
 /** A thread's messages, oldest first. @throws AppError not_found if the thread does not exist. */
-export async function listMessages(
+async function listMessages(
   data: OrganisationData,
   args: ListArguments & { readonly id: string },
 ): Promise<Page<Message>> {
@@ -51,7 +52,7 @@ function addWords(words: readonly string[] | undefined, text: string): string[] 
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MOST_WORDS);
 }
 
-export interface NewRequest {
+interface NewRequest {
   readonly text: string;
   readonly external_ref?: string | null;
   readonly subject?: string | null;
@@ -112,7 +113,7 @@ export async function openRequest(
   );
 }
 
-export interface NewMessage {
+interface NewMessage {
   readonly id: string;
   readonly text: string;
   readonly author?: Message['author'] | null;
@@ -179,7 +180,7 @@ async function senderOf(
  * Changes a thread.
  * @throws AppError as {@link changeObject} does, and validation_failed if the organisation has no such customer
  */
-export async function updateRequest(
+async function updateRequest(
   args: ChangeArguments,
   context: RequestContext,
   info: Pick<GraphQLResolveInfo, 'schema'>,
@@ -245,3 +246,19 @@ function firstLine(text: string): string {
     ? characters.join('')
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
+
+const updateOne: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
+
+export const requestResolvers = {
+  Query: {
+    request_messages: (_: unknown, args: ListArguments & { id: string }, { data }: RequestContext) =>
+      listMessages(data, args),
+  },
+  Mutation: {
+    open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
+      openRequest(context.data, args, context.write),
+    add_request_message: (_: unknown, args: NewMessage, context: RequestContext) =>
+      addMessage(context.data, args, context.write),
+    update_request: updateOne,
+  },
+};
