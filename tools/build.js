@@ -30,7 +30,7 @@ const WEB = join(ROOT, 'dist', 'web');
 /** A script or style sheet of each page, with all that it imports; src/pages/assets.ts names them. */
 const ENTRIES = [
   ...['favicon.svg', 'prose.css', 'landing.js', 'sandbox.js', 'graphiql.js', 'reference.js'],
-  ...['settings/settings.js', 'settings/signIn.js'],
+  ...['settings/settings.ts', 'settings/signIn.js'],
 ];
 const LICENCES = '/*! Licences: /assets/licences.txt */';
 const PAGES = {

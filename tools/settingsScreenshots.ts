@@ -51,14 +51,14 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Continue' }).waitFor();
       await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.waitForSelector('#all-chart rect');
+      await page.waitForSelector('.chart rect');
       await page.getByText('failing').waitFor();
       await page.goto(`${gateway.url}/settings/keys`);
       await page.getByRole('rowheader', { name: 'Web shop' }).waitFor();
       await page.screenshot({ path: path('settings') });
       await page.getByRole('rowheader', { name: 'Web shop' }).getByRole('link').click();
-      await page.waitForSelector('#usage .chart rect');
-      await page.locator('#key-requests tbody tr').first().waitFor();
+      await page.waitForSelector('[data-page=key] .chart rect');
+      await page.locator('[data-page=key] .requests tbody tr').first().waitFor();
       await page.setViewportSize({ width, height: width === 390 ? 2300 : 1500 });
       await page.screenshot({ path: path('key') });
       await page.goto(`${gateway.url}/settings/webhooks`);

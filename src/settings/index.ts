@@ -17,9 +17,8 @@ import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { UUID } from '../units';
-import { renderLink, renderSettings, renderSignIn, SETTINGS_PAGES } from './page';
+import { renderLink, renderSettings, renderSignIn, SETTINGS_PAGES, type WebhookPart } from './page';
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
-import type { WebhookPart } from './webhookSections';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';

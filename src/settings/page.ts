@@ -1,11 +1,17 @@
 import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
-import { keyDialogs } from './keyDialogs';
-import { keyPage } from './keySections';
+import { ALL_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
 import { ACTIONS } from './auditActions';
-import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
+
+/** What the page has to know of webhooks. */
+export interface WebhookPart {
+  /** Every type of event. */
+  readonly types: readonly string[];
+  /** Whether this gateway has a secret to derive those of endpoints from. */
+  readonly canMake: boolean;
+}
 
 /** What the page has to know of the gateway. */
 export interface PageParts {
@@ -55,7 +61,6 @@ export function renderSettings(
         </aside>
         <div class="pages">
           ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : planNotice(mayChange)}
-          <p class="alert" id="failure" role="alert" hidden></p>
           <div id="notices"></div>
           <p class="unseen" id="said" role="status"></p>
           <noscript
@@ -63,23 +68,35 @@ export function renderSettings(
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
             </p></noscript
           >
-          ${mayChange ? undefined : MEMBER_NOTICE} ${drawn('integrations', 'traffic')} ${drawn('keys')}
-          ${keyPage(mayChange)} ${webhooksSection(mayChange && hasPlan, webhooks)} ${endpointPage(mayChange)}
-          ${drawn('requests')} ${drawn('members')} ${drawn('audit')}
+          ${mayChange ? undefined : MEMBER_NOTICE}
+          ${['integrations', 'keys', 'key', 'webhooks', 'endpoint', 'requests', 'members', 'audit'].map(drawn)}
         </div>
       </div>
-      ${operationNames()} ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
+      <div id="dialogs"></div>
+      ${operationNames()}
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
+        ...{ scopes: offeredScopes(), eventTypes: webhooks.types },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
   });
 }
 
-/** A page that the script draws whole; the id of its heading is that of `title`. */
-function drawn(name: string, title = name): Html {
-  return html`<section id="${name}" data-page="${name}" aria-labelledby="${title}-title" hidden></section>`;
+/** A page that the script draws. */
+function drawn(name: string): Html {
+  return html`<section data-page="${name}" aria-labelledby="${name}-title" hidden></section>`;
+}
+
+/** What the scopes of each resource allow, by action; what is reserved for later is not offered. */
+function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const offered: Record<string, Record<string, string>> = {};
+  for (const scope of ALL_SCOPES) {
+    const allows = published.scopeDescriptions.get(scope) ?? '';
+    const [resource = '', action = ''] = scope.split(':');
+    if (!allows.startsWith('Reserved')) offered[resource] = { ...offered[resource], [action]: allows };
+  }
+  return offered;
 }
 
 /** The names that both filters by operation suggest. */

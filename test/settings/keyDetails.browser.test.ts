@@ -51,7 +51,8 @@ inBrowser('the page of a key', () => {
       expect(await fact(page, name).innerText()).toMatch(text);
 
     await chart(/24 hours: 24, including 4 errors and 0 with status 429/);
-    expect(await fact(page, 'Over MCP').innerText()).toBe('2');
+    await says(usage, '0 got a 429, and 2 came over MCP.');
+    expect(await fact(page, 'Slowest operation').innerText()).toMatch(/^[\d.]+ s\s+quotes, 95th percentile$/);
     expect(await cells('By operation')).toEqual([
       ['quotes', '20', '0', '0', expect.stringMatching(/^[\d.]+ ms$/), expect.stringMatching(/^[\d.]+ s$/)],
       ['quote', '4', '4', '0', '7.5 ms', '9.8 ms'],
@@ -196,7 +197,7 @@ inBrowser('the page of a key', () => {
     await page.getByRole('img', { name: /24 hours: 1,/ }).waitFor();
     await rows(page, 'Audit log of this key').first().waitFor();
     await named(page, 'quotes').last().waitFor();
-    expect(await section(page, 'theirs').getByRole('button').allTextContents()).toEqual(['Refresh', 'Details']);
+    expect(await section(page, 'theirs').getByRole('button').allTextContents()).toEqual(['Refresh', 'quotes']);
     expect(await page.locator('dialog').count()).toBe(0);
   });
 });

@@ -54,7 +54,7 @@ inBrowser('the list of keys on the settings page', () => {
 
   test('an open menu stays beside its button when the page scrolls', async () => {
     const of = await makeOrganisation(gateway);
-    for (let at = 0; at < 20; at++) await makeKey(gateway, of, { name: `key ${at}` });
+    for (let at = 0; at < 20; at++) await makeKey(gateway, of, { name: `key ${String(at)}` });
     const page = await visit(of);
     await press(page, 'Actions for key 10');
     const gap = async (): Promise<number> => {

@@ -161,7 +161,7 @@ inBrowser('webhooks on the settings page', () => {
     expect(await attempts.count()).toBe(1 + 3);
     expect(verified(secret)).toMatchObject({ id: event.id, type: 'quote.created' });
     await expectAccessible(page);
-    await openDetails(page);
+    await on.closeDetails(page);
     await attempts.first().waitFor({ state: 'hidden' });
   });
 
@@ -187,7 +187,7 @@ inBrowser('webhooks on the settings page', () => {
         return places.map((text) => text.trim()).join() === expected.join();
       });
     const after = 'after the oldest is accepted';
-    await attempts('none', after, after, 'as soon as there is room');
+    await attempts('–', after, after, 'as soon as there is room');
     await says(fact(page, 'Behind'), 'up to date, but for 12 events waiting to be retried');
     for (const name of ['Send test event', 'Send again: quote.created']) {
       if (name !== 'Send test event') await openDetails(page);
@@ -205,11 +205,11 @@ inBrowser('webhooks on the settings page', () => {
     await says(page, '12 events failed, or wait behind one that failed.');
     expect(await started()).toEqual(['where it stopped']);
 
-    await press(page, 'Disable');
+    await on.act(page, 'Disable…');
     await press(page, 'Disable endpoint');
     await says(page, 'Somebody disabled this endpoint');
     const waits = 'when it is enabled';
-    await attempts('none', waits, waits, waits);
+    await attempts('–', waits, waits, waits);
     await press(page, 'Enable');
     await dialog(page).getByLabel('From a time').check();
     await dialog(page).getByLabel('Time (UTC)').fill('2020-01-01T00:00');
@@ -218,7 +218,7 @@ inBrowser('webhooks on the settings page', () => {
     const time = new Date(Date.now() - 3 * DAY).toISOString().slice(0, 16);
     await dialog(page).getByLabel('Time (UTC)').fill(time);
     await press(dialog(page), 'Enable endpoint');
-    await press(page, 'Send events again');
+    await on.act(page, 'Send events again…');
     expect(new Date((await started())[0]).toISOString()).toBe(`${time}:00.000Z`);
     expect(await dialog(page).getByLabel('From where it stopped').isVisible()).toBe(false);
     await dialog(page).getByLabel('From now on').check();
@@ -235,7 +235,7 @@ inBrowser('webhooks on the settings page', () => {
     const other = `${receiver.url}/other`;
     await follow(page, receiver.url);
     await says(page, 'One event failed and is tried again automatically');
-    await press(page, 'Edit');
+    await on.act(page, 'Edit…');
     expect(await dialog(page).getByLabel('URL').inputValue()).toBe(receiver.url);
     await dialog(page).getByLabel('URL').fill(other);
     await dialog(page).getByLabel('Only these').check();
@@ -244,21 +244,21 @@ inBrowser('webhooks on the settings page', () => {
     await heading(page, other).waitFor();
     await says(fact(page, 'Events'), 'request.message_added');
 
-    await button(page, 'Rotate secret').press('Enter');
+    await on.act(page, 'Rotate secret…');
     await button(dialog(page), 'Rotate secret').press('Enter');
     await says(dialog(page), 'is signed with the old secret too until');
     const next = await on.shown(page, 'The signing secret');
     await saved(page);
     await says(fact(page, 'Signing secret'), 'the one before signs too until');
-    await hasFocus(button(page, 'Rotate secret'));
+    await hasFocus(button(page, 'More actions'));
     await press(page, 'Send test event');
     await says(page, 'Accepted: ');
     for (const one of [secret, next]) expect(verified(one)).toBeTruthy();
-    await press(page, 'Rotate secret');
+    await on.act(page, 'Rotate secret…');
     await says(dialog(page), 'If you rotate again, that one ends at once');
     await page.keyboard.press('Escape');
 
-    await press(page, 'Delete');
+    await on.act(page, 'Delete…');
     await says(dialog(page), other);
     await press(page, 'Delete endpoint');
     await says(page, 'Webhooks tell your own server what happens here');
@@ -273,10 +273,12 @@ inBrowser('webhooks on the settings page', () => {
     await follow(page, receiver.url);
     await openDetails(page);
     await says(page, 'so full');
-    expect(await page.locator('.pages').getByRole('button').allTextContents()).toEqual([
-      ...['Refresh', 'Details', 'Details', 'Details'],
-    ]);
     await expectAccessible(page);
+    expect(await dialog(page).getByRole('button').allTextContents()).toEqual(['Close']);
+    await on.closeDetails(page);
+    expect(await page.locator('.pages').getByRole('button').allTextContents()).toEqual([
+      ...['Refresh', 'quote.created', 'quote.created', 'quote.created'],
+    ]);
   });
 
   test('without WEBHOOK_SECRET the page says so, and offers nothing that needs it', async () => {

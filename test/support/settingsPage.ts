@@ -130,11 +130,23 @@ export async function choose(page: Page, key: string, action: string): Promise<v
   await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
+/** Chooses an action in the menu of an endpoint's page. */
+export async function act(page: Page, action: string): Promise<void> {
+  await press(page, 'More actions');
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
 /** Opens the details of the first row that has some. */
 export const openDetails = (page: Page): Promise<void> =>
   button(page, /^Details/)
     .first()
     .click();
+
+/** Closes the details of a row. */
+export async function closeDetails(page: Page): Promise<void> {
+  await press(dialog(page), 'Close');
+  await dialog(page).waitFor({ state: 'hidden' });
+}
 
 export async function fillNewKey(page: Page, name: string): Promise<void> {
   await press(page, 'New key');

@@ -1,8 +1,7 @@
 import type { Calls } from './calls';
 import { noteFound, noteLost, readLost } from './retries';
 import { DOCUMENTS } from './documents';
-import { byId, showFailure } from './dom';
-import { showSession } from './notices';
+import { type Link, tell } from './notices';
 
 /** What the server says of this page. */
 interface Settings {
@@ -15,6 +14,10 @@ interface Settings {
   readonly user: string;
   /** What each action of the audit log is called. */
   readonly actions: Readonly<Record<string, string>>;
+  /** What the scopes of each resource allow, by action; what is reserved for later is not among them. */
+  readonly scopes: Readonly<Record<string, Readonly<Partial<Record<'read' | 'write', string>>>>>;
+  /** Every type of event. */
+  readonly eventTypes: readonly string[];
 }
 
 /** What an operation answers, if it does not fail. */
@@ -27,12 +30,6 @@ interface Fault {
   readonly pointer: string;
   detail: string;
 }
-interface Link {
-  readonly href: string;
-  readonly text: string;
-  readonly isHere?: boolean;
-}
-
 /** A failed call, with a message for the page. */
 export class Failure extends Error {
   /** The API's error code; undefined if there was no answer. */
@@ -90,7 +87,7 @@ export async function call<Operation extends keyof Calls>(
   if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body, headers);
   const error = errorOf(answer);
   if (error?.code === 'unauthenticated') throw signedOut();
-  showSession();
+  tell('session');
   if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
   return (answer.data as { value: Answer<Operation> }).value;
 }
@@ -155,7 +152,7 @@ function signedOut(): Failure {
   // what was typed or read, or a secret that is shown, must not be lost
   const text = `${message} Sign in again in another tab, then go on here: nothing is lost.`;
   const link = { href: '/settings/sign-in', text: 'Sign in' };
-  showSession({ text, link });
+  tell('session', { text, link });
   return new Failure(text, { code: 'unauthenticated', link });
 }
 
@@ -172,7 +169,7 @@ export async function renewed(): Promise<boolean> {
       found.user === settings.user
         ? 'Another tab has switched between live data and the sandbox, or to another organisation. Reload this page to go on there.'
         : 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
-    showSession({ text, button: { text: 'Reload', does: () => location.reload() } });
+    tell('session', { text, button: { text: 'Reload', does: () => location.reload() } });
     throw new Failure(text, { code: 'forbidden' });
   }
   settings.csrf = found.csrf;
@@ -198,33 +195,34 @@ export function failureOf(error: unknown): Failure {
   return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
 }
 
-type Again = (() => unknown) | undefined;
-export type ShowsFailure = (failure: Failure | undefined, again: Again) => void;
-const show =
-  (place: HTMLElement): ShowsFailure =>
-  (failure, again) =>
-    showFailure(place, failure, again);
-type Attempt = <Result>(
-  work: () => Promise<Result>,
-  place?: HTMLElement | ShowsFailure,
-  again?: Again,
-) => Promise<Result | undefined>;
+/** What a failure says, without its advice. */
+export function reason({ message }: Failure): string {
+  return message.replace(/ Try again\.$/, '');
+}
+
+interface Newest {
+  readonly drop: () => void;
+  readonly attempt: <Result>(
+    work: () => Promise<Result>,
+    show: (failure: Failure | undefined) => void,
+    again?: () => unknown,
+  ) => Promise<Result | undefined>;
+}
 
 /**
  * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
- * dropped meanwhile, and shows its failure nowhere. What `isRead`, and so may be done unasked, is done again when the gateway is back (retries.js).
+ * dropped meanwhile, and shows its failure nowhere. What may be done unasked, with `again`, is done again when the gateway is back (retries.ts),
+ * and until then its failure is that of the page.
  */
-export function newest({ isRead = true } = {}): { drop: () => void; attempt: Attempt } {
+export function newest(): Newest {
   const owner = {};
   let run = 0;
-  let isShown = false;
   return {
     drop() {
       run += 1;
       noteFound(owner);
     },
-    /** Shows a failure in `place`, by default the top of the page, with a button that calls `again`. */
-    async attempt(work, place = byId('failure'), again) {
+    async attempt(work, show, again) {
       run += 1;
       const own = run;
       const [result, failure] = await work().then(
@@ -232,10 +230,9 @@ export function newest({ isRead = true } = {}): { drop: () => void; attempt: Att
         (error: unknown) => [undefined, failureOf(error)] as const,
       );
       if (own !== run) return undefined;
-      // other work may have its own failure in the same place
-      if (failure || isShown) (typeof place === 'function' ? place : show(place))(failure, again);
-      isShown = failure !== undefined;
-      if (isRead && again && failure?.isUnsure) noteLost(owner, again);
+      const isLost = again !== undefined && failure?.isUnsure === true;
+      show(isLost ? undefined : failure);
+      if (isLost) noteLost(owner, again, reason(failure));
       else if (noteFound(owner) && !failure) void readLost();
       return result;
     },

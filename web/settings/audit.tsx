@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { type Answer, call, newest, settings } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable } from './events';
-import { nameOf, noteNames, readNames } from './keyPage/link';
+import { nameOf, noteNames, readNames } from './keyNames';
 import { List } from './list';
 import { Button } from './parts';
 import { choose, chosen, placeOf } from './route';

@@ -1,5 +1,5 @@
 import { type Answer, call, failureOf } from './api';
-import { say } from './dom';
+import { say } from './page';
 
 /* The audit log as a file, made here from page after page. What was read is kept until it is saved or another file is begun. */
 

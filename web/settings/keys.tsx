@@ -1,9 +1,9 @@
 import { type JSX, render } from 'preact';
 import { type Answer, call, type Key, settings } from './api';
-import { noteNames, shownName } from './keyPage/link';
+import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
-import { Ago, Button, Cell, Head, Table } from './parts';
+import { Ago, Button, Cell, Head, State, Table } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { scopesInWords } from './scopes';
 
@@ -132,24 +132,16 @@ function before({ id }: Key, replaced: ReadonlyMap<string, Key>): readonly Key[]
   return direct.flatMap((key) => [key, ...before(key, replaced)]);
 }
 
-const Text = ({ prefix, last_four: lastFour }: Key): JSX.Element => (
-  <code>
-    {prefix}…{lastFour}
-  </code>
-);
-
 function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[]; actions: KeyActions }): JSX.Element {
   const name = shownName(key);
   return (
     <tr class={key.state === 'active' ? undefined : 'ended'}>
       <Head label="Name">
-        <a class="key-name" href={`/settings/keys/${key.id}`} title={name}>
-          {name}
-        </a>
-        <Text {...key} />
+        <KeyLink id={key.id} />
+        <code>{keyText(key)}</code>
         {old.map((one) => (
           <div class="replaced" key={one.id}>
-            <Text {...one} />
+            <code>{keyText(one)}</code>
             <span class="quiet">
               replaced, ends <Ago at={one.expires_at} />
             </span>
@@ -167,7 +159,7 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
       </Cell>
       <Cell label="Expires">{key.state === 'revoked' ? '–' : <Ago at={key.expires_at} otherwise="never" />}</Cell>
       <Cell label="State">
-        <span class={`state ${key.state}`}>{key.state}</span>
+        <State of={key.state} />
         {key.rotated_to !== null && <span class="quiet">replaced</span>}
       </Cell>
       <Cell label="Actions">
@@ -190,9 +182,9 @@ function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } 
   if (!isChanged && old.length === 0)
     return (
       <div class="actions">
-        <button class="button" type="button" aria-label={`Usage of ${name}`} onClick={() => use(key)}>
+        <Button label={`Usage of ${name}`} does={() => use(key)}>
           Usage
-        </button>
+        </Button>
       </div>
     );
   const items = [

@@ -82,10 +82,7 @@ export class List<P extends Page> {
       },
       again,
     );
-    if (page) {
-      this.pages = [...before(), page];
-      this.isBusy = false;
-    }
+    if (page) this.pages = [...before(), page];
     this.draw();
   }
 }

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { type Answer, call, settings } from './api';
 import { List } from './list';
-import { Ago, Cell, Head, Table } from './parts';
+import { Ago, Cell, Head, State, Table } from './parts';
 import { placeOf } from './route';
 import { exact } from './time';
 
@@ -36,7 +36,7 @@ export function membersPage() {
                 <span class="quiet">{exact(at)}</span>
               </Cell>
               <Cell label="From">{from}</Cell>
-              <Cell label="Session">{isSignedIn ? <span class="state active">signed in</span> : 'ended'}</Cell>
+              <Cell label="Session">{isSignedIn ? <State of="active" words="signed in" /> : 'ended'}</Cell>
             </tr>
           ))}
         </Table>

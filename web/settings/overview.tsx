@@ -1,7 +1,7 @@
 import { type JSX, render } from 'preact';
 import { type Answer, call, type Key, now, settings } from './api';
 import type { KeyActions } from './keys';
-import { noteNames, shownName } from './keyPage/link';
+import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { Reading } from './list';
 import { Ago, Button, KeepsFocus, Problem } from './parts';
 import { placeOf } from './route';
@@ -35,7 +35,7 @@ export function overviewPage({ make, rotate }: KeyActions) {
     render(
       <KeepsFocus>
         <div class="heading">
-          <h1 id="traffic-title" tabIndex={-1}>
+          <h1 id="integrations-title" tabIndex={-1}>
             Overview
           </h1>
           {!isNew && (
@@ -94,23 +94,12 @@ function Expiring({ keys, rotate }: { keys: readonly Key[]; rotate: KeyActions['
         {keys.slice(0, MOST).map((key) => (
           <li key={key.id}>
             <span>
-              <a class="key-name" href={`/settings/keys/${key.id}`} title={shownName(key)}>
-                {shownName(key)}
-              </a>{' '}
-              <code>
-                {key.prefix}…{key.last_four}
-              </code>{' '}
-              expires <Ago at={key.expires_at} />
+              <KeyLink id={key.id} /> <code>{keyText(key)}</code> expires <Ago at={key.expires_at} />
             </span>
             {mayRotate && (
-              <button
-                class="button"
-                type="button"
-                aria-label={`Rotate ${shownName(key)}`}
-                onClick={() => void rotate(key)}
-              >
+              <Button label={`Rotate ${shownName(key)}`} does={() => rotate(key)}>
                 Rotate…
-              </button>
+              </Button>
             )}
           </li>
         ))}
@@ -163,7 +152,13 @@ function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period
     );
   return (
     <>
-      <Totals of={usage} />
+      <Totals
+        of={[
+          ['Requests', usage.requests],
+          ['Errors', usage.errors],
+          ['429s', usage.rate_limited],
+        ]}
+      />
       <Chart of="all keys" usage={usage} period={period} />
       <details>
         <summary>By operation</summary>

@@ -1,20 +1,50 @@
 import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type Failure } from './api';
-import { say } from './dom';
-import { focused, moveFocus } from './modal';
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { type Failure, now } from './api';
+import { focused, moveFocus } from './dialog';
 import type { List, Page } from './list';
+import { LinkTo } from './notices';
 import { exact, relative } from './time';
 
 /* What several pages are made of. */
 
-/** A relative time with the exact one as its tooltip. */
-export function Ago({ at, otherwise = '' }: { at: string | null; otherwise?: string }): JSX.Element {
+/** How often relative times are brought up to date, in milliseconds. */
+const EVERY = 5000;
+const shown = new Set<() => void>();
+setInterval(() => {
+  for (const tick of shown) tick();
+}, EVERY);
+
+/** A relative time with the exact one as its tooltip; `past` is said instead once it has passed. */
+export function Ago(props: { at: string | null; otherwise?: string; past?: string }): JSX.Element {
+  const { at, otherwise = '', past } = props;
+  const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0);
+  useEffect(() => {
+    const own = (): void => tick(undefined);
+    shown.add(own);
+    return () => shown.delete(own);
+  }, []);
   if (at === null) return <>{otherwise}</>;
+  if (past !== undefined && Date.parse(at) <= now()) return <>{past}</>;
   return (
-    <time dateTime={at} title={exact(at)} data-relative>
+    <time dateTime={at} title={exact(at)}>
       {relative(at)}
     </time>
+  );
+}
+
+/** What something is in, as a dot and a word; style sheets know its name. */
+export function State({ of: state, words = state }: { of: string; words?: string }): JSX.Element {
+  return <span class={`state ${state}`}>{words}</span>;
+}
+
+export function Chips({ of: texts }: { of: readonly string[] }): JSX.Element {
+  return (
+    <ul class="chips">
+      {texts.map((text) => (
+        <li key={text}>{text}</li>
+      ))}
+    </ul>
   );
 }
 
@@ -35,8 +65,8 @@ export function Head({ label, children }: { label: string; children: ComponentCh
   );
 }
 
-/** Why something could not be read, with a button that tries again, unless the remedy is another. */
-export function Problem({ failure, again }: { failure: Failure | undefined; again: () => unknown }): JSX.Element {
+/** Why something failed; with `again`, a button that tries again, unless the remedy is another. */
+export function Problem({ failure, again }: { failure: Failure | undefined; again?: () => unknown }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const hadFocus = place.current?.contains(document.activeElement) === true;
   useLayoutEffect(() => {
@@ -46,22 +76,34 @@ export function Problem({ failure, again }: { failure: Failure | undefined; agai
   });
   return (
     <div class="alert" role="alert" hidden={!failure} ref={place}>
-      {failure?.message}{' '}
-      {failure?.link && (
-        <a href={failure.link.href} target={failure.link.isHere ? undefined : '_blank'}>
-          {failure.link.text}
-        </a>
-      )}
-      {failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
-      {failure?.remedy === 'reload' && <Button does={() => location.reload()}>Reload</Button>}
+      {failure?.message} {failure?.link && <LinkTo {...failure.link} />}
+      {again && failure?.remedy === 'again' && <Button does={again}>Try again</Button>}
+      {again && failure?.remedy === 'reload' && <Button does={() => location.reload()}>Reload</Button>}
     </div>
   );
 }
 
-export function Button(props: { does: () => unknown; class?: string; children: ComponentChildren }): JSX.Element {
+interface ButtonProps {
+  readonly does: () => unknown;
+  readonly class?: string;
+  readonly label?: string;
+  readonly isBusy?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A busy one is not disabled, which would take the focus. */
+export function Button({ does, class: more = '', label, isBusy, children }: ButtonProps): JSX.Element {
   return (
-    <button class={`button ${props.class ?? ''}`} type="button" onClick={() => void props.does()}>
-      {props.children}
+    <button
+      class={`button ${more}`}
+      type="button"
+      aria-label={label}
+      aria-disabled={isBusy}
+      onClick={() => {
+        if (!isBusy) void does();
+      }}
+    >
+      {children}
     </button>
   );
 }
@@ -207,30 +249,49 @@ export function Facts({ of: facts }: { of: readonly (readonly [string, Component
   );
 }
 
-/** A text with a button that copies it, or selects it where browsers refuse. `name` says to assistive technology what it is. */
-export function Copyable({ name, text }: { name: string; text: string }): JSX.Element {
-  const [label, setLabel] = useState('Copy');
+interface CopyableProps {
+  /** Says to assistive technology what it is. */
+  readonly name: string;
+  readonly text: string;
+  /** Whether copying it is the first thing to do in a dialog. */
+  readonly isFirst?: boolean;
+}
+
+/** A text with a button that copies it, or selects it where browsers refuse. */
+export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.Element {
+  const [outcome, setOutcome] = useState<'Copied' | 'Not copied'>();
   const source = useRef<HTMLPreElement>(null);
   const copy = async (): Promise<void> => {
     try {
       // browsers only offer the clipboard on https and loopback
       await navigator.clipboard.writeText(text);
-      setLabel('Copied');
-      say('Copied.');
+      setOutcome('Copied');
+      setTimeout(() => setOutcome(undefined), 1500);
     } catch {
       if (source.current) getSelection()?.selectAllChildren(source.current);
-      setLabel('Press Ctrl+C');
+      setOutcome('Not copied');
     }
-    setTimeout(() => setLabel('Copy'), 1500);
   };
   return (
-    <div class="command">
-      <pre tabIndex={0} aria-label={name} ref={source}>
-        <code>{text}</code>
-      </pre>
-      <button class="button" type="button" onClick={() => void copy()}>
-        {label}
-      </button>
-    </div>
+    <>
+      <div class="command">
+        <pre tabIndex={0} aria-label={name} ref={source}>
+          <code>{text}</code>
+        </pre>
+        <button
+          class={`button ${isFirst ? 'primary' : ''}`}
+          type="button"
+          autofocus={isFirst}
+          onClick={() => void copy()}
+        >
+          {outcome ?? 'Copy'}
+        </button>
+      </div>
+      {outcome === 'Not copied' && (
+        <p class="fault" role="alert">
+          The browser did not let the page copy. The text is selected: press Ctrl+C or ⌘C.
+        </p>
+      )}
+    </>
   );
 }

@@ -1,11 +1,14 @@
 import '../prose.css';
 import '../settings.css';
-import { wireCopying } from './dom';
+import { copy } from '../copy';
 
 /* Shows the copy buttons of the sign-in page, and sends a link only once. Both pages work without this. */
 
-for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
-wireCopying(document);
+for (const button of document.querySelectorAll('[data-copy]')) {
+  const text = button.previousElementSibling;
+  button.hidden = false;
+  button.addEventListener('click', () => void copy(button, text.textContent, () => text));
+}
 
 const form = document.getElementById('link');
 if (form) {

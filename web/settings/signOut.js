@@ -1,10 +1,9 @@
 import { Failure, failureOf, renewed, settings, WITHIN } from './api';
-import { byId, showFailure } from './dom';
+import { tell } from './notices';
 
 /* Signing out. Without this the form does it, but after a lost answer the browser's own error page says nothing of the session. */
 
 const form = document.querySelector('form.account');
-const place = byId('failure');
 let isRunning = false;
 
 form.addEventListener('submit', (event) => {
@@ -21,7 +20,10 @@ async function signOut(fields) {
     if (!isDone) throw new Failure('You were not signed out: this page is too old. Reload it.', { code: 'forbidden' });
     location.assign('/settings/sign-in');
   } catch (error) {
-    showFailure(place, failureOf(error), () => void signOut(fields));
+    const { message: text, remedy } = failureOf(error);
+    const isOld = remedy === 'reload';
+    const does = () => (isOld ? location.reload() : signOut(fields));
+    tell('page', { text, button: { text: isOld ? 'Reload' : 'Try again', does } });
   } finally {
     isRunning = false;
   }

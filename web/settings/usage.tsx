@@ -1,12 +1,11 @@
-import { type ComponentChildren, type JSX, render } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { type Answer, call, type Key } from './api';
+import type { Answer, Key } from './api';
 import { drawChart } from './chart';
-import { byId } from './dom';
-import { Reading } from './list';
-import { Cell, Head, Problem } from './parts';
-import { length } from './requests';
+import type { Reading } from './list';
+import { Ago, Cell, Head, Problem } from './parts';
 import { choose, chosen } from './route';
+import { length } from './time';
 
 /* The requests of a period: of one key, on its page, and the parts of it that the overview shows of all. The address has the period. */
 
@@ -44,19 +43,15 @@ export function Periods(props: { name: string; label: string; of: Period; change
   );
 }
 
-export function Totals({ of: usage, mcp }: { of: Usage; mcp?: number }): JSX.Element {
-  const total = (name: ComponentChildren, count: number): JSX.Element => (
-    <div>
-      <dt>{name}</dt>
-      <dd>{words(count)}</dd>
-    </div>
-  );
+export function Totals({ of: totals }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
   return (
     <dl class="totals">
-      {total('Requests', usage.requests)}
-      {total([<span key="bad" class="swatch bad" />, 'Errors'], usage.errors)}
-      {total([<span key="limited" class="swatch limited" />, '429s'], usage.rate_limited)}
-      {mcp !== undefined && total('Over MCP', mcp)}
+      {totals.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'number' ? words(value) : value}</dd>
+        </div>
+      ))}
     </dl>
   );
 }
@@ -180,73 +175,84 @@ function Buckets({ of, period }: { of: Usage['buckets']; period: Period }): JSX.
   );
 }
 
-const place = byId('usage');
-let shown: Key | undefined;
-let period: Period = 'last_24h';
-const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shown?.id ?? '', period }), draw);
-
-/** Shows the usage of a key; undefined leaves it. */
-export async function openUsage(key: Key | undefined): Promise<void> {
-  if (key?.id !== shown?.id) usage.clear();
-  shown = key;
-  if (key === undefined) return;
-  period = periodInAddress();
-  await usage.load();
+interface KeyUsageProps {
+  readonly of: Reading<Answer<'usage'>>;
+  readonly whose: Key;
+  readonly period: Period;
+  readonly change: (to: Period) => void;
 }
 
-function draw(): void {
+/** The requests of a key. */
+export function KeyUsage({ of: usage, whose: key, period, change }: KeyUsageProps): JSX.Element {
   const { value, failure } = usage;
-  render(
-    <>
+  return (
+    <section aria-labelledby="usage-title">
       <div class="heading">
         <h2 id="usage-title" tabIndex={-1}>
           Usage
         </h2>
-        <Periods
-          name="key-period"
-          label="Period"
-          of={period}
-          change={(to) => {
-            period = to;
-            void usage.load();
-          }}
-        />
+        <Periods name="key-period" label="Period" of={period} change={change} />
       </div>
       <Problem failure={failure} again={usage.again} />
-      {value && !failure && (
+      {value && !failure && <Figures of={value} whose={key} period={period} />}
+    </section>
+  );
+}
+
+function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose: Key; period: Period }): JSX.Element {
+  const { requests, errors, rate_limited: limited, mcp, operations, codes } = usage;
+  const [slowest] = operations.toSorted((one, other) => (other.p95_ms ?? 0) - (one.p95_ms ?? 0));
+  const from = key.last_used_from === null ? null : <span class="quiet">from {key.last_used_from}</span>;
+  return (
+    <>
+      <Totals
+        of={[
+          ['Requests', requests],
+          ['Errors', errors],
+          [
+            'Slowest operation',
+            <>
+              {time(slowest?.p95_ms ?? null)}
+              {slowest && <span class="quiet">{slowest.operation}, 95th percentile</span>}
+            </>,
+          ],
+          [
+            'Last used',
+            <>
+              <Ago at={key.last_used_at} otherwise="never" />
+              {from}
+            </>,
+          ],
+        ]}
+      />
+      {requests === 0 && (
+        <p class="empty">
+          No requests with this key in {spanOf(period)}. {AGE}
+        </p>
+      )}
+      <Chart of={key.name} usage={usage} period={period} />
+      {requests > 0 && (
+        <p class="hint">
+          {words(limited)} got a 429, and {words(mcp)} came over MCP. {AGE.slice(0, -1)}; times are in UTC.
+        </p>
+      )}
+      <details>
+        <summary>As a table</summary>
+        <Buckets of={usage.buckets} period={period} />
+      </details>
+      {operations.length > 0 && (
         <>
-          {value.requests === 0 && (
-            <p class="empty">
-              No requests with this key in {spanOf(period)}. {AGE}
-            </p>
-          )}
-          <Totals of={value} mcp={value.mcp} />
-          <Chart of={shown?.name ?? ''} usage={value} period={period} />
-          {value.requests > 0 && (
-            <p class="hint">
-              {AGE.slice(0, -1)}; times are in UTC. Errors are requests that failed, except with status 429.
-            </p>
-          )}
-          <details>
-            <summary>As a table</summary>
-            <Buckets of={value.buckets} period={period} />
-          </details>
-          {value.operations.length > 0 && (
-            <>
-              <h3 id="operations-title">By operation</h3>
-              <Operations of={value.operations} name={{ 'aria-labelledby': 'operations-title' }} />
-              <p class="hint">Times to answer are estimated, and without requests that got a 429.</p>
-            </>
-          )}
-          {value.codes.length > 0 && (
-            <>
-              <h3 id="codes-title">By error code</h3>
-              <Codes of={value.codes} name={{ 'aria-labelledby': 'codes-title' }} />
-            </>
-          )}
+          <h3 id="operations-title">By operation</h3>
+          <Operations of={operations} name={{ 'aria-labelledby': 'operations-title' }} />
+          <p class="hint">Times to answer are estimated, and without requests that got a 429.</p>
         </>
       )}
-    </>,
-    place,
+      {codes.length > 0 && (
+        <>
+          <h3 id="codes-title">By error code</h3>
+          <Codes of={codes} name={{ 'aria-labelledby': 'codes-title' }} />
+        </>
+      )}
+    </>
   );
 }

@@ -1,0 +1,269 @@
+import { type ComponentChildren, createContext, type HTMLAttributes, type JSX } from 'preact';
+import { useContext } from 'preact/hooks';
+import { Failure, failureOf, reason, sentence } from './api';
+import { close, isOpen, open, redraw, type Shown } from './dialog';
+import { failureNotice, Notice } from './notices';
+import { Problem } from './parts';
+
+/* Dialogs that ask before something is changed, and their fields. Somebody else may change it too, and an answer may be lost: then what is shown is read again. */
+
+/** What is done once the dialog is closed. */
+export type Next = (() => void) | undefined;
+
+export interface Question {
+  readonly title: string;
+  /** What the main button says. */
+  readonly button: string;
+  readonly isDangerous?: boolean;
+  readonly Body: () => JSX.Element;
+  /**
+   * Does it with what was entered, once at a time, and goes on if the dialog is closed meanwhile. If it fails, the dialog stays open and shows why: at the
+   * fields if each fault has a place there, named by the first part of its pointer.
+   */
+  readonly work: (given: FormData) => Promise<Next>;
+  /** Says what goes on, in a notice after the dialog was closed. */
+  readonly doing: (given: FormData) => string;
+  /** Whether the page must not be left without asking meanwhile. */
+  readonly asks?: boolean;
+  /** What is not known after a failure. */
+  readonly doubt?: (failure: Failure) => string | undefined;
+  /** Called if things may not be as they are shown, after a failure and once more when the dialog is closed. */
+  readonly changed?: () => void;
+  /** What has to be done before the main button can be offered; what it resolves with is done in place of the rest. */
+  readonly prepare?: () => Promise<Next>;
+  /** Whether what was entered must stay as it is. */
+  readonly isFrozen?: () => boolean;
+  /** Says in the notice of what went on that it failed. */
+  readonly late?: (failure: Failure, notice: Notice) => void;
+  /** Called when the dialog was closed while nothing was running. */
+  readonly closed?: () => void;
+}
+
+/** After how long a dialog says that it still waits, in milliseconds. */
+const SLOW = 4000;
+
+class Asking {
+  isRunning = false;
+  isReady = true;
+  isOver = false;
+  failure: Failure | undefined;
+  status = '';
+  /** What is wrong, by argument. */
+  readonly faults = new Map<string, string>();
+  readonly dialog: Shown;
+  #isStale = false;
+  #doing = '';
+  #notice: Notice | undefined;
+
+  constructor(readonly question: Question) {
+    this.dialog = { Content: () => <Form of={this} />, closed: () => this.#closed() };
+    open(this.dialog);
+    if (question.prepare) void this.#prepare(question.prepare);
+  }
+
+  get isUnsaved(): boolean {
+    return (this.question.asks === true && this.isRunning) || this.question.isFrozen?.() === true;
+  }
+
+  async #prepare(work: () => Promise<Next>): Promise<void> {
+    this.isReady = false;
+    this.status = 'Reading the current state…';
+    redraw();
+    const found = await work().catch(failureOf);
+    if (!isOpen(this.dialog)) return;
+    this.status = '';
+    if (found instanceof Failure) this.failure = found;
+    else if (found) {
+      close();
+      found();
+    } else this.isReady = true;
+    redraw();
+  }
+
+  async press(form: HTMLFormElement): Promise<void> {
+    if (this.isRunning || !this.isReady || this.isOver || !form.reportValidity()) return;
+    const given = new FormData(form);
+    this.#doing = this.question.doing(given);
+    this.failure = undefined;
+    this.faults.clear();
+    this.isRunning = true;
+    redraw();
+    const timer = setTimeout(() => {
+      this.status = 'The gateway takes its time; still waiting.';
+      redraw();
+    }, SLOW);
+    const [next, failure] = await this.question.work(given).then(
+      (value) => [value, undefined] as const,
+      (error: unknown) => [undefined, failureOf(error)] as const,
+    );
+    clearTimeout(timer);
+    this.isRunning = false;
+    this.status = '';
+    if (failure) {
+      this.#fail(failure, form);
+      return;
+    }
+    this.#notice?.remove();
+    if (isOpen(this.dialog)) close();
+    next?.();
+  }
+
+  /** Takes a fault away once its field is changed. */
+  correct(field: EventTarget | null): void {
+    const { field: argument = '' } = (field as HTMLElement).closest<HTMLElement>('[data-field]')?.dataset ?? {};
+    // not before `change`, in which a box that is checked has to have its new state
+    if (this.faults.delete(argument)) setTimeout(redraw);
+  }
+
+  #fail(failure: Failure, form: HTMLFormElement): void {
+    const { changed, doubt, late = failureNotice } = this.question;
+    if (failure.isUnsure || isEnded(failure)) {
+      this.#isStale = true;
+      changed?.();
+    }
+    const { code, link, faults } = failure;
+    const unknown = doubt?.(failure);
+    const told = unknown === undefined ? failure : new Failure(`${reason(failure)} ${unknown}`, { code, link, faults });
+    if (this.#notice) late(told, this.#notice);
+    if (!isOpen(this.dialog) || this.#placeFaults(told, form)) return;
+    this.failure = told;
+    this.isOver = isEnded(told);
+    redraw();
+    const field = form.querySelector(':focus');
+    const [cancel, main] = form.querySelectorAll<HTMLElement>('.foot .buttons button');
+    if (!field || this.isOver || field.matches(':disabled')) (main ?? cancel)?.focus();
+  }
+
+  #placeFaults({ faults }: Failure, form: HTMLFormElement): boolean {
+    const placed = faults.map(({ pointer, detail }) => ({ name: pointer.split('/')[1] ?? '', text: sentence(detail) }));
+    const hasPlace = ({ name }: { name: string }): boolean =>
+      form.querySelector(`[data-field="${CSS.escape(name)}"]`) !== null;
+    if (placed.length === 0 || !placed.every(hasPlace)) return false;
+    for (const { name, text } of placed) this.faults.set(name, `${this.faults.get(name) ?? ''} ${text}`.trim());
+    redraw();
+    const first = form.querySelector<HTMLElement>('[aria-invalid]');
+    const field = first?.querySelector<HTMLElement>('input:checked') ?? first?.querySelector('input') ?? first;
+    const folded = field?.closest('details');
+    if (folded) folded.open = true;
+    field?.focus();
+    return true;
+  }
+
+  #closed(): void {
+    const { asks = false, changed, closed } = this.question;
+    if (this.isRunning) this.#notice = new Notice({ text: this.#doing, asks });
+    else {
+      if (this.#isStale) changed?.();
+      closed?.();
+    }
+  }
+}
+
+export function ask(question: Question): void {
+  new Asking(question);
+}
+
+/** Whether a change was refused since what is to be changed has ended or does not exist: trying again has the same outcome. */
+function isEnded({ code, faults }: Failure): boolean {
+  return code === 'not_found' || faults.some(({ pointer }) => pointer === '/id');
+}
+
+const Faults = createContext<ReadonlyMap<string, string>>(new Map());
+
+function Form({ of: asking }: { of: Asking }): JSX.Element {
+  const { title, button, isDangerous, Body, isFrozen } = asking.question;
+  return (
+    <form
+      noValidate
+      data-unsaved={asking.isUnsaved ? 'asks' : undefined}
+      onInput={({ target }) => asking.correct(target)}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void asking.press(event.currentTarget);
+      }}
+    >
+      <h2 id="dialog-title">{title}</h2>
+      <fieldset class="whole" disabled={isFrozen?.()}>
+        <Faults.Provider value={asking.faults}>
+          <Body />
+        </Faults.Provider>
+      </fieldset>
+      <div class="foot">
+        <Problem failure={asking.failure} />
+        <p class="hint" role="status">
+          {asking.status}
+        </p>
+        <p class="buttons">
+          <button class="button" type="button" onClick={close}>
+            Cancel
+          </button>
+          {asking.isReady && !asking.isOver && (
+            <button
+              class={`button ${isDangerous ? 'danger' : 'primary'}`}
+              type="submit"
+              // a disabled button would lose the focus
+              aria-disabled={asking.isRunning}
+            >
+              {button}
+            </button>
+          )}
+        </p>
+      </div>
+    </form>
+  );
+}
+
+/** What is wrong with an argument: its place, and what makes a control its field. */
+export function useFault(argument: string) {
+  const text = useContext(Faults).get(argument);
+  const id = `fault-${argument}`;
+  return {
+    place: (
+      <p class="fault" id={id} hidden={text === undefined}>
+        {text}
+      </p>
+    ),
+    described: { 'aria-invalid': text === undefined ? undefined : ('true' as const), 'aria-describedby': id },
+  };
+}
+
+interface FieldProps extends Pick<HTMLAttributes<HTMLInputElement>, 'autofocus' | 'spellcheck' | 'inputMode'> {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly isTime?: boolean;
+  readonly required?: boolean;
+  readonly maxLength?: number;
+  readonly placeholder?: string;
+  readonly defaultValue: string;
+}
+
+/** A text field; `name` is that of the argument. */
+export function Field({ label, hint, isTime = false, ...rest }: FieldProps): JSX.Element {
+  const { place, described } = useFault(rest.name);
+  const [id, hintId] = [`field-${rest.name}`, `hint-${rest.name}`];
+  const description = `${hint === undefined ? '' : `${hintId} `}${described['aria-describedby']}`;
+  const input = { ...rest, id, ...described, 'aria-describedby': description };
+  return (
+    <div class="field" data-field={rest.name}>
+      <label for={id}>{label}</label>
+      {isTime ? <input type="datetime-local" {...input} /> : <input type="text" autoComplete="off" {...input} />}
+      {place}
+      {hint !== undefined && (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A choice; its options are its children. */
+export function Choice(props: { label: string; name: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <label class="field">
+      {props.label}
+      <select name={props.name}>{props.children}</select>
+    </label>
+  );
+}

@@ -1,0 +1,151 @@
+import { type ComponentChildren, type JSX, render } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Notice } from './notices';
+import { byId } from './page';
+
+/* Modal dialogs, one at a time. Esc and Back close them, but never one whose secret cannot be shown again. */
+
+export interface Shown {
+  readonly Content: () => JSX.Element;
+  /** Whether only its own button closes it, since what it shows would be lost. */
+  readonly isKept?: boolean;
+  /** Whether it is a panel at the side. */
+  readonly isAside?: boolean;
+  /** Called once it is closed. */
+  readonly closed?: () => void;
+}
+
+interface State {
+  readonly isDialog?: boolean;
+}
+
+let shown: Shown | undefined;
+/** What had the focus before a dialog was opened. */
+let opener: HTMLElement | null = null;
+/** Whether the page itself goes back, after a dialog was closed. */
+let isLeaving = false;
+
+const isDialogState = (): boolean => (history.state as State | null)?.isDialog === true;
+const noteDialog = (isDialog: boolean): object => ({ ...(history.state as State | null), isDialog });
+const active = (): HTMLElement | null => document.activeElement as HTMLElement | null;
+
+// left from before the page was loaded again
+if (isDialogState()) history.replaceState(noteDialog(false), '');
+
+/** Whether a dialog is open, in which somebody may be typing; or whether this one is. */
+export const isOpen = (dialog = shown): boolean => dialog !== undefined && shown === dialog;
+
+/** Opens a dialog, with an entry in the history for Back to leave. */
+export function open(dialog: Shown): void {
+  if (!isDialogState()) history.pushState(noteDialog(true), '');
+  if (!shown) opener = active();
+  shown = dialog;
+  redraw();
+}
+
+/** Closes the open dialog; nothing of it stays in the page. */
+export function close(): void {
+  if (!shown) return;
+  const { closed } = shown;
+  shown = undefined;
+  redraw();
+  opener?.focus();
+  if (active() === document.body) opener?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]')?.focus();
+  closed?.();
+  setTimeout(() => {
+    // not if another dialog or page was opened in its place
+    if (shown || !isDialogState()) return;
+    isLeaving = true;
+    history.back();
+  });
+}
+
+/** Draws the open dialog anew. */
+export function redraw(): void {
+  render(shown ? <Modal key={numberOf(shown)} of={shown} /> : null, byId('dialogs'));
+}
+
+const numbers = new WeakMap<Shown, number>();
+let opened = 0;
+
+function numberOf(dialog: Shown): number {
+  if (!numbers.has(dialog)) numbers.set(dialog, (opened += 1));
+  return numbers.get(dialog) ?? 0;
+}
+
+function Modal({ of: dialog }: { of: Shown }): JSX.Element {
+  const { Content, isKept, isAside } = dialog;
+  const place = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => place.current?.showModal(), []);
+  const stay = (event: Event): void => {
+    // the second Esc closes a dialog whatever `cancel` says, in browsers that do not know closedby
+    if (isKept && (event.type === 'cancel' || (event as KeyboardEvent).key === 'Escape')) event.preventDefault();
+  };
+  return (
+    <dialog
+      aria-labelledby="dialog-title"
+      class={isAside ? 'aside' : undefined}
+      closedby={isKept ? 'none' : isAside ? 'any' : undefined}
+      data-kept={isKept}
+      onCancel={stay}
+      onKeyDown={stay}
+      onClose={() => {
+        if (isOpen(dialog)) close();
+      }}
+      ref={place}
+    >
+      <Content />
+    </dialog>
+  );
+}
+
+/** What a dialog shows that asks nothing: its title, and a button that closes it. */
+export function Sheet(props: { title: ComponentChildren; button: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="sheet">
+      <h2 id="dialog-title">{props.title}</h2>
+      {props.children}
+      <p class="foot buttons">
+        <button class="button" type="button" onClick={close}>
+          {props.button}
+        </button>
+      </p>
+    </div>
+  );
+}
+
+/** Shows a secret that is shown once, in a dialog that only its button closes; while another is open a notice with a button says that it is ready. */
+export function showSecret(text: string, button: string, Content: () => JSX.Element): void {
+  const show = (): void => open({ Content, isKept: true });
+  if (!isOpen()) {
+    show();
+    return;
+  }
+  const does = (): void => {
+    notice.remove();
+    show();
+  };
+  const notice = new Notice({ text, asks: true, button: { text: button, does } });
+}
+
+/** What has the focus, or had it before a dialog was opened. */
+export const focused = (): HTMLElement | null => (shown ? opener : active());
+
+/** Gives an element the focus, now or when the dialog is closed. */
+export function moveFocus(element: HTMLElement | null | undefined): void {
+  opener = element ?? null;
+  if (!shown) element?.focus();
+}
+
+addEventListener('popstate', () => {
+  const isOurs = isLeaving;
+  isLeaving = false;
+  if (!shown || isDialogState()) return;
+  if (isOurs || shown.isKept) history.pushState(noteDialog(true), '');
+  else close();
+});
+
+addEventListener('beforeunload', (event) => {
+  // a key would be lost
+  if (shown?.isKept || document.querySelector('[data-unsaved="asks"]')) event.preventDefault();
+});

@@ -1,0 +1,117 @@
+import { Fragment, type JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { call, failureOf, type Key } from './api';
+import { ask } from './ask';
+import * as field from './keyFields';
+import { keyText } from './keyNames';
+import { nameElements } from './once';
+import { say } from './page';
+import { exact } from './time';
+
+/* Changing and revoking a key. `changed` is called after each, also if it may have been done. */
+
+/** Asks for what is to be changed, and sends only that: what somebody else has changed meanwhile stays. */
+export function editKey(key: Key, changed: () => void): void {
+  const { id, name, allowed_ranges: ranges, expires_at: expires, rotated_to: to, mcp } = key;
+  const asItIs = [field.AS_IT_IS, expires === null ? 'never, as it is' : `${exact(expires)}, as it is`] as const;
+  ask({
+    title: 'Edit this key',
+    button: 'Save',
+    changed,
+    Body: () => (
+      <>
+        <field.Name value={name} />
+        <field.Ranges value={ranges.join(', ')} />
+        {to === null || expires === null ? (
+          <field.Expiry label="Expires" options={[asItIs, ...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} />
+        ) : (
+          <p class="info">It was replaced, so it ends at {exact(expires)}.</p>
+        )}
+        <field.Assistants value={mcp} />
+        <p class="hint">
+          Changes apply from the next request with the key. Its scopes cannot be changed: create a key for others.
+        </p>
+      </>
+    ),
+    doing: (given) => `Saving the key ${field.textOf(given, 'name')}…`,
+    doubt: ({ isUnsure }) =>
+      isUnsure ? 'We couldn’t confirm that it was saved. Saving it again does no harm.' : undefined,
+    async work(given) {
+      const wanted = {
+        ...{ name: field.textOf(given, 'name'), allowed_ranges: field.rangesOf(given) },
+        ...{ expires_at: field.expiryOf(given), mcp: given.get('mcp') as Key['mcp'] },
+      };
+      const changes: Partial<typeof wanted> = Object.fromEntries(
+        Object.entries(wanted).filter(
+          ([of, value]) => value !== undefined && String(value) !== String(key[of as keyof typeof wanted]),
+        ),
+      );
+      if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
+      try {
+        await call('update', { id, ...changes });
+      } catch (error) {
+        const failure = failureOf(error);
+        nameElements(failure, changes);
+        throw failure;
+      }
+      return () => {
+        say(`Saved the key ${wanted.name}.`);
+        changed();
+      };
+    },
+  });
+}
+
+export function revokeKey(key: Key, changed: () => void): void {
+  const { id, name, last_used_at: at, last_used_from: from } = key;
+  function Body(): JSX.Element {
+    const [requests, setRequests] = useState(0);
+    useEffect(() => {
+      // revoking must not depend on the count
+      void call('usage', { id, period: 'last_24h' }).then(
+        (usage) => setRequests(usage.requests),
+        () => undefined,
+      );
+    }, []);
+    const calls = requests === 1 ? 'one request' : `${requests.toLocaleString('en')} requests`;
+    const use = `It was last used on ${at === null ? '' : exact(at)}${from === null ? '' : ` from ${from}`}.`;
+    return (
+      <>
+        <p>
+          Anything that uses <strong>{name}</strong> (<code>{keyText(key)}</code>) stops working immediately: its next
+          request gets a 401. This cannot be undone.
+        </p>
+        <p>
+          {at === null ? 'It has never been used.' : use} {requests > 0 && `It made ${calls} in the last 24 hours.`}
+        </p>
+        <p>
+          Its scopes:{' '}
+          {key.scopes.map((scope, place) => (
+            <Fragment key={scope}>
+              {place > 0 && ', '}
+              <code>{scope}</code>
+            </Fragment>
+          ))}
+        </p>
+        <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>
+      </>
+    );
+  }
+  ask({
+    title: 'Revoke this key?',
+    button: 'Revoke key',
+    isDangerous: true,
+    changed,
+    Body,
+    doing: () => `Revoking the key ${name}…`,
+    doubt: ({ isUnsure }) =>
+      isUnsure ? `We couldn’t confirm that the key ${name} was revoked. Revoking it again does no harm.` : undefined,
+    async work() {
+      await call('revoke', { id });
+      return () => {
+        say(`Revoked key ${name}.`);
+        changed();
+      };
+    },
+  });
+}

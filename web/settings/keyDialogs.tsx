@@ -1,0 +1,169 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type Answer, call, type Key, now } from './api';
+import { Choice } from './ask';
+import { Sheet, showSecret } from './dialog';
+import * as field from './keyFields';
+import { keyText } from './keyNames';
+import { askOnce } from './once';
+import { Copyable } from './parts';
+import { exact } from './time';
+
+/* Creating and rotating a key. `changed` is called after each, also if it may have been done. */
+
+export function makeKey(changed: () => void): void {
+  askOnce({
+    operation: 'make',
+    title: 'New key',
+    button: 'Create key',
+    Body: () => (
+      <>
+        <field.Name />
+        <field.Scopes />
+        <field.Expiry label="Expires" options={[...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} first="90" />
+        <details class="advanced">
+          <summary>Advanced: assistants, addresses</summary>
+          <field.Assistants value="read" />
+          <field.Ranges />
+        </details>
+      </>
+    ),
+    variables(given) {
+      const scopes = given.getAll('scope') as string[];
+      if (scopes.length === 0) throw field.fault('scopes', 'select at least one scope');
+      return {
+        ...{ name: field.textOf(given, 'name'), scopes, expires_at: field.expiryOf(given) },
+        ...{ allowed_ranges: field.rangesOf(given), mcp: given.get('mcp') as Key['mcp'] },
+      };
+    },
+    name: (given) => field.textOf(given, 'name'),
+    says: (name) => ({
+      doing: `Creating the key ${name}…`,
+      doubt: `We couldn’t confirm that the key ${name} was created.`,
+    }),
+    made: shower(changed),
+    changed,
+  });
+}
+
+/** The choices of when a new key expires: after the lifetime that another had, or when that one does. */
+function nextExpiries({ created_at: made, expires_at: end }: Key): field.Options {
+  if (end === null) return [['', 'never, like the old key'], field.ON_A_DATE];
+  const next = new Date(now() + Date.parse(end) - Date.parse(made)).toISOString();
+  const kept = [end, `${exact(end)}, like the old key`] as const;
+  return [[next, `${exact(next)}, same lifetime`], ...(Date.parse(end) > now() ? [kept] : []), field.ON_A_DATE];
+}
+
+export function rotateKey(key: Key, changed: () => void): void {
+  /** A key that was replaced ends with its overlap, so that the lifetime is that of the one that replaced it, which is revoked by now. */
+  function Body(): JSX.Element {
+    const { rotated_to: id } = key;
+    const [like, setLike] = useState(id === null ? key : undefined);
+    useEffect(() => {
+      // if it cannot be read, the gateway takes that lifetime all the same
+      if (id !== null) void call('key', { id }).then(setLike, () => undefined);
+    }, []);
+    const unknown: field.Options = [[field.AS_IT_IS, 'the lifetime of the key that replaced it'], field.ON_A_DATE];
+    return (
+      <>
+        <p>
+          A new key replaces <strong>{key.name}</strong> (<code>{keyText(key)}</code>), with the same name, scopes and
+          allowed addresses and, unless you choose otherwise, the same lifetime. Switch to it before the old key
+          expires.
+        </p>
+        <Choice label="Keep the old key working for" name="overlap">
+          {OVERLAPS.map(([hours, text]) => (
+            <option key={hours} value={hours} selected={hours === '24'}>
+              {text}
+            </option>
+          ))}
+        </Choice>
+        <field.Expiry label="The new key expires" options={like ? nextExpiries(like) : unknown} />
+      </>
+    );
+  }
+  askOnce({
+    operation: 'rotate',
+    title: 'Rotate this key?',
+    button: 'Rotate key',
+    Body,
+    variables: (given) => ({
+      ...{ id: key.id, overlap_hours: Number(given.get('overlap')) },
+      expires_at: field.expiryOf(given),
+    }),
+    name: () => key.name,
+    says: (name) => ({
+      doing: `Rotating the key ${name}…`,
+      doubt: `We couldn’t confirm that the key ${name} was rotated.`,
+    }),
+    made: shower(changed),
+    changed,
+  });
+}
+
+const OVERLAPS: field.Options = [
+  ['0', '0 hours (expire it now)'],
+  ['1', '1 hour'],
+  ['24', '24 hours'],
+  ['168', '7 days'],
+  ['720', '30 days'],
+];
+
+type Made = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
+
+/** Shows a new key, and then what has changed. It waits while another dialog is open, in which somebody may be typing. */
+function shower(changed: () => void): (made: Made) => void {
+  return (made) => {
+    showSecret(`The key ${made.api_key.name} is ready. It is shown once.`, 'Show the key', () => <MadeKey {...made} />);
+    changed();
+  };
+}
+
+function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
+  // quoted, since zsh takes the question mark of an unquoted URL as a pattern
+  const curl = `curl -H "Authorization: Bearer ${value}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
+  const scopegate = {
+    ...{ type: 'http', url: `${location.origin}/mcp` },
+    headers: { Authorization: `Bearer ${value}` },
+  };
+  return (
+    <Sheet title="Save this key now" button="I have saved it">
+      <p>
+        <strong>{made.name}</strong>: it will not be shown again. Store it where your program reads its secrets.
+      </p>
+      <Copyable name="The key" text={value} isFirst />
+      <p>
+        {made.expires_at === null ? 'It never expires.' : `It expires at ${exact(made.expires_at)}.`}{' '}
+        {old && endOfOld(old, made)}
+      </p>
+      <p>Try it:</p>
+      <Copyable name="Example request with the key" text={curl} />
+      {made.mcp !== 'off' && (
+        <details>
+          <summary>Connect an assistant</summary>
+          <p class="hint">
+            For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>. It contains the
+            key: keep the file out of version control, or write <code>{'${SCOPEGATE_KEY}'}</code> in its place where
+            your client replaces that by the environment’s.
+          </p>
+          <Copyable
+            name="Configuration for an assistant"
+            text={JSON.stringify({ mcpServers: { scopegate } }, undefined, 2)}
+          />
+        </details>
+      )}
+    </Sheet>
+  );
+}
+
+/** Both times are the gateway's, whose clock this computer's may be behind. */
+function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: made }: Key): string {
+  if (end === null || Date.parse(end) <= Date.parse(made)) return 'The old key no longer works.';
+  return `The old key works until ${exact(end)}.`;
+}
+
+/** A route that the key can read. */
+function firstPath(scopes: readonly string[]): string {
+  const [resource] = scopes.find((scope) => scope.endsWith(':read'))?.split(':') ?? [];
+  return resource === undefined ? '/me' : `/${resource}?limit=3`;
+}

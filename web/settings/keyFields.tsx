@@ -1,0 +1,179 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Failure, now, settings } from './api';
+import { Choice, Field, useFault } from './ask';
+
+/* Fields of the dialogs of keys. */
+
+const DAY = 86_400_000;
+/** The choice of an expiry that changes nothing. */
+export const AS_IT_IS = 'as-it-is';
+
+export const MCP = {
+  off: 'may not use it',
+  read: 'may read, within its scopes',
+  write: 'may read and write, within its scopes',
+};
+
+export const textOf = (given: FormData, name: string): string => (given.get(name) as string | null)?.trim() ?? '';
+
+/** What was chosen, in ISO 8601: the choice itself if it is a time, null for never, undefined for what it is already. @throws Failure without a date to come */
+export function expiryOf(given: FormData): string | null | undefined {
+  const choice = given.get('expires') as string | null;
+  if (choice === AS_IT_IS || choice === null) return undefined;
+  if (choice === '') return null;
+  if (choice.includes('T')) return choice;
+  if (choice !== 'date') return new Date(now() + Number(choice) * DAY).toISOString();
+  const end = Date.parse(`${textOf(given, 'date')}T23:59:59.000Z`);
+  if (Number.isNaN(end)) throw fault('expires_at', 'enter a date');
+  if (end <= now()) throw fault('expires_at', 'must not be in the past');
+  return new Date(end).toISOString();
+}
+
+/** That an argument is not as it must be. */
+export function fault(argument: string, detail: string): Failure {
+  return new Failure('Something is missing.', { code: 'page', faults: [{ pointer: `/${argument}`, detail }] });
+}
+
+export const rangesOf = (given: FormData): string[] =>
+  textOf(given, 'allowed_ranges')
+    .split(',')
+    .map((range) => range.trim())
+    .filter((range) => range !== '');
+
+export const Name = ({ value = '' }: { value?: string }): JSX.Element => (
+  <Field name="name" label="Name" required maxLength={200} autofocus defaultValue={value} />
+);
+
+export const Ranges = ({ value = '' }: { value?: string }): JSX.Element => (
+  <Field
+    name="allowed_ranges"
+    label="Allowed addresses (optional)"
+    spellcheck={false}
+    defaultValue={value}
+    hint="Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address."
+  />
+);
+
+export const Assistants = ({ value }: { value: keyof typeof MCP }): JSX.Element => (
+  <Choice label="AI assistants (MCP)" name="mcp">
+    {Object.entries(MCP).map(([access, words]) => (
+      <option key={access} value={access} selected={access === value}>
+        {words}
+      </option>
+    ))}
+  </Choice>
+);
+
+export type Options = readonly (readonly [value: string, text: string])[];
+export const IN_DAYS: Options = [
+  ['30', 'in 30 days'],
+  ['90', 'in 90 days'],
+  ['365', 'in a year'],
+];
+export const ON_A_DATE = ['date', 'on a date'] as const;
+export const NEVER = ['', 'never'] as const;
+
+/** When a key expires; the field is the date, if one is asked for. */
+export function Expiry({ label, options, first }: { label: string; options: Options; first?: string }): JSX.Element {
+  const [isDate, setDate] = useState(false);
+  const { place, described } = useFault('expires_at');
+  return (
+    <div class="field" data-field="expires_at">
+      <div class="beside">
+        <label>
+          {label}
+          <select
+            name="expires"
+            onChange={({ currentTarget }) => setDate(currentTarget.value === 'date')}
+            {...(isDate ? {} : described)}
+          >
+            {options.map(([value, text], at) => (
+              <option key={at} value={value} selected={value === first || (first === undefined && at === 0)}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        {isDate && (
+          <label>
+            Last day (UTC)
+            <input type="date" name="date" max="9999-12-31" {...described} />
+          </label>
+        )}
+      </div>
+      {place}
+      {isDate && <p class="hint">It works until that day ends in UTC.</p>}
+    </div>
+  );
+}
+
+/** Which scopes a preset has. */
+const PRESETS = { read: 'Read only', all: 'Everything', some: 'By resource' };
+const ACTIONS = ['read', 'write'] as const;
+const OFFERED = Object.entries(settings.scopes).flatMap(([resource, can]) =>
+  ACTIONS.filter((action) => can[action] !== undefined).map((action) => `${resource}:${action}`),
+);
+const READABLE = OFFERED.filter((scope) => scope.endsWith(':read'));
+
+export function Scopes(): JSX.Element {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { place, described } = useFault('scopes');
+  const is = (scopes: readonly string[]): boolean =>
+    scopes.length === chosen.size && scopes.every((scope) => chosen.has(scope));
+  const preset = is(READABLE) ? 'read' : is(OFFERED) ? 'all' : 'some';
+  const toggle = (scope: string): void =>
+    setChosen(new Set([...chosen].concat(scope).filter((one) => one !== scope || !chosen.has(scope))));
+  return (
+    <fieldset class="box" data-field="scopes" {...described}>
+      <legend>Scopes</legend>
+      <p class="switch">
+        {Object.entries(PRESETS).map(([name, text]) => (
+          <label key={name}>
+            <input
+              type="radio"
+              name="preset"
+              checked={name === preset}
+              onChange={() => name !== 'some' && setChosen(new Set(name === 'read' ? READABLE : OFFERED))}
+            />
+            {text}
+          </label>
+        ))}
+      </p>
+      {place}
+      <table class="matrix" aria-label="Scopes by resource">
+        <thead>
+          <tr>
+            <th scope="col">Resource</th>
+            <th scope="col">Read</th>
+            <th scope="col">Write</th>
+          </tr>
+        </thead>
+        <tbody>
+          {Object.entries(settings.scopes).map(([resource, can]) => (
+            <tr key={resource}>
+              <th scope="row">{resource}</th>
+              {ACTIONS.map((action) => {
+                const scope = `${resource}:${action}`;
+                return (
+                  <td key={action} title={can[action]}>
+                    {can[action] !== undefined && (
+                      <input
+                        type="checkbox"
+                        name="scope"
+                        value={scope}
+                        aria-label={`${scope}: ${can[action]}`}
+                        checked={chosen.has(scope)}
+                        onChange={() => toggle(scope)}
+                      />
+                    )}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </fieldset>
+  );
+}

@@ -1,0 +1,48 @@
+import type { JSX } from 'preact';
+import { call, type Key } from './api';
+
+/* Names of keys, and links to their pages. */
+
+const names = new Map<string, string>();
+
+/** Something that is seen: neither controls, spaces and marks alone, nor characters that are drawn as nothing. */
+const SEEN = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+type Named = Pick<Key, 'id' | 'name' | 'prefix' | 'last_four'>;
+
+/** What lists show of a key's value. */
+export const keyText = ({ prefix, last_four: lastFour }: Named): string => `${prefix}…${lastFour}`;
+
+/** The name of a key; of one whose name shows as nothing, what lists show of its value. */
+export const shownName = (key: Named): string => (SEEN.test(key.name) ? key.name : keyText(key));
+
+/** Remembers the names of keys. */
+export function noteNames(keys: readonly Named[]): void {
+  for (const key of keys) names.set(key.id, shownName(key));
+}
+
+/** The name of a key; undefined if it was not read yet. */
+export const nameOf = (id: string): string | undefined => names.get(id);
+
+/** Reads the names that are not known yet of these keys; what cannot be read has none. */
+export async function readNames(ids: readonly string[]): Promise<void> {
+  const unknown = new Set(ids.filter((id) => !names.has(id)));
+  await Promise.all(
+    [...unknown].map((id) =>
+      call('key', { id }).then(
+        (key) => noteNames([key]),
+        () => undefined,
+      ),
+    ),
+  );
+}
+
+/** A link to the page of a key, of at most two lines. */
+export function KeyLink({ id }: { id: string }): JSX.Element {
+  const name = names.get(id) ?? `key ${id.slice(0, 8)}`;
+  return (
+    <a class="key-name" href={`/settings/keys/${id}`} title={name}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,214 @@
+import { Fragment, type JSX, render } from 'preact';
+import { type Answer, call, failureOf, type Key, settings } from './api';
+import { EventTable } from './events';
+import { editKey, revokeKey } from './keyChanges';
+import { MCP } from './keyFields';
+import { rotateKey } from './keyDialogs';
+import { KeyLink, keyText, nameOf, noteNames, shownName } from './keyNames';
+import { List, Reading } from './list';
+import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
+import { Requests } from './requests';
+import { entitle, isShown, listAddress, type PageOf, placeOf, shownId } from './route';
+import { exact } from './time';
+import { KeyUsage, type Period, periodInAddress } from './usage';
+
+/* The page of one key. */
+
+/** A key, the one that replaced it and the one that it replaced. */
+interface Found {
+  readonly key: Key;
+  readonly next: Key | null;
+  readonly previous: Key | null;
+}
+
+/** `changed` is called after changes to a key. */
+export function keyPage(changed: () => void): PageOf {
+  const place = placeOf('key');
+  let period: Period = 'last_24h';
+  // what is read of another key than the shown one is dropped
+  const found = new Reading<Found>(read, draw);
+  const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shownId(), period }), draw);
+  const requests = new Requests(draw, true);
+  const events = new List<Answer<'keyEvents'>>((cursor) => call('keyEvents', { key_id: shownId(), cursor }), draw);
+
+  async function load(): Promise<void> {
+    await found.load();
+    const { value } = found;
+    if (!value || found.failure) return;
+    await Promise.all([usage.load(), requests.open(value.key.id), events.load()]);
+  }
+
+  function close(): void {
+    for (const part of [found, usage, events]) part.clear();
+    requests.close();
+  }
+
+  function draw(): void {
+    const { value, failure } = found;
+    const name = value ? shownName(value.key) : (nameOf(shownId()) ?? 'API key');
+    if (isShown('key')) entitle(name);
+    render(
+      <KeepsFocus>
+        <p class="crumbs">
+          <a href={listAddress('keys')}>API keys</a>
+        </p>
+        <div class="heading">
+          <h1 id="key-title" tabIndex={-1}>
+            {name}
+          </h1>
+          {value && <StateOf of={value.key} />}
+          {value && settings.mayChange && <Actions of={value} changed={changed} />}
+        </div>
+        <Problem failure={failure} again={found.again} />
+        {value && !failure && (
+          <>
+            <Notice of={value} />
+            <div class="split">
+              <KeyUsage
+                of={usage}
+                whose={value.key}
+                period={period}
+                change={(to) => {
+                  period = to;
+                  void usage.load();
+                }}
+              />
+              <Facts of={factsOf(value)} />
+            </div>
+            <section aria-labelledby="key-requests-title">{requests.view()}</section>
+            <section aria-labelledby="key-events-title">
+              <div class="heading">
+                <h2 id="key-events-title" tabIndex={-1}>
+                  Audit log of this key
+                </h2>
+              </div>
+              <EventTable
+                of={events}
+                name="key-events-title"
+                none="Nothing yet. If it replaced another key, that is in the audit log of the other one."
+              />
+            </section>
+          </>
+        )}
+      </KeepsFocus>,
+      place,
+    );
+  }
+
+  draw();
+  return {
+    open() {
+      close();
+      period = periodInAddress();
+      return load();
+    },
+    refresh: load,
+    close,
+  };
+}
+
+async function read(): Promise<Found> {
+  const key = await call('key', { id: shownId() }).catch(leadBack);
+  const [next, { data }] = await Promise.all([
+    key.rotated_to === null ? null : call('key', { id: key.rotated_to }),
+    call('replacedKeys', { replaced_by: key.id }),
+  ]);
+  const previous = data[0] ?? null;
+  noteNames([key, next, previous].filter((one) => one !== null));
+  return { key, next, previous };
+}
+
+/** From a key that is not there, to those that are. */
+function leadBack(error: unknown): never {
+  const failure = failureOf(error);
+  if (failure.code === 'not_found') failure.link = { href: listAddress('keys'), text: 'All API keys', isHere: true };
+  throw failure;
+}
+
+function Actions({ of: { key, next }, changed }: { of: Found; changed: () => void }): JSX.Element | null {
+  const { hasPlan } = settings;
+  if (key.state !== 'active') return null;
+  return (
+    <p class="buttons">
+      {hasPlan && (
+        <Button class="primary" does={() => editKey(key, changed)}>
+          Edit
+        </Button>
+      )}
+      {
+        // what has a working replacement is refused
+        hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key, changed)}>Rotate</Button>
+      }
+      <Button does={() => revokeKey(key, changed)}>Revoke</Button>
+    </p>
+  );
+}
+
+/** A key that another replaced, or that replaced it. */
+const Other = ({ of: key }: { of: Key }): JSX.Element => (
+  <>
+    <KeyLink id={key.id} /> <code>{keyText(key)}</code>
+  </>
+);
+
+function StateOf({
+  of: { state, revoked_at: revoked, expires_at: expires, rotated_to: to },
+}: {
+  of: Key;
+}): JSX.Element {
+  const since = state === 'revoked' ? revoked : expires;
+  return (
+    <span>
+      <State of={state} /> {state === 'active' && expires !== null && (to === null ? '· expires ' : '· ends ')}
+      <Ago at={since} />
+    </span>
+  );
+}
+
+/** What decides what becomes of its requests, if anything does. */
+function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
+  const { state, expires_at: expires } = key;
+  const isEnded = state !== 'active';
+  if (!isEnded && next === null && settings.hasPlan) return null;
+  return (
+    <p class="info">
+      {next && (
+        <>
+          Replaced by <Other of={next} />.{' '}
+        </>
+      )}
+      {isEnded && 'Every request with it gets a 401.'}
+      {!isEnded && next && expires !== null && `It works until ${exact(expires)}: switch to the new one before. `}
+      {!isEnded && !settings.hasPlan && 'The plan does not include integrations: every request with it gets a 403.'}
+    </p>
+  );
+}
+
+function factsOf({ key, previous }: Found): Parameters<typeof Facts>[0]['of'] {
+  const { scopes, mcp, allowed_ranges: ranges, created_at: made, created_by: by, state } = key;
+  const end = state === 'revoked' ? key.revoked_at : key.expires_at;
+  const endName = { active: 'Expires', revoked: 'Revoked', expired: 'Expired' }[state];
+  return [
+    ['Key', <code>{keyText(key)}</code>],
+    ['Scopes', <Chips of={scopes} />],
+    ['Allowed addresses', ranges.length === 0 ? 'any' : <Chips of={ranges} />],
+    ['Assistants, over MCP', MCP[mcp]],
+    [
+      endName,
+      end === null ? (
+        'never'
+      ) : (
+        <Fragment>
+          <Ago at={end} /> ({exact(end)})
+        </Fragment>
+      ),
+    ],
+    [
+      'Created',
+      <Fragment>
+        <Ago at={made} /> by {by}
+      </Fragment>,
+    ],
+    ...(previous === null ? [] : ([['Replaces', <Other of={previous} />]] as const)),
+  ];
+}

@@ -1,0 +1,66 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { Answer } from './api';
+import { Sheet } from './dialog';
+import { KeyLink } from './keyNames';
+import { Copyable, Facts, State } from './parts';
+import { exact, length } from './time';
+
+/* A request of the log. */
+
+export type Request = Answer<'requests'>['data'][number];
+
+export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
+/** The status of a request whose caller disconnected before the answer. */
+const LEFT = 499;
+
+/** Its status, in one line. */
+export function Status({ of: { status, code, similar } }: { of: Request }): JSX.Element {
+  const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
+  return (
+    <>
+      <State of={state} words={String(status)} /> {code}
+      {status === LEFT && 'the caller disconnected'}
+      {similar > 0 && (
+        <span title={`and ${similar.toLocaleString('en')} more like it`}> +{similar.toLocaleString('en')}</span>
+      )}
+    </>
+  );
+}
+
+/** Why a key was refused. */
+const REFUSALS = {
+  revoked: 'the key is revoked',
+  expired: 'the key has expired',
+  address: 'the key does not allow this address',
+};
+
+export function Details({ of: request }: { of: Request }): JSX.Element {
+  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
+  const facts: (readonly [string, ComponentChildren])[] = [
+    ['When', exact(at)],
+    ['Request', <code>{`${method} ${path}`}</code>],
+    ['Operation', operation === null ? 'not known: it failed before' : <code>{operation}</code>],
+    ['API', APIS[face]],
+    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : status],
+  ];
+  if (code !== null)
+    facts.push([
+      'Error code',
+      <a href={`/errors/${code}`}>
+        <code>{code}</code>
+      </a>,
+    ]);
+  if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
+  facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} />]);
+  if (similar > 0) {
+    const alike = 'with the same key, operation, status and code within seconds';
+    facts.push(['More like it', `${similar.toLocaleString('en')}, ${alike}`]);
+  }
+  return (
+    <Sheet title={operation ?? path} button="Close">
+      <Copyable name="Request id" text={request.request_id} />
+      <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
+      <Facts of={facts} />
+    </Sheet>
+  );
+}

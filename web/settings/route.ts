@@ -1,0 +1,138 @@
+import { tell } from './notices';
+
+/*
+ * Which page of the settings is shown: the sections of one document, one at a time, by its address. What is chosen on a page is in the
+ * address too, so that it outlives a reload, can be passed on, and is there again after Back.
+ */
+
+export interface PageOf {
+  /** Reads what the address says. */
+  readonly open: (id: string) => Promise<unknown>;
+  readonly refresh: () => Promise<unknown>;
+  /** Clears it. */
+  readonly close?: () => void;
+}
+type Name = 'integrations' | 'keys' | 'webhooks' | 'requests' | 'members' | 'audit' | 'key' | 'endpoint';
+interface Shown {
+  readonly name: Name;
+  readonly id?: string | undefined;
+}
+
+const PAGE = /^\/settings\/(integrations|keys|webhooks|requests|members|audit)(?:\/([0-9a-f-]{36}))?$/i;
+/** The page of one of a list. */
+const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
+const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
+/** The last address of each page. */
+const addresses = new Map<Name, string>();
+const { title } = document;
+let pages: Readonly<Partial<Record<Name, PageOf>>> = {};
+let shown: Shown | undefined;
+
+/** The page that an address names. */
+function named(address: string): Shown {
+  const [, list = 'integrations', id] = PAGE.exec(new URL(address).pathname) ?? [];
+  return id === undefined ? { name: list as Name } : { name: ONE[list] ?? 'integrations', id: id.toLowerCase() };
+}
+
+/** @throws Error for a page that is none */
+export function placeOf(name: string): HTMLElement {
+  const place = document.querySelector<HTMLElement>(`[data-page="${name}"]`);
+  if (!place) throw new Error(`no page ${name}`);
+  return place;
+}
+const listLeft = (): string | undefined => (history.state as { list?: string } | null)?.list;
+/** The list that was left for the page of a key or an endpoint, as it was; its address outlives a reload. */
+export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
+/** The id in the address of the shown page. */
+export const shownId = (): string => shown?.id ?? '';
+export const isShown = (name: string): boolean => shown?.name === name;
+const headingOf = (name: string): HTMLElement | null => placeOf(name).querySelector('h1');
+
+/** Names the shown page in the window's title. */
+export function entitle(text: string): void {
+  document.title = `${text} · ${title}`;
+}
+
+/** Shows pages by their addresses from now on. After Back, what is there as it was left is not read again. */
+export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
+  pages = all;
+  addEventListener('popstate', () => follow(true));
+  document.addEventListener('click', followLink);
+  follow(false);
+}
+
+/** Goes to another page. */
+export function go(address: string): void {
+  const isList = shown !== undefined && shown.name in ONE;
+  history.pushState({ list: isList ? location.href : listLeft() }, '', address);
+  follow(false);
+}
+
+/** Reads a page again, now or when it is shown next. */
+export function refresh(...names: Name[]): void {
+  for (const name of names) {
+    if (isShown(name)) void pages[name]?.refresh();
+    else addresses.delete(name);
+  }
+}
+
+function followLink(event: MouseEvent): void {
+  const link = (event.target as Element).closest<HTMLAnchorElement>('a[href]');
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  if (link.target || link.origin !== location.origin || !PAGE.test(link.pathname)) return;
+  event.preventDefault();
+  go(link.href);
+}
+
+function follow(isBack: boolean): void {
+  const next = named(location.href);
+  const before = shown;
+  const isSame = next.name === before?.name && next.id === before.id;
+  // an entry of a dialog
+  if (isBack && isSame && addresses.get(next.name) === location.href) return;
+  shown = next;
+  if (before && !isSame) {
+    placeOf(before.name).hidden = true;
+    const { close } = pages[before.name] ?? {};
+    if (close) addresses.delete(before.name);
+    close?.();
+  }
+  document.querySelector('.side [aria-current]')?.removeAttribute('aria-current');
+  const list = LISTS[next.name] ?? next.name;
+  document.querySelector(`.side a[href="/settings/${list}"]`)?.setAttribute('aria-current', 'page');
+  if (!isSame) tell('page');
+  placeOf(next.name).hidden = false;
+  const heading = headingOf(next.name);
+  entitle(heading?.textContent ?? '');
+  const isThere = isBack && addresses.get(next.name) === location.href;
+  addresses.set(next.name, location.href);
+  if (before && !isSame) {
+    heading?.focus({ preventScroll: isBack });
+    if (!isBack) scrollTo(0, 0);
+  }
+  const opening = isThere ? undefined : pages[next.name]?.open(next.id ?? '');
+  if (before?.id !== undefined && next.id === undefined && heading) void focusRow(heading, before.id, opening);
+}
+
+/** Gives the focus of a list's heading to the row of the page that was left, once it is there. */
+async function focusRow(heading: HTMLElement, id: string, opening: Promise<unknown> | undefined): Promise<void> {
+  await opening;
+  if (document.activeElement !== heading) return;
+  heading.closest('[data-page]')?.querySelector<HTMLElement>(`a[href$="/${id}"]`)?.focus({ preventScroll: true });
+}
+
+/** The value of a parameter of the address; null if it has none. */
+export function chosen(name: string): string | null {
+  return new URL(location.href).searchParams.get(name);
+}
+
+/** Changes parameters; null removes one. The history has no entry for it. */
+export function choose(changes: Readonly<Record<string, string | null>>): void {
+  const url = new URL(location.href);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  if (url.href !== location.href) history.replaceState(history.state, '', url);
+  if (shown) addresses.set(shown.name, location.href);
+}

@@ -1,0 +1,42 @@
+import '../prose.css';
+import '../settings.css';
+import './pages.css';
+import './dialogs.css';
+import { settings } from './api';
+import { auditPage } from './audit';
+import { makeKey, rotateKey } from './keyDialogs';
+import { revokeKey } from './keyChanges';
+import { keyPage } from './keyPage';
+import { keysPage } from './keys';
+import { membersPage } from './members';
+import { overviewPage } from './overview';
+import { requestsPage } from './requests';
+import { followAddress, go, isShown, refresh } from './route';
+import './mode';
+import './signOut';
+import { endpointPage } from './webhooks/endpoint';
+import { webhooksPage } from './webhooks/list';
+
+/* Settings: connects the pages. */
+
+const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
+const actions = {
+  use: ({ id }: { id: string }) => go(`/settings/keys/${id}`),
+  revoke: (key: Parameters<typeof revokeKey>[0]) => revokeKey(key, changed),
+  rotate: (key: Parameters<typeof rotateKey>[0]) => rotateKey(key, changed),
+  make: settings.mayChange && settings.hasPlan ? () => makeKey(changed) : undefined,
+};
+const webhooksChanged = (): void => refresh('webhooks', 'audit');
+const webhooks = webhooksPage(webhooksChanged);
+followAddress({
+  integrations: overviewPage(actions),
+  keys: keysPage(actions),
+  key: keyPage(changed),
+  webhooks,
+  endpoint: endpointPage(webhooksChanged),
+  requests: requestsPage(),
+  members: membersPage(),
+  audit: auditPage(),
+});
+// how many of them fail is said beside all pages
+if (!isShown('webhooks')) void webhooks.refresh();

@@ -1,0 +1,211 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Failure, failureOf, now, reason } from '../api';
+import { ask, Field, type Question } from '../ask';
+import { redraw } from '../dialog';
+import { fault } from '../keyFields';
+import { say } from '../page';
+import { exact } from '../time';
+import { type After, change, showNewSecret } from './edit';
+import { type Endpoint, events, Url } from './words';
+
+/* Rotating, enabling, disabling and deleting an endpoint. Each asks first. */
+
+const DAY = 86_400_000;
+/** Makes sure that "now" is not before what has just happened, in milliseconds. */
+const SURELY_LATER = 5000;
+
+function askAbout({ url }: Endpoint, question: Omit<Question, 'doing'>): void {
+  ask({ ...question, doing: () => `${question.button}: ${url}…` });
+}
+
+/** `read()` reads the endpoint again, since others may have rotated its secret; it resolves with null if there is none. */
+export function rotateSecret(
+  endpoint: Endpoint,
+  { read, changed, gone }: After & { readonly read: () => Promise<Endpoint | null> },
+): void {
+  const { id, url } = endpoint;
+  /** Until when the secret before signs, as it was read last. */
+  let until: string | null = null;
+  const note = (fresh: Endpoint): void => {
+    until = fresh.old_secret_until;
+    redraw();
+  };
+  askAbout(endpoint, {
+    title: 'Rotate the secret?',
+    button: 'Rotate secret',
+    Body: () => (
+      <>
+        <p>
+          <Url of={url} /> gets a new signing secret. For 24 hours everything is signed with both, so that you can
+          switch your server without losing anything; then the old one is no longer used.
+        </p>
+        {until !== null && (
+          <p class="info">
+            The secret was rotated less than 24 hours ago, and the one before signs until {exact(until)}. If you rotate
+            again, that one ends at once: your server must have the current one by then.
+          </p>
+        )}
+      </>
+    ),
+    async prepare() {
+      try {
+        const found = await read();
+        if (found === null) return gone;
+        note(found);
+        return undefined;
+      } catch (error) {
+        throw new Failure(`${reason(failureOf(error))} The endpoint could not be read: nothing was changed.`);
+      }
+    },
+    async work() {
+      try {
+        return await change('rotateEndpoint', { id }, gone, (made) => {
+          showNewSecret(made);
+          changed();
+        });
+      } catch (error) {
+        const failure = failureOf(error);
+        if (!failure.isUnsure) throw failure;
+        const after = await read().catch(() => undefined);
+        if (after === null) return gone;
+        const why = reason(failure);
+        if (!after) throw new Failure(`${why} We couldn’t confirm that the secret was rotated.`);
+        if (after.old_secret_until === until) throw new Failure(`${why} The secret was not rotated so far.`);
+        note(after);
+        changed();
+        throw new Failure(
+          `${why} The secret was rotated meanwhile, by this page or by somebody else, and the new one is not known here. The one before signs until ${exact(until ?? '')}. First look in the audit log who rotated it, and ask whether they have the new secret; if nobody has, rotate again.`,
+        );
+      }
+    },
+  });
+}
+
+const ENABLING = {
+  disabled: { title: 'Enable this endpoint?', button: 'Enable endpoint', done: 'Enabled the endpoint.' },
+  failing: { title: 'Try this endpoint again?', button: 'Try again', done: 'The endpoint is tried again.' },
+  enabled: { title: 'Send events again?', button: 'Send again', done: 'The events are being sent.' },
+};
+const STARTS = {
+  stopped: ['From where it stopped', 'Everything since then is sent, oldest first. What failed is tried at once.'],
+  time: [
+    'From a time',
+    'Every event since then is sent, with the same id as before if it was sent already. Events waiting to be retried are skipped.',
+  ],
+  now: [
+    'From now on',
+    'What happened meanwhile is not sent, and events waiting to be retried are skipped. You can still send it later, from a time: events are kept for 30 days.',
+  ],
+} as const;
+
+export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): void {
+  const { id, url, state } = endpoint;
+  const { done, ...words } = ENABLING[state];
+  function Body(): JSX.Element {
+    // what is enabled never stopped
+    const starts = Object.entries(STARTS).filter(([start]) => start !== 'stopped' || state !== 'enabled');
+    const [chosen, setChosen] = useState(starts[0]?.[0]);
+    return (
+      <>
+        <p>
+          Send to <Url of={url} />:
+        </p>
+        <fieldset class="box">
+          <legend>From when on</legend>
+          {starts.map(([start, [name, meaning]]) => (
+            <div key={start}>
+              <label>
+                <input
+                  type="radio"
+                  name="start"
+                  value={start}
+                  checked={start === chosen}
+                  onChange={() => setChosen(start)}
+                  aria-describedby={`from-${start}`}
+                />
+                {name}
+              </label>
+              <p class="hint" id={`from-${start}`}>
+                {meaning}
+              </p>
+            </div>
+          ))}
+        </fieldset>
+        {chosen === 'time' && (
+          <Field
+            name="from"
+            label="Time (UTC)"
+            isTime
+            defaultValue={new Date(now() - DAY).toISOString().slice(0, 16)}
+            hint="At most 30 days ago."
+          />
+        )}
+      </>
+    );
+  }
+  askAbout(endpoint, {
+    ...words,
+    Body,
+    work: (given) =>
+      change('enableEndpoint', { id, from: startOf(given) }, gone, () => {
+        say(done);
+        changed();
+      }),
+  });
+}
+
+/** The `from` of a choice. @throws Failure without a time that is needed */
+function startOf(given: FormData): string | null {
+  const start = given.get('start');
+  if (start === 'stopped') return null;
+  if (start === 'now') return new Date(now() + SURELY_LATER).toISOString();
+  const at = Date.parse(`${given.get('from') as string}Z`);
+  if (Number.isNaN(at)) throw fault('from', 'enter a date and a time');
+  if (at > now()) throw fault('from', 'must not be in the future; choose "From now on" instead');
+  return new Date(at).toISOString();
+}
+
+export function disableEndpoint(endpoint: Endpoint, { changed, gone }: After): void {
+  askAbout(endpoint, {
+    title: 'Disable this endpoint?',
+    button: 'Disable endpoint',
+    isDangerous: true,
+    Body: () => (
+      <p>
+        Nothing more is sent to <Url of={endpoint.url} /> until it is enabled again. If that is within 30 days, it can
+        then get everything from where it stopped.
+      </p>
+    ),
+    work: () =>
+      change('disableEndpoint', { id: endpoint.id }, gone, () => {
+        say('Disabled the endpoint.');
+        changed();
+      }),
+  });
+}
+
+export function deleteEndpoint(endpoint: Endpoint, deleted: () => void): void {
+  const { id, url, waiting } = endpoint;
+  const done = (): void => {
+    say(`Deleted the endpoint ${url}.`);
+    deleted();
+  };
+  askAbout(endpoint, {
+    title: 'Delete this endpoint?',
+    button: 'Delete endpoint',
+    isDangerous: true,
+    Body: () => (
+      <>
+        <p>
+          <Url of={url} /> gets nothing more, its secret is never used again, and the list of what was sent to it goes.
+          This cannot be undone.
+        </p>
+        {waiting > 0 && <p>{events(waiting)} waiting to be retried are never sent.</p>}
+        <p class="hint">To stop for a while, disable it instead.</p>
+      </>
+    ),
+    // if it is gone, somebody else was faster, or the answer to an earlier try was lost
+    work: () => change('deleteEndpoint', { id }, done, done),
+  });
+}

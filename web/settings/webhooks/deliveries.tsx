@@ -1,0 +1,271 @@
+import type { JSX } from 'preact';
+import { type Answer, call, Failure, failureOf, settings } from '../api';
+import { open, redraw, Sheet } from '../dialog';
+import { List } from '../list';
+import { say } from '../page';
+import { Ago, Button, Cell, Facts, Head, Problem, State, Table } from '../parts';
+import { exact, length } from '../time';
+import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
+
+/* What was sent to an endpoint, newest event first. */
+
+type State = Delivery['state'];
+const STATES: Readonly<Record<State, { readonly words: string; readonly note?: string }>> = {
+  delivered: { words: 'delivered' },
+  waiting: { words: 'retrying' },
+  held: { words: 'held back', note: 'behind an earlier event of the same object' },
+  failed: { words: 'given up', note: 'all attempts failed' },
+  skipped: { words: 'skipped', note: 'the endpoint was enabled from another time' },
+};
+
+interface Options {
+  readonly draw: () => void;
+  readonly refresh: () => Promise<unknown>;
+  /** Called after one was accepted that was sent again. */
+  readonly accepted: () => void;
+  /** Called after the endpoint was not there. */
+  readonly missing: () => void;
+}
+
+export class Deliveries {
+  endpoint: Endpoint | undefined;
+  #state: State | '' = '';
+  readonly list: List<Answer<'deliveries'>>;
+  /** What became of those that were sent again, by id; undefined as long as one is being sent. */
+  readonly #outcomes = new Map<string, Attempt | Failure | undefined>();
+
+  constructor(readonly options: Options) {
+    this.list = new List((cursor) => this.#read(cursor), options.draw);
+  }
+
+  /** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
+  async show(endpoint: Endpoint | undefined): Promise<void> {
+    if (endpoint?.id !== this.endpoint?.id) {
+      this.#outcomes.clear();
+      this.#state = '';
+      this.list.clear();
+    }
+    this.endpoint = endpoint;
+    if (endpoint) await this.list.load();
+  }
+
+  async #read(cursor: string | null): Promise<Answer<'deliveries'>> {
+    try {
+      return await call('deliveries', { endpoint: this.endpoint?.id ?? '', state: this.#state || null, cursor });
+    } catch (error) {
+      if (failureOf(error).code === 'not_found') this.options.missing();
+      throw error;
+    }
+  }
+
+  /** Why the last attempt failed, of the newest event whose did. */
+  get lastFailure(): Attempt | undefined {
+    return this.list.rows.map(({ log }) => log.at(-1)).find((attempt) => attempt?.ok === false);
+  }
+
+  /** Of an endpoint that fails only the oldest is tried; undefined as long as it may be on a page that was not read. */
+  #oldest(endpoint: Endpoint): Delivery | undefined {
+    const waiting = this.list.rows.filter(({ state }) => state === 'waiting' || state === 'held');
+    const isRead = this.#state !== 'held' && (this.list.cursor === null || waiting.length >= endpoint.waiting);
+    return isRead ? waiting.at(-1) : undefined;
+  }
+
+  #choose(state: State | ''): void {
+    this.#state = state;
+    this.list.clear();
+    void this.list.load();
+  }
+
+  readonly #details = (delivery: Delivery): void => {
+    open({ isAside: true, Content: () => <Details of={delivery} by={this} /> });
+  };
+
+  outcomeOf = (id: string): Attempt | Failure | undefined => this.#outcomes.get(id);
+  isSending = (id: string): boolean => this.#outcomes.has(id) && this.outcomeOf(id) === undefined;
+
+  async resend({ id, log }: Delivery): Promise<void> {
+    const endpoint = this.endpoint?.id ?? '';
+    if (this.isSending(id)) return;
+    this.#outcomes.set(id, undefined);
+    redraw();
+    const done = await call('resend', { endpoint, delivery: id }).catch(failureOf);
+    // another endpoint is shown by now
+    if (this.endpoint?.id !== endpoint) return;
+    this.#outcomes.set(id, done);
+    if (done instanceof Failure) {
+      if (done.code === 'not_found') this.options.missing();
+    } else {
+      // as the gateway notes it: the answer is kept of the last attempt only
+      const attempts = log as Attempt[];
+      attempts.splice(0, log.length, ...[...log.map((one) => ({ ...one, answer: null })), done].slice(-10));
+      say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');
+      if (done.ok) this.options.accepted();
+      this.options.draw();
+    }
+    redraw();
+  }
+
+  view(endpoint: Endpoint): JSX.Element {
+    const oldest = this.#oldest(endpoint);
+    const refresh = async (): Promise<void> => {
+      await this.options.refresh();
+      say('Refreshed.');
+    };
+    return (
+      <section aria-labelledby="deliveries-title">
+        <div class="heading">
+          <h2 id="deliveries-title" tabIndex={-1}>
+            Deliveries
+          </h2>
+          <label class="filter">
+            State
+            <select
+              value={this.#state}
+              onChange={({ currentTarget }) => this.#choose(currentTarget.value as State | '')}
+            >
+              <option value="">all</option>
+              {Object.entries(STATES).map(([state, { words }]) => (
+                <option key={state} value={state}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Button does={refresh} isBusy={this.list.isBusy}>
+            Refresh
+          </Button>
+        </div>
+        <Table
+          of={this.list}
+          class="deliveries"
+          name="deliveries-title"
+          columns={['Event', 'Object', 'State', 'Attempts', 'Next attempt', 'First sent']}
+          none={
+            this.#state === ''
+              ? 'Nothing was sent yet. Events that happen from now on are listed here; to try the endpoint, send a test event.'
+              : 'No deliveries in this state.'
+          }
+          more="Show older deliveries"
+        >
+          {this.list.rows.map((delivery) => (
+            <Row
+              key={delivery.id}
+              of={delivery}
+              endpoint={endpoint}
+              isOldest={delivery === oldest}
+              details={this.#details}
+            />
+          ))}
+        </Table>
+        <p class="hint">What was sent is kept for 30 days. Test events are not listed.</p>
+      </section>
+    );
+  }
+}
+
+interface RowProps {
+  readonly of: Delivery;
+  readonly endpoint: Endpoint;
+  readonly isOldest: boolean;
+  readonly details: (delivery: Delivery) => void;
+}
+
+function Row({ of: delivery, endpoint, isOldest, details }: RowProps): JSX.Element {
+  const { type, object_id: object, attempts, next_attempt_at: next, at, state } = delivery;
+  const { words, note } = STATES[state];
+  const last = delivery.log.at(-1);
+  return (
+    <tr>
+      <Head label="Event">
+        <Button class="link" label={`Details of ${type} ${object ?? ''}`} does={() => details(delivery)}>
+          {type}
+        </Button>
+      </Head>
+      <Cell label="Object" class="long">
+        {object !== null && <code title={object}>{object}</code>}
+      </Cell>
+      <Cell label="State">
+        <State of={state} words={words} />
+        <span class="quiet">{note ?? (last && (last.ok ? `${last.status}, ${length(last.ms)}` : last.error))}</span>
+      </Cell>
+      <Cell label="Attempts">{attempts}</Cell>
+      <Cell label="Next attempt" class={next === null ? 'idle' : undefined}>
+        <NextAttempt of={delivery} endpoint={endpoint} isOldest={isOldest} />
+      </Cell>
+      <Cell label="First sent">
+        <Ago at={at} />
+      </Cell>
+    </tr>
+  );
+}
+
+function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.Element {
+  const { id, type, event_id: event, object_id: object, log, state } = delivery;
+  const last = log.at(-1);
+  const outcome = by.outcomeOf(id);
+  return (
+    <Sheet title={type} button="Close">
+      <Facts
+        of={[
+          ['State', <State of={state} words={STATES[state].words} />],
+          ['Object', object ?? 'none'],
+          ['Event id (webhook-id)', event],
+        ]}
+      />
+      {settings.mayChange && (
+        <>
+          <p class="buttons">
+            <Button label={`Send again: ${type}`} isBusy={by.isSending(id)} does={() => by.resend(delivery)}>
+              Send again
+            </Button>
+          </p>
+          <p class="hint" role="status">
+            {by.isSending(id) ? 'Sending…' : 'Now, with the same id. Order and retries stay as they are.'}
+          </p>
+        </>
+      )}
+      {outcome instanceof Failure ? (
+        <Problem failure={outcome} />
+      ) : (
+        outcome && <OutcomeBox what="Sent again" of={outcome} />
+      )}
+      {log.length === 0 ? <p class="quiet">It was not tried yet.</p> : <Attempts of={log} />}
+      {last && !outcome && last.answer !== null && (
+        <>
+          <p>What it answered last, up to 1 KiB:</p>
+          <AnswerText of={last} />
+        </>
+      )}
+    </Sheet>
+  );
+}
+
+function Attempts({ of: log }: { of: readonly Attempt[] }): JSX.Element {
+  return (
+    <table class="attempts">
+      <caption>Attempts, newest first, with those by hand</caption>
+      <thead>
+        <tr>
+          {['When', 'Outcome', 'Took'].map((name) => (
+            <th scope="col" key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {log.toReversed().map(({ at, ok, status, error, ms }, place) => (
+          <tr key={place}>
+            <td>
+              <Ago at={at} /> <span class="quiet">{exact(at)}</span>
+            </td>
+            <td>
+              <State of={ok ? 'succeeded' : 'failed'} words={ok ? `accepted: ${status}` : (error ?? '')} />
+            </td>
+            <td>{length(ms)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

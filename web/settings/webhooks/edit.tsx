@@ -1,0 +1,225 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Answer, call, Failure, failureOf, reason, settings } from '../api';
+import { ask, Field, type Next, useFault } from '../ask';
+import type { Calls } from '../calls';
+import { Sheet, showSecret } from '../dialog';
+import { fault } from '../keyFields';
+import { say } from '../page';
+import { Copyable } from '../parts';
+import { exact } from '../time';
+import { type Endpoint, Url } from './words';
+
+/* The dialog of an endpoint's URL and types, and the one that shows a secret. */
+
+type Given = Pick<Endpoint, 'url' | 'types'>;
+
+/** What the types are about. */
+const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
+/** What cannot be guessed from the name of a type. */
+const NOTES: Readonly<Record<string, string>> = { 'feed.gap': 'Events may be missing.' };
+
+function Types({ of: before }: { of: readonly string[] }): JSX.Element {
+  const [isAll, setAll] = useState(before.length === 0);
+  const [types, setTypes] = useState<ReadonlySet<string>>(new Set(before));
+  const { place, described } = useFault('types');
+  const set = (changed: readonly string[], isIn: boolean): void =>
+    setTypes(new Set([...types].filter((one) => !changed.includes(one)).concat(isIn ? changed : [])));
+  const choice = (value: 'all' | 'some', text: string): JSX.Element => (
+    <label>
+      <input
+        type="radio"
+        name="which"
+        value={value}
+        checked={isAll === (value === 'all')}
+        onChange={() => setAll(value === 'all')}
+      />
+      {text}
+    </label>
+  );
+  return (
+    <fieldset class="box" data-field="types" {...described}>
+      <legend>Events</legend>
+      {choice('all', 'All, also of types that are added later')}
+      {choice('some', 'Only these:')}
+      {place}
+      <div class="groups" hidden={isAll}>
+        {OBJECTS.map((object) => {
+          const own = settings.eventTypes.filter((type) => type.startsWith(`${object}.`));
+          const checked = own.filter((type) => types.has(type)).length;
+          return (
+            <fieldset key={object}>
+              <legend>
+                <label>
+                  <input
+                    type="checkbox"
+                    checked={checked === own.length}
+                    indeterminate={checked > 0 && checked < own.length}
+                    onChange={({ currentTarget }) => set(own, currentTarget.checked)}
+                  />
+                  {object}
+                </label>
+              </legend>
+              {own.map((type) => (
+                <label key={type}>
+                  <input
+                    type="checkbox"
+                    name="type"
+                    value={type}
+                    checked={types.has(type)}
+                    onChange={({ currentTarget }) => set([type], currentTarget.checked)}
+                  />
+                  <span>
+                    <code>{type.slice(object.length + 1)}</code> <span class="unseen">of {object}</span>
+                    {NOTES[type] !== undefined && <span class="hint">{NOTES[type]}</span>}
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+          );
+        })}
+      </div>
+    </fieldset>
+  );
+}
+
+/** Asks for an endpoint's URL and types, or for new ones. */
+function askEndpoint(title: string, button: string, before: Given, work: (given: Given) => Promise<Next>): void {
+  ask({
+    title,
+    button,
+    Body: () => (
+      <>
+        <Field
+          name="url"
+          label="URL"
+          inputMode="url"
+          spellcheck={false}
+          maxLength={2000}
+          placeholder="https://…"
+          autofocus
+          defaultValue={before.url}
+          hint="An https URL that anybody on the internet could reach."
+        />
+        <Types of={before.types} />
+      </>
+    ),
+    doing: (given) => `Saving the endpoint ${given.get('url') as string}…`,
+    async work(data) {
+      const url = (data.get('url') as string).trim();
+      const types = data.get('which') === 'all' ? [] : (data.getAll('type') as string[]);
+      const missing = [
+        ...(url === '' ? [fault('url', 'enter a URL, e.g. https://example.com/webhooks')] : []),
+        ...(data.get('which') === 'some' && types.length === 0
+          ? [fault('types', 'select at least one type, or all')]
+          : []),
+      ];
+      const [first] = missing;
+      if (first) throw new Failure(first.message, { code: 'page', faults: missing.flatMap(({ faults }) => faults) });
+      return work({ url, types });
+    },
+  });
+}
+
+interface Adding {
+  readonly known: readonly Endpoint[];
+  /** Reads the list again; resolves with undefined if that failed. */
+  readonly read: () => Promise<readonly Endpoint[] | undefined>;
+  readonly changed: () => void;
+  /** Shows an endpoint that was added, but whose secret was lost on its way. */
+  readonly showLost: (endpoint: Endpoint) => void;
+}
+
+/** Asks for a new endpoint and shows its secret. A URL that another has is asked about first. */
+export function addEndpoint({ known, read, changed, showLost }: Adding): void {
+  let askedAbout: string | undefined;
+  askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (given) => {
+    if (askedAbout !== given.url && known.some(({ url }) => isSame(url, given.url))) {
+      askedAbout = given.url;
+      throw fault('url', TWICE);
+    }
+    try {
+      const made = await call('createEndpoint', given);
+      return () => {
+        showNewSecret(made);
+        changed();
+      };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (!failure.isUnsure) throw failure;
+      const all = await read();
+      const found = all?.find(({ id, url }) => known.every((one) => one.id !== id) && isSame(url, given.url));
+      if (found)
+        return () => {
+          changed();
+          showLost(found);
+        };
+      const then = all
+        ? 'It is not in the list, which was read again just now.'
+        : 'The list could not be read either: look there before you try again.';
+      throw new Failure(`${reason(failure)} We couldn’t confirm that the endpoint was added. ${then}`);
+    }
+  });
+}
+
+const TWICE =
+  'There is already an endpoint with this URL; it will get each event twice. Press Add endpoint again to add it anyway.';
+
+/** Whether a stored URL is the one that was typed. */
+function isSame(stored: string, typed: string): boolean {
+  return URL.canParse(typed) && new URL(typed).href.replace(/#.*/, '') === stored;
+}
+
+/** What the page does after a change, and if the endpoint turns out to be deleted. */
+export interface After {
+  readonly changed: () => void;
+  readonly gone: () => void;
+}
+
+export function editEndpoint({ id, url, types }: Endpoint, { changed, gone }: After): void {
+  askEndpoint('Edit this endpoint', 'Save', { url, types }, (given) =>
+    change('updateEndpoint', { id, ...given }, gone, () => {
+      say('Saved the endpoint.');
+      changed();
+    }),
+  );
+}
+
+type Change = 'updateEndpoint' | 'rotateEndpoint' | 'enableEndpoint' | 'disableEndpoint' | 'deleteEndpoint';
+
+/** Changes an endpoint; resolves with what comes after: `then(result)`, or `gone` if it was deleted meanwhile. @throws Failure */
+export async function change<Operation extends Change>(
+  operation: Operation,
+  variables: Calls[Operation]['variables'],
+  gone: () => void,
+  then: (made: Answer<Operation>) => void,
+): Promise<() => void> {
+  try {
+    const made = await call(operation, variables);
+    return () => then(made);
+  } catch (error) {
+    if (failureOf(error).code !== 'not_found') throw error;
+    return gone;
+  }
+}
+
+/** Shows a signing secret once. */
+export function showNewSecret({ secret, endpoint }: Answer<'rotateEndpoint'>): void {
+  const { url, old_secret_until: until } = endpoint;
+  showSecret(`The signing secret of ${url} is ready. It is shown once.`, 'Show the secret', () => (
+    <Sheet title="Save this signing secret now" button="I have saved it">
+      <p>
+        It will not be shown again. Your server needs it to check that what arrives comes from here:{' '}
+        <a href="/webhooks" target="_blank">
+          how to receive webhooks
+        </a>
+        .
+      </p>
+      <p>
+        Endpoint: <Url of={url} />
+      </p>
+      <Copyable name="The signing secret" text={secret} isFirst />
+      {until !== null && <p>Everything is signed with the old secret too until {exact(until)}.</p>}
+    </Sheet>
+  ));
+}

@@ -1,0 +1,204 @@
+import { type JSX, render } from 'preact';
+import { call, Failure, failureOf, settings } from '../api';
+import { close as closeDialog } from '../dialog';
+import { Reading } from '../list';
+import { Menu } from '../menu';
+import { tell } from '../notices';
+import { Ago, Button, Facts, KeepsFocus, Problem, State } from '../parts';
+import { entitle, go, isShown, listAddress, type PageOf, placeOf, shownId } from '../route';
+import { exact } from '../time';
+import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes';
+import { Deliveries } from './deliveries';
+import { editEndpoint } from './edit';
+import { lost } from './list';
+import { Why } from './why';
+import { type Attempt, Behind, type Endpoint, OutcomeBox, StateNote, Types, Url } from './words';
+
+/* The page of one endpoint. */
+
+const AGAIN = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events again' };
+
+/** `onChange` is called after changes. */
+export function endpointPage(onChange: () => void): PageOf {
+  const place = placeOf('endpoint');
+  const found = new Reading<Endpoint>(async () => {
+    const endpoint = await read();
+    if (endpoint) return endpoint;
+    const link = { href: listAddress('webhooks'), text: 'All webhooks', isHere: true };
+    throw new Failure('This endpoint does not exist. It may have been deleted.', { code: 'not_found', link });
+  }, draw);
+  const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
+  /** What became of a test event; `sending` as long as one is being sent. */
+  let outcome: Attempt | Failure | 'sending' | undefined;
+  /** Whether the shown endpoint accepted something that was sent by hand. */
+  let hasAccepted = false;
+  let turn = 0;
+
+  /** The endpoint as it is now; null if there is none. */
+  async function read(): Promise<Endpoint | null> {
+    const { data } = await call('endpoints');
+    return data.find(({ id }) => id === shownId()) ?? null;
+  }
+
+  async function load(): Promise<void> {
+    const before = found.value;
+    await found.load();
+    if (found.failure?.code === 'not_found' && before) gone(before);
+    else if (found.value && !found.failure) await deliveries.show(found.value);
+  }
+
+  function close(): void {
+    turn += 1;
+    outcome = undefined;
+    hasAccepted = false;
+    found.clear();
+    void deliveries.show(undefined);
+  }
+
+  /** Goes back to the list, since the shown endpoint was deleted elsewhere. */
+  function gone({ url }: Pick<Endpoint, 'url'>): void {
+    deleted();
+    tell('page', { text: `The endpoint ${url} was deleted meanwhile, by somebody else or in another tab.` });
+  }
+
+  /** What may have been refused since the endpoint is gone. */
+  async function checkGone(id: string): Promise<void> {
+    const { value } = found;
+    const now = await read().catch(() => undefined);
+    if (value && now === null && shownId() === id) gone(value);
+  }
+
+  function deleted(): void {
+    closeDialog();
+    onChange();
+    go(listAddress('webhooks'));
+  }
+
+  function changed(): void {
+    void load();
+    onChange();
+  }
+
+  /** An accepted delivery by hand means nothing for the state of the endpoint. */
+  function accepted(): void {
+    hasAccepted = true;
+    draw();
+  }
+
+  async function sendTest({ id }: Endpoint): Promise<void> {
+    if (outcome === 'sending') return;
+    const own = (turn += 1);
+    outcome = 'sending';
+    draw();
+    const done = await call('testEndpoint', { id }).catch(failureOf);
+    // another endpoint is shown by now
+    if (own !== turn) return;
+    outcome = done;
+    if (!(done instanceof Failure)) hasAccepted ||= done.ok;
+    else if (done.code === 'not_found') void checkGone(id);
+    draw();
+  }
+
+  function actionsOf(endpoint: Endpoint): JSX.Element {
+    const after = { changed, gone: () => gone(endpoint) };
+    const { hasPlan, canMakeWebhooks: canSign } = settings;
+    const { state, id } = endpoint;
+    const rotated = (): void => {
+      lost.delete(id);
+      changed();
+    };
+    const again = (): void => enableEndpoint(endpoint, after);
+    const items = [
+      { text: 'Edit…', does: () => editEndpoint(endpoint, after), isThere: true },
+      {
+        text: 'Rotate secret…',
+        does: () => rotateSecret(endpoint, { ...after, read, changed: rotated }),
+        isThere: hasPlan && canSign,
+      },
+      { text: `${AGAIN.enabled}…`, does: again, isThere: hasPlan && state === 'enabled' },
+      {
+        text: 'Disable…',
+        does: () => disableEndpoint(endpoint, after),
+        isThere: state !== 'disabled',
+        isDangerous: true,
+      },
+      { text: 'Delete…', does: () => deleteEndpoint(endpoint, deleted), isThere: true, isDangerous: true },
+    ];
+    return (
+      <p class="buttons">
+        {hasPlan && state !== 'enabled' && (
+          <Button class="primary" does={again}>
+            {AGAIN[state]}
+          </Button>
+        )}
+        {canSign && (
+          <Button isBusy={outcome === 'sending'} does={() => sendTest(endpoint)}>
+            Send test event
+          </Button>
+        )}
+        <Menu label="More actions" items={items.filter(({ isThere }) => isThere)} />
+      </p>
+    );
+  }
+
+  function draw(): void {
+    const { value: endpoint, failure } = found;
+    if (endpoint && isShown('endpoint')) entitle(endpoint.url);
+    render(
+      <KeepsFocus>
+        <p class="crumbs">
+          <a href={listAddress('webhooks')}>Webhooks</a>
+        </p>
+        <div class="heading">
+          <h1 id="endpoint-title" tabIndex={-1}>
+            {endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}
+          </h1>
+          {endpoint && <State of={endpoint.state} />}
+        </div>
+        <Problem failure={failure} again={found.again} />
+        {endpoint && failure?.code !== 'not_found' && (
+          <>
+            <Why of={endpoint} hasAccepted={hasAccepted} last={deliveries.lastFailure} isLost={lost.has(endpoint.id)} />
+            {settings.mayChange && actionsOf(endpoint)}
+            <div role="status">
+              {outcome === 'sending' && <p class="hint">Sending a test event…</p>}
+              {outcome instanceof Failure && <Problem failure={outcome} again={() => sendTest(endpoint)} />}
+              {outcome && outcome !== 'sending' && !(outcome instanceof Failure) && (
+                <OutcomeBox what="Test event" of={outcome} />
+              )}
+            </div>
+            <Facts of={factsOf(endpoint)} />
+            {deliveries.view(endpoint)}
+          </>
+        )}
+      </KeepsFocus>,
+      place,
+    );
+  }
+
+  draw();
+  return {
+    open() {
+      close();
+      return load();
+    },
+    refresh: load,
+    close,
+  };
+}
+
+function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
+  const { types, old_secret_until: until, last_success_at: last, created_at: made, created_by: by } = endpoint;
+  const secret =
+    until === null ? 'shown once, when it was made' : `rotated; the one before signs too until ${exact(until)}`;
+  return [
+    ['Events', <Types of={types} />],
+    ...(endpoint.failing_since === null && endpoint.state !== 'disabled'
+      ? []
+      : ([['State', [`${endpoint.state}: `, <StateNote key="note" of={endpoint} />]]] as const)),
+    ['Behind', <Behind of={endpoint} />],
+    ['Last accepted', <Ago at={last} otherwise="never" />],
+    ['Signing secret', secret],
+    ['Added', [<Ago key="at" at={made} />, ` by ${by}`]],
+  ];
+}

@@ -1,0 +1,120 @@
+import { Fragment, type JSX } from 'preact';
+import type { Answer } from '../api';
+import { Ago, Chips } from '../parts';
+import { length, span } from '../time';
+
+/* How the state of an endpoint is said. */
+
+export type Endpoint = Answer<'endpoints'>['data'][number];
+export type Delivery = Answer<'deliveries'>['data'][number];
+export type Attempt = Delivery['log'][number];
+
+/** A URL that is broken into lines at its slashes where there is a choice. */
+export function Url({ of: url }: { of: string }): JSX.Element {
+  const parts = url.split(/(?<=[^/:]\/)/);
+  return (
+    <span class="url">
+      {parts.map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </span>
+  );
+}
+
+/** Types of events; `most` of them, with the rest as a count. */
+export function Types({ of: types, most = types.length }: { of: readonly string[]; most?: number }): JSX.Element {
+  if (types.length === 0) return <>all</>;
+  const rest = types.length - most;
+  return <Chips of={rest > 0 ? [...types.slice(0, most), `and ${rest} more`] : types} />;
+}
+
+const DISABLED: Readonly<Record<string, string>> = {
+  by_hand: 'by hand',
+  failures: 'after nothing but failures for 5 days',
+  gone: 'because it answered 410 Gone',
+};
+/** What an attempt waits for whose time has come. */
+export const SOON = 'as soon as there is room';
+
+/** What there is to say of an endpoint's state beside its name. */
+export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | null {
+  const { state, disabled_reason: reason, disabled_at: at, failing_since: since, next_attempt_at: next } = endpoint;
+  if (state === 'disabled')
+    return (
+      <>
+        {DISABLED[reason ?? '']} <Ago at={at} />
+      </>
+    );
+  if (since === null) return null;
+  return (
+    <>
+      {state === 'enabled' && 'some events fail; '}the first failed <Ago at={since} />
+      {state !== 'enabled' && next !== null && (
+        <>
+          ; tried again <Ago at={next} past={SOON} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** When a delivery of an endpoint is tried again: of one that is failing, only the oldest is. */
+export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest: boolean }): JSX.Element {
+  const { of: delivery, endpoint, isOldest } = props;
+  const own = delivery.next_attempt_at;
+  if (own === null) return <>–</>;
+  if (endpoint.state === 'disabled') return <>when it is enabled</>;
+  if (endpoint.state !== 'failing') return <Ago at={own} past={SOON} />;
+  return isOldest ? <Ago at={endpoint.next_attempt_at ?? own} past={SOON} /> : <>after the oldest is accepted</>;
+}
+
+/** How long events are kept, in seconds: nothing older is behind. */
+const KEPT = 30 * 86_400;
+
+/** How far it is behind. */
+export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
+  const retries = `${events(waiting)} waiting to be retried`;
+  if (lag === 0 && waiting > 0) return <>up to date, but for {retries}</>;
+  const words = lag === null ? 'not known' : lag === 0 ? 'up to date' : lag > KEPT ? 'more than 30 days' : span(lag);
+  return (
+    <>
+      {words}
+      {waiting > 0 && <span class="quiet">{retries}</span>}
+    </>
+  );
+}
+
+/** `one event`, `3 events` */
+export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
+
+/** What became of an attempt. */
+export function Outcome({ of: { ok, status, error, ms } }: { of: Attempt }): JSX.Element {
+  return (
+    <>{ok ? `Accepted: the answer was ${status}, after ${length(ms)}.` : `Failed: ${error}, after ${length(ms)}.`}</>
+  );
+}
+
+/** What became of an attempt by hand, with what the endpoint answered; `what` names the attempt. */
+export function OutcomeBox({ what, of: attempt }: { what: string; of: Attempt }): JSX.Element {
+  return (
+    <div class={`outcome ${attempt.ok ? 'good' : 'bad'}`}>
+      <p>
+        <strong>{what}:</strong> <Outcome of={attempt} />
+      </p>
+      <AnswerText of={attempt} />
+    </div>
+  );
+}
+
+/** The kept part of an answer, if any. */
+export function AnswerText({ of: { answer } }: { of: Attempt }): JSX.Element | null {
+  if (answer === null) return null;
+  return (
+    <pre class="answer" tabIndex={0} aria-label="What it answered">
+      <code>{answer}</code>
+    </pre>
+  );
+}
