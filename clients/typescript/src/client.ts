@@ -1,15 +1,18 @@
-import { errorOf, noAnswer, parse, textOf } from './error.js';
-import { type RetryOptions, retrying } from './retry.js';
+import { errorOf, LONGEST, noAnswer, type OnRetry, parse, ScopegateError, waitAfter } from './error.js';
 import type { Last, ListPath, Path, Reading, Result, Row, WriteOptions, Writing } from './routes.js';
-import { type EventsOptions, follow, type StreamEvent } from './stream.js';
+import { eventIn, type EventsOptions, framesOf, QUERY, type StreamEvent } from './stream.js';
 
-export interface ScopegateOptions extends Partial<RetryOptions> {
+export interface ScopegateOptions {
   /** The API key. Default: the environment variable SCOPEGATE_KEY. */
   readonly key?: string | undefined;
   /** Where the gateway is, without /api/v1. Default: SCOPEGATE_URL, or that of the demo, http://127.0.0.1:4000. */
   readonly url?: string | undefined;
+  /** Most retries of a request. Default 5, which is some 20 seconds. */
+  readonly retries?: number;
   /** Seconds that one attempt may take. Default 60. */
   readonly timeout?: number;
+  /** Called before each wait, with its seconds. */
+  readonly onRetry?: OnRetry;
 }
 
 export interface ReadResult<T> {
@@ -28,7 +31,8 @@ type Call = WriteOptions & { readonly path?: unknown; readonly query?: unknown; 
 export class Scopegate {
   readonly #url: string;
   readonly #timeout: number;
-  readonly #retry: RetryOptions;
+  readonly #retries: number;
+  readonly #onRetry: OnRetry;
   readonly #headers: Readonly<Record<string, string>>;
 
   constructor({ key = env('KEY'), url = env('URL'), retries = 5, timeout = 60, onRetry }: ScopegateOptions = {}) {
@@ -42,8 +46,7 @@ export class Scopegate {
     // messages have the URL, so there must be no password in it
     if (!/^https?:\/\/[^\s@?#\\]+$/i.test(this.#url) || !URL.canParse(this.#url))
       throw new TypeError('The URL of the gateway must be like https://api.example.com, without user or query.');
-    this.#timeout = timeout;
-    this.#retry = { retries, onRetry };
+    [this.#timeout, this.#retries, this.#onRetry] = [timeout, retries, onRetry];
     this.#headers = { Authorization: `Bearer ${trimmed}`, 'Content-Type': 'application/json' };
   }
 
@@ -80,11 +83,40 @@ export class Scopegate {
   }
 
   /** Events as they happen, or from a cursor on, until you leave the loop. After an interruption it goes on where it was. */
-  events(options: EventsOptions = {}): AsyncGenerator<StreamEvent, void> {
+  async *events(options: EventsOptions = {}): AsyncGenerator<StreamEvent, void> {
+    const { types, silence = 45, signal } = options;
+    const url = `${this.#url}/graphql`;
     const headers = { ...this.#headers, Accept: 'text/event-stream' };
-    const connect = (body: string, signal: AbortSignal): Promise<Response> =>
-      send(`${this.#url}/graphql`, { method: 'POST', headers, body, signal });
-    return follow(connect, options, this.#retry);
+    let { after } = options;
+    for (let [wasOpen, failures] = [false, 0]; ;) {
+      let opened = Infinity;
+      let error = new ScopegateError({ status: 0, code: 'no_answer', detail: 'The stream ended.' });
+      const body = JSON.stringify({ query: QUERY, variables: { after, types } });
+      const connection = new AbortController();
+      const either = anyOf(connection.signal, signal);
+      const connect = (): Promise<Response> => send(url, { method: 'POST', headers, body, signal: either });
+      try {
+        for await (const { id, data } of framesOf(connect, silence, connection)) {
+          opened = Math.min(opened, performance.now());
+          // what is neither is sent again
+          const found = data ? eventIn(data) : undefined;
+          after = id ?? after;
+          if (found instanceof ScopegateError) throw found;
+          if (found) yield found;
+          wasOpen = true;
+        }
+      } catch (thrown) {
+        signal?.throwIfAborted();
+        error = thrown instanceof ScopegateError ? thrown : noAnswer(url, thrown);
+      } finally {
+        connection.abort();
+      }
+      // pauses grow until one stays open, whatever it says
+      failures = performance.now() - opened < LONGEST * 1000 ? failures + 1 : 1;
+      // an address that never worked may be wrong; one that worked will again
+      if (!error.isRetryable || (!wasOpen && failures > this.#retries)) throw error;
+      await waitAfter(failures, error, this.#onRetry, signal);
+    }
   }
 
   /**
@@ -93,43 +125,45 @@ export class Scopegate {
    */
   async graphql<T = Record<string, unknown>>(document: string, variables = {}, options: WriteOptions = {}): Promise<T> {
     const call = { ...options, body: { query: document, variables } };
-    return (await this.#call<{ data: T }>('POST', `${this.#url}/graphql`, call)).data.data;
+    return (await this.#call<{ data: T }>('POST', '/graphql', call)).data.data;
   }
 
   #rest<T>(method: string, path: string, call: Call = {}): Promise<ReadResult<T>> {
-    return this.#call(method, `${this.#url}/api/v1${target(path, call)}`, call);
+    return this.#call(method, `/api/v1${target(path, call)}`, call);
   }
 
-  async #call<T>(method: string, url: string, call: Call): Promise<ReadResult<T>> {
+  async #call<T>(method: string, path: string, call: Call): Promise<ReadResult<T>> {
+    const url = this.#url + path;
     const headers = new Headers(this.#headers);
     // the same for all attempts, so that the write takes effect only once
     if (method !== 'GET') headers.set('Idempotency-Key', call.idempotencyKey ?? crypto.randomUUID());
     if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch);
-    return retrying(
-      async () => {
-        const limit = AbortSignal.timeout(this.#timeout * 1000);
-        const signal = call.signal ? AbortSignal.any([limit, call.signal]) : limit;
-        const response = await send(url, { method, headers, body: JSON.stringify(call.body), signal });
-        const text = await textOf(response);
+    const body = JSON.stringify(call.body);
+    for (let failures = 1; ; failures += 1) {
+      let error: ScopegateError;
+      try {
+        const signal = anyOf(AbortSignal.timeout(this.#timeout * 1000), call.signal);
+        const response = await send(url, { method, headers, body, signal });
+        const text = await response.text();
         const answer = response.ok ? parse(text) : undefined;
         // GraphQL answers errors with 200
-        if (typeof answer !== 'object' || answer === null || 'errors' in answer) throw errorOf(response, text);
-        return { data: answer as T, etag: response.headers.get('ETag') ?? undefined };
-      },
-      this.#retry,
-      call.signal,
-    );
+        if (typeof answer === 'object' && answer !== null && !('errors' in answer))
+          return { data: answer as T, etag: response.headers.get('ETag') ?? undefined };
+        error = errorOf(response, text);
+      } catch (cause) {
+        call.signal?.throwIfAborted();
+        error = noAnswer(url, cause);
+      }
+      if (!error.isRetryable || failures > this.#retries) throw error;
+      await waitAfter(failures, error, this.#onRetry, call.signal);
+    }
   }
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
-  try {
-    // redirected, a POST would become a GET
-    return await fetch(url, { ...init, redirect: 'manual' });
-  } catch (error) {
-    throw noAnswer(url, error);
-  }
-}
+/** Redirected, a POST would become a GET, and the key go elsewhere. */
+const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, { ...init, redirect: 'manual' });
+
+const anyOf = (own: AbortSignal, given?: AbortSignal): AbortSignal => (given ? AbortSignal.any([own, given]) : own);
 
 type Value = string | number | boolean | undefined;
 

@@ -72,13 +72,6 @@ export function noAnswer(url: string, cause: unknown): ScopegateError {
   return new ScopegateError({ status: 0, code: 'no_answer', detail });
 }
 
-/** @throws ScopegateError if the answer is cut */
-export async function textOf(response: Response): Promise<string> {
-  return response.text().catch((error: unknown) => {
-    throw noAnswer(response.url, error);
-  });
-}
-
 /** JSON of a text; undefined if it is none. */
 export function parse(text: string): unknown {
   try {
@@ -95,4 +88,30 @@ const withoutQuery = (url: string): string => url.split('?', 1).join('');
 function secondsOf(header: string | null): number | undefined {
   const seconds = /^\d+$/.test(header ?? '') ? Number(header) : (Date.parse(header ?? '') - Date.now()) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
+
+/** Seconds that a wait grows to by itself, and at most, since a proxy's date may be wrong. */
+export const LONGEST = 30;
+const LONGEST_SAID = 600;
+
+export type OnRetry = ((error: ScopegateError, seconds: number) => void) | undefined;
+
+/**
+ * Waits as long as the answer says, and longer the more attempts have failed: 0.5, 1, 2, … 30 seconds, and up to a quarter more, so that
+ * clients that failed together do not return together. @throws the reason of `signal`
+ */
+export async function waitAfter(failures: number, error: ScopegateError, onRetry: OnRetry, signal?: AbortSignal) {
+  const growing = Math.min(LONGEST, 2 ** (failures - 2)) * (1 + Math.random() / 4);
+  const seconds = Math.max(growing, Math.min(error.retryAfter ?? 0, LONGEST_SAID));
+  onRetry?.(error, seconds);
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, seconds * 1000);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    signal?.addEventListener('abort', done);
+  });
+  signal?.throwIfAborted();
 }
