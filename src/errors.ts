@@ -185,9 +185,6 @@ export function exampleOf(code: ErrorCode): ErrorExample {
   return { detail: `${title}.`, members, ...EXAMPLES[code] };
 }
 
-/** The codes of the REST API: `forbidden` is for operations of signed-in users, which have no route. */
-export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
-
 /** One fault of a request: its place (a JSON Pointer into the body, or a parameter name), code and message. */
 export interface Fault {
   readonly pointer?: string;

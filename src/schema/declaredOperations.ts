@@ -102,16 +102,6 @@ export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: 
   };
 }
 
-/**
- * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
- * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
- * have one.
- */
-export function operationId(name: string, method: string, members: readonly string[]): string {
-  if (method !== 'GET') return name;
-  return `${members.includes('data') ? 'list' : 'get'}_${name}`;
-}
-
 /** The HTTP methods of REST operations, with their root type and whether they have a body. */
 export const METHODS = {
   GET: { root: 'Query', hasBody: false },

@@ -42,8 +42,3 @@ export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefin
 export function omittedFrom(field: FieldDefinitionNode): OmittedFrom | undefined {
   return directiveOf(field, 'graphql_only')?.on;
 }
-
-/** The name that the OpenAPI document gives to rows of lists that omit a field of their type. */
-export function itemName(type: string): string {
-  return `${type}Item`;
-}

@@ -1,6 +1,5 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import { formatNames } from 'ajv-formats/dist/formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, type Bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
@@ -36,12 +35,6 @@ export function createAjv(): Ajv2020 {
 }
 
 const OF_NUMBERS: readonly string[] = ['int32', 'int64', 'float', 'double'];
-const OWN_FORMATS: readonly string[] = ['currency', 'known-currency'];
-
-/** Whether strings are checked for a format; ajv accepts any string of an unknown one. */
-export function isTextFormat(name: string): boolean {
-  return OWN_FORMATS.includes(name) || (formatNames.some((one) => one === name) && !OF_NUMBERS.includes(name));
-}
 
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */
 export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {

@@ -1,7 +1,8 @@
-import { ERROR_CODES, type ErrorCode, exampleOf, REST_ERROR_CODES, RETRIES } from '../../src/errors';
+import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../../src/errors';
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../src/http/exchange';
 import { METHODS } from '../../src/schema/declaredOperations';
 import type { RestOperation } from '../../src/rest/routes';
+import { REST_ERROR_CODES } from './problemSchemas';
 
 /* Error responses of operations, and headers of all responses. */
 

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { MOST_WITH, type RestOperation } from '../../src/rest/routes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
-import { itemName, omittedFrom } from '../../src/schema/restDocument';
+import { omittedFrom } from '../../src/schema/restDocument';
 import { isObjectNode, PAGE, Sdl } from '../../src/schema/sdl';
 import type { Parameter } from './types';
 
@@ -18,6 +18,9 @@ import type { Parameter } from './types';
  * `include` of a list adds a field that its rows otherwise lack, such as `lines`. Rows have a type of their own in the document
  * (`QuoteItem` beside `Quote`), in which that field is optional.
  */
+
+/** The name of the rows of lists that omit a field of their type. */
+const itemName = (type: string): string => `${type}Item`;
 
 /** The SDL with the types of such rows, without the field. */
 export function withItemTypes(document: DocumentNode): DocumentNode {

@@ -1,5 +1,4 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
-import { operationId } from '../../src/schema/declaredOperations';
 import { readsOneObject, type RestOperation } from '../../src/rest/routes';
 
 /** An operation and its root field. */
@@ -8,8 +7,14 @@ export interface Linked {
   readonly field: GraphQLField<unknown, never>;
 }
 
+/**
+ * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
+ * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
+ * have one.
+ */
 export function operationIdOf({ operation: { name, rest }, field }: Linked): string {
-  return operationId(name, rest.method, membersOf(field));
+  if (rest.method !== 'GET') return name;
+  return `${membersOf(field).includes('data') ? 'list' : 'get'}_${name}`;
 }
 
 interface Link {

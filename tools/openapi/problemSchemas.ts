@@ -1,6 +1,9 @@
-import { ERROR_CODES, MOST_FAULTS, REST_ERROR_CODES } from '../../src/errors';
+import { ERROR_CODES, type ErrorCode, MOST_FAULTS } from '../../src/errors';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { FAULT_CODES } from './faultCodes';
+
+/** The codes of the REST API: `forbidden` is for operations of signed-in users, which have no route. */
+export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */
 function openCode(description: string, codes: Readonly<Record<string, string>>): JsonSchema {

@@ -1,6 +1,6 @@
 import { type ConstValueNode, Kind, print, type TypeNode, valueFromASTUntyped } from 'graphql';
 import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../../src/schema/sdl';
-import { isTextFormat } from '../../src/schema/validation';
+import { createAjv } from '../../src/schema/validation';
 import type { Found, Rules } from './model';
 import type { FieldPlace, InputPlace } from './places';
 
@@ -11,6 +11,8 @@ type Bounded = FieldPlace | InputPlace;
 
 const TEXTS = ['String', 'ID', 'DateTime', 'Date'];
 const NUMBERS = ['Int', 'Float', 'Minor'];
+/** What strings are checked by; ajv accepts any string of an unknown format, and of one that is `true`. */
+const { formats: FORMATS } = createAjv();
 const OF_INPUT: readonly Bound[] = ['required', 'not_null', 'default'];
 
 /** The bounds that have an effect on values of a type, as src/schema/jsonSchema.ts writes them. */
@@ -122,7 +124,7 @@ export const CONSTRAINTS: Rules = {
       !regexpOf(pattern) &&
       `has @constraint(pattern: "${pattern}"), which is not a regular expression: correct it`,
     format !== undefined &&
-      !isTextFormat(format) &&
+      [undefined, true].includes(FORMATS[format] as true | undefined) &&
       `has @constraint(format: "${format}"), which nothing checks: use email, currency or known-currency`,
     values?.length === 0 && 'has @constraint(one_of: []), which nothing meets: name the values',
   ]),
