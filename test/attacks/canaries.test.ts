@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 async function send({ path, request }: Place): Promise<RawAnswer> {
-  const headers = { authorization: `Bearer ${caller}`, ...lowerCase(request.headers ?? {}) };
+  const headers = { authorization: `Bearer ${caller}`, ...request.headers };
   return raw(gateway.url, path, { ...request, headers });
 }
 
@@ -130,8 +130,4 @@ function tracesOf(key: string, text: string): string[] {
 function decoded(text: string): string {
   const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return once === text ? text : decoded(once);
-}
-
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

@@ -1,5 +1,4 @@
 import { ALL_SCOPES } from '../../src/auth/scopes';
-import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { subscribe } from '../support/eventStream';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -19,16 +18,12 @@ async function statusOf(key: string, headers: Record<string, string> = {}): Prom
 const makeWith = (input: Parameters<typeof makeKey>[2]) =>
   makeKey(gateway, organisation, { name: 'lifecycle', scopes: ['quotes:read'], ...input });
 
-describe('expiry', () => {
-  test('answers carry the expiry date of a key that expires within 7 days, and of no other', async () => {
-    const soon = new Date(Date.now() + 6 * DAY);
-    const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
-    expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
-    const lasting = await client(gateway, (await makeWith({ expiresAt: new Date(Date.now() + 8 * DAY) })).key).get(
-      '/me',
-    );
-    expect(lasting.headers.get('x-api-key-expires-at')).toBeNull();
-  });
+test('answers carry the expiry date of a key that expires within 7 days, and of no other', async () => {
+  const soon = new Date(Date.now() + 6 * DAY);
+  const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
+  expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
+  const lasting = await client(gateway, (await makeWith({ expiresAt: new Date(Date.now() + 8 * DAY) })).key).get('/me');
+  expect(lasting.headers.get('x-api-key-expires-at')).toBeNull();
 });
 
 describe('rotation', () => {
@@ -60,14 +55,6 @@ describe('rotation', () => {
     const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!;
     const life = document.expires_at!.getTime() - document.created_at.getTime();
     expect(Math.abs(life - 30 * DAY)).toBeLessThan(HOUR);
-  });
-
-  test('a revoked, expired or unknown key cannot be rotated', async () => {
-    const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - MINUTE) })];
-    await gateway.control.apiKeys.revoke(revoked.id);
-    for (const id of [revoked.id, ended.id, '6a87d3f9-05a6-40c4-9e50-b9b52d014355']) {
-      expect(await gateway.control.apiKeys.rotate(id, { overlap: DAY })).toBeUndefined();
-    }
   });
 
   test('a replaced key can be rotated again only once its replacement is revoked, and keeps its original lifetime', async () => {
@@ -121,26 +108,22 @@ describe('address ranges', () => {
   });
 
   test('a key that allows the proxy itself is refused where the address of the caller cannot be read, which is logged once, and kept for doctor', async () => {
-    const own = await startGateway({ TRUST_PROXY: '1' });
+    await using own = await startGateway({ TRUST_PROXY: '1' });
     const since = new Date();
-    try {
-      const { id, key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
-      for (const header of ['_hidden', 'unknown', '203.0.113.7:x']) {
-        const { status } = await client(own, key).get('/me', {}, { 'x-forwarded-for': header });
-        expect([header, status]).toEqual([header, 401]);
-      }
-      expect((await client(own, key).get('/me')).status).toBe(200);
-      const warnings = own.logs.filter(({ forwarded_for }) => forwarded_for !== undefined);
-      expect(warnings).toMatchObject([{ level: 40, forwarded_for: '_hidden', trust_proxy: 1 }]);
-      const { requests } = own.control;
-      const logged = () => requests.list({ organisationId: organisation.id, key_id: id }, 10);
-      const [last, refused] = await eventually(async () => ((await logged()).length === 4 ? logged() : undefined));
-      expect([last, refused]).toMatchObject([{ status: 200 }, { status: 401, address: 'unknown' }]);
-      expect(await requests.lastFromUnknown(since)).toEqual(refused!.at);
-      expect(await requests.lastFromUnknown(refused!.at)).toBeUndefined();
-    } finally {
-      await own.stop();
+    const { id, key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
+    for (const header of ['_hidden', 'unknown', '203.0.113.7:x']) {
+      const { status } = await client(own, key).get('/me', {}, { 'x-forwarded-for': header });
+      expect([header, status]).toEqual([header, 401]);
     }
+    expect((await client(own, key).get('/me')).status).toBe(200);
+    const warnings = own.logs.filter(({ forwarded_for }) => forwarded_for !== undefined);
+    expect(warnings).toMatchObject([{ level: 40, forwarded_for: '_hidden', trust_proxy: 1 }]);
+    const { requests } = own.control;
+    const logged = () => requests.list({ organisationId: organisation.id, key_id: id }, 10);
+    const [last, refused] = await eventually(async () => ((await logged()).length === 4 ? logged() : undefined));
+    expect([last, refused]).toMatchObject([{ status: 200 }, { status: 401, address: 'unknown' }]);
+    expect(await requests.lastFromUnknown(since)).toEqual(refused!.at);
+    expect(await requests.lastFromUnknown(refused!.at)).toBeUndefined();
   });
 
   test('a stream from an address that is withdrawn ends, one from another goes on', async () => {
@@ -175,28 +158,26 @@ test('the last use is stored with its address', async () => {
   expect(used).toBe('198.51.100.23');
 });
 
-describe('the audit log', () => {
-  test('records who changed an organisation and its keys, when and from where, newest first', async () => {
-    const own = await makeOrganisation(gateway, { plan: 'starter' });
-    await gateway.control.organisations.setPlan(own.id, 'enterprise');
-    const key = await makeKey(gateway, own);
-    const rotated = await gateway.control.apiKeys.rotate(key.id, { overlap: 0 });
-    await gateway.control.apiKeys.revoke(rotated!.document._id);
-    await gateway.control.apiKeys.revoke(rotated!.document._id);
-    const events = await gateway.control.audit.list({ organisationId: own.id, limit: 100 });
-    expect(events.map(({ action, key_id }) => [action, key_id])).toEqual([
-      ['key.revoked', rotated!.document._id],
-      ['key.rotated', key.id],
-      ['key.created', key.id],
-      ['organisation.plan_changed', null],
-      ['organisation.created', null],
-    ]);
-    expect(events[3]!.details).toEqual({ from: 'starter', to: 'enterprise' });
-    for (const { actor, at } of events) {
-      expect(actor.who).toMatch(/^cli:/);
-      expect(actor.from).not.toBe('');
-      expect(Date.now() - at.getTime()).toBeLessThan(HOUR);
-    }
-    expect(JSON.stringify(events)).not.toContain(key.key.slice(-20));
-  });
+test('the audit log records who changed an organisation and its keys, when and from where, newest first', async () => {
+  const own = await makeOrganisation(gateway, { plan: 'starter' });
+  await gateway.control.organisations.setPlan(own.id, 'enterprise');
+  const key = await makeKey(gateway, own);
+  const rotated = await gateway.control.apiKeys.rotate(key.id, { overlap: 0 });
+  await gateway.control.apiKeys.revoke(rotated!.document._id);
+  await gateway.control.apiKeys.revoke(rotated!.document._id);
+  const events = await gateway.control.audit.list({ organisationId: own.id, limit: 100 });
+  expect(events.map(({ action, key_id }) => [action, key_id])).toEqual([
+    ['key.revoked', rotated!.document._id],
+    ['key.rotated', key.id],
+    ['key.created', key.id],
+    ['organisation.plan_changed', null],
+    ['organisation.created', null],
+  ]);
+  expect(events[3]!.details).toEqual({ from: 'starter', to: 'enterprise' });
+  for (const { actor, at } of events) {
+    expect(actor.who).toMatch(/^cli:/);
+    expect(actor.from).not.toBe('');
+    expect(Date.now() - at.getTime()).toBeLessThan(HOUR);
+  }
+  expect(JSON.stringify(events)).not.toContain(key.key.slice(-20));
 });

@@ -59,12 +59,8 @@ test('a GraphQL request costs its organisation as much as its key', async () => 
 });
 
 test('unless it is set, the limit of an organisation is ten times that of a key', async () => {
-  const standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
-  try {
-    const { key } = await makeKey(standard, organisation);
-    const { headers } = await client(standard, key).get('/me');
-    expect(headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "organisation";q=6000;w=60');
-  } finally {
-    await standard.stop();
-  }
+  await using standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
+  const { key } = await makeKey(standard, organisation);
+  const { headers } = await client(standard, key).get('/me');
+  expect(headers.get('ratelimit-policy')).toBe('"default";q=600;w=60, "organisation";q=6000;w=60');
 });

@@ -48,16 +48,14 @@ describe("a caller's own X-Request-Id", () => {
   });
 });
 
-describe('the request id of an error of', () => {
-  test.each(CALLS)(
-    '$operation.name over $face.name is in its body, header and log line',
-    async ({ operation, face }) => {
-      const id = `${operation.name}-${face.name}`;
-      const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), { 'x-request-id': id });
-      expect(answer.headers.get('x-request-id')).toBe(id);
-      expect(face.errorOf(answer).request_id).toBe(id);
-      const line = await eventually(() => gateway.logs.find((one) => one.request_id === id));
-      expect(line).toMatchObject({ status: 401, code: 'unauthenticated' });
-    },
-  );
-});
+test.each(CALLS)(
+  'the request id of an error of $operation.name over $face.name is in its body, header and log line',
+  async ({ operation, face }) => {
+    const id = `${operation.name}-${face.name}`;
+    const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), { 'x-request-id': id });
+    expect(answer.headers.get('x-request-id')).toBe(id);
+    expect(face.errorOf(answer).request_id).toBe(id);
+    const line = await eventually(() => gateway.logs.find((one) => one.request_id === id));
+    expect(line).toMatchObject({ status: 401, code: 'unauthenticated' });
+  },
+);

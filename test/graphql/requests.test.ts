@@ -89,13 +89,14 @@ describe('a malformed request gets 400 invalid_request:', () => {
   });
 });
 
-describe('an alias that begins with two underscores is rejected by its name, however often it is sent,', () => {
-  test.each<[string, string, string, (query: string) => Promise<RawAnswer>]>([
-    ['on an object', '{ me { __proto__: key { id } key { name } } }', '__proto__', (query) => post({ query })],
-    ['in a fragment', '{ me { ...A } } fragment A on Me { key { __id: id } }', '__id', (query) => post({ query })],
-    ['of what is reserved itself', '{ __proto__: __typename }', '__proto__', (query) => post({ query })],
-    ['by GET', '{ __proto__: me { key { id } } }', '__proto__', (query) => get(query)],
-  ])('%s', async (_title, query, alias, ask) => {
+test.each<[string, string, string, (query: string) => Promise<RawAnswer>]>([
+  ['on an object', '{ me { __proto__: key { id } key { name } } }', '__proto__', (query) => post({ query })],
+  ['in a fragment', '{ me { ...A } } fragment A on Me { key { __id: id } }', '__id', (query) => post({ query })],
+  ['of what is reserved itself', '{ __proto__: __typename }', '__proto__', (query) => post({ query })],
+  ['by GET', '{ __proto__: me { key { id } } }', '__proto__', (query) => get(query)],
+])(
+  'an alias that begins with two underscores is rejected by its name, however often it is sent, %s',
+  async (_title, query, alias, ask) => {
     // an operation that ran a few times is compiled, and then lost the member
     for (let time = 0; time < 4; time += 1) {
       const answer = await ask(query);
@@ -106,8 +107,8 @@ describe('an alias that begins with two underscores is rejected by its name, how
         extensions: { code: 'invalid_request', status: 400 },
       });
     }
-  });
-});
+  },
+);
 
 test('aliases with underscores elsewhere, and the reserved fields by their own names, are answered', async () => {
   const { text } = await post({ query: '{ _me: me { k__: key { __typename } } __typename }' });
@@ -156,17 +157,15 @@ test('an empty operation name is none', async () => {
   expect((await post({ query: `query A ${ME} query B ${ME}`, operationName: '' })).status).toBe(400);
 });
 
-describe('a cross-site form', () => {
-  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'sent as %s gets 415 and does nothing',
-    async (type) => {
-      const answer = await post({ query: OPEN }, { 'content-type': type });
-      expect(answer.status).toBe(415);
-      const { text } = await post({ query: '{ requests { data { id } } }' });
-      expect(JSON.parse(text).data.requests.data).toEqual([]);
-    },
-  );
-});
+test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+  'a cross-site form sent as %s gets 415 and does nothing',
+  async (type) => {
+    const answer = await post({ query: OPEN }, { 'content-type': type });
+    expect(answer.status).toBe(415);
+    const { text } = await post({ query: '{ requests { data { id } } }' });
+    expect(JSON.parse(text).data.requests.data).toEqual([]);
+  },
+);
 
 describe('an error of a resolver', () => {
   const FIELDS = ['code', 'request_id', 'status'];

@@ -27,26 +27,21 @@ describe('a running gateway', () => {
 
 describe('while the database is down', () => {
   test('the gateway is live but not ready, returns 503 with Retry-After in both APIs, and recovers', async () => {
-    const tunnel = await openTunnel();
-    const away = await startGateway({ MONGODB_URI: tunnel.uri });
-    try {
-      const { key } = await makeKey(away, await makeOrganisation(away));
-      const caller = client(away, key);
-      expect((await caller.get('/products')).status).toBe(200);
-      await tunnel.cut();
-      expect((await raw(away.url, '/livez', {})).status).toBe(200);
-      const ready = await raw(away.url, '/readyz', {});
-      expect(ready.status).toBe(503);
-      expect(JSON.parse(ready.text)).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
-      await expectUnavailable(away, key);
-      await tunnel.restore();
-      for (const path of ['/readyz', '/api/v1/products', '/graphql?query={products{has_more}}']) {
-        const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'true' };
-        await eventually(async () => (await raw(away.url, path, { headers })).status === 200);
-      }
-    } finally {
-      await away.stop();
-      await tunnel.cut();
+    await using tunnel = await openTunnel();
+    await using away = await startGateway({ MONGODB_URI: tunnel.uri });
+    const { key } = await makeKey(away, await makeOrganisation(away));
+    const caller = client(away, key);
+    expect((await caller.get('/products')).status).toBe(200);
+    await tunnel.cut();
+    expect((await raw(away.url, '/livez', {})).status).toBe(200);
+    const ready = await raw(away.url, '/readyz', {});
+    expect(ready.status).toBe(503);
+    expect(JSON.parse(ready.text)).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
+    await expectUnavailable(away, key);
+    await tunnel.restore();
+    for (const path of ['/readyz', '/api/v1/products', '/graphql?query={products{has_more}}']) {
+      const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'true' };
+      await eventually(async () => (await raw(away.url, path, { headers })).status === 200);
     }
   });
 

@@ -17,65 +17,48 @@ test('a date whose + is not encoded is rejected with advice to encode it', async
   ]);
 });
 
-describe('a parameter is rejected', () => {
-  test.each<[string, string, Json[]]>([
-    ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
-    ['unknown, with no value', '/products?colour', [{ parameter: 'colour', code: 'unknown' }]],
-    ['in another case', '/products?Limit=1', [{ parameter: 'Limit', code: 'unknown' }]],
-    ['with brackets', '/products?limit[$gt]=1', [{ parameter: 'limit[$gt]', code: 'unknown' }]],
-    ['named __proto__', '/products?__proto__=1', [{ parameter: '__proto__', code: 'unknown' }]],
-    ['named constructor', '/products?constructor=1', [{ parameter: 'constructor', code: 'unknown' }]],
-    ['of the path, in the query', `/quotes/${randomUUID()}?id=1`, [{ parameter: 'id', code: 'unknown' }]],
-    ['of a body, in the query', '/requests?text=Hello', [{ parameter: 'text', code: 'unknown' }]],
-    ['twice', '/products?limit=1&limit=1', [{ parameter: 'limit', code: 'repeated' }]],
-    ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
-    ['a string for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
-    ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
-    ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
-    ['an empty sku', '/products?sku=', [{ parameter: 'sku', code: 'length' }]],
-    ['an empty id', '/quotes?customer_id=', [{ parameter: 'customer_id', code: 'format' }]],
-    ['an empty status', '/quotes?status=', [{ parameter: 'status', code: 'not_allowed' }]],
-    ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
-    ['an empty date', '/products?updated_since=', [{ parameter: 'updated_since', code: 'format' }]],
-    ['an empty cursor', '/products?cursor=', [{ parameter: 'cursor', code: 'length' }]],
-    ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
-    ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
-    ['beyond the range', '/products?limit=101', [{ parameter: 'limit', code: 'range' }]],
-    ['another word for true', '/products?active=yes', [{ parameter: 'active', code: 'type' }]],
-    ['an unknown value', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+test.each<[string, string, Json[]]>([
+  ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
+  ['unknown, with no value', '/products?colour', [{ parameter: 'colour', code: 'unknown' }]],
+  ['in another case', '/products?Limit=1', [{ parameter: 'Limit', code: 'unknown' }]],
+  ['with brackets', '/products?limit[$gt]=1', [{ parameter: 'limit[$gt]', code: 'unknown' }]],
+  ['named __proto__', '/products?__proto__=1', [{ parameter: '__proto__', code: 'unknown' }]],
+  ['named constructor', '/products?constructor=1', [{ parameter: 'constructor', code: 'unknown' }]],
+  ['of the path, in the query', `/quotes/${randomUUID()}?id=1`, [{ parameter: 'id', code: 'unknown' }]],
+  ['of a body, in the query', '/requests?text=Hello', [{ parameter: 'text', code: 'unknown' }]],
+  ['twice', '/products?limit=1&limit=1', [{ parameter: 'limit', code: 'repeated' }]],
+  ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
+  ['a string for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
+  ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
+  ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
+  ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
+  ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
+  ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
+  ['another word for true', '/products?active=yes', [{ parameter: 'active', code: 'type' }]],
+  ['an unknown value', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+  ['an unknown value among others', '/quotes?status=draft&status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+  ['several values in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
+  ['an invalid date', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
+  ['an invalid id in the path', '/quotes/42', [{ parameter: 'id', code: 'format' }]],
+  ['bad encoding', '/products?q=%E0%A4%A', [{ parameter: 'q', code: 'encoding' }]],
+  ['invalid UTF-8', '/products?q=%FF', [{ parameter: 'q', code: 'encoding' }]],
+  ['bad encoding in the path', '/quotes/%E0%A4%A', [{ parameter: 'id', code: 'encoding' }]],
+  [
+    'all errors together',
+    '/products?limit=0&sort=price&active=maybe&colour=red&q=%FF',
     [
-      'an unknown value among others',
-      '/quotes?status=draft&status=won',
-      [{ parameter: 'status', code: 'not_allowed' }],
+      { parameter: 'active', code: 'type' },
+      { parameter: 'colour', code: 'unknown' },
+      { parameter: 'limit', code: 'range' },
+      { parameter: 'q', code: 'encoding' },
+      { parameter: 'sort', code: 'not_allowed' },
     ],
-    ['several values in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
-    ['an unknown sort order', '/products?sort=price', [{ parameter: 'sort', code: 'not_allowed' }]],
-    ['an invalid date', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
-    ['an invalid id', '/quotes?customer_id=42', [{ parameter: 'customer_id', code: 'format' }]],
-    ['an invalid id in the path', '/quotes/42', [{ parameter: 'id', code: 'format' }]],
-    ['bad encoding', '/products?q=%E0%A4%A', [{ parameter: 'q', code: 'encoding' }]],
-    ['invalid UTF-8', '/products?q=%FF', [{ parameter: 'q', code: 'encoding' }]],
-    ['bad encoding in the path', '/quotes/%E0%A4%A', [{ parameter: 'id', code: 'encoding' }]],
-    ['too long', `/products?q=${'q'.repeat(201)}`, [{ parameter: 'q', code: 'length' }]],
-    ['too many', `/quotes?${'status=draft&'.repeat(21)}`, [{ parameter: 'status', code: 'length' }]],
-    ['an invalid cursor', '/products?cursor=abc', [{ parameter: 'cursor', code: 'cursor' }]],
-    [
-      'all errors together',
-      '/products?limit=0&sort=price&active=maybe&colour=red&q=%FF',
-      [
-        { parameter: 'active', code: 'type' },
-        { parameter: 'colour', code: 'unknown' },
-        { parameter: 'limit', code: 'range' },
-        { parameter: 'q', code: 'encoding' },
-        { parameter: 'sort', code: 'not_allowed' },
-      ],
-    ],
-  ])('%s: %s', async (_title, path, errors) => {
-    const { body } = await caller.get(path);
-    expect(body).toMatchObject({ status: 400, code: 'invalid_request' });
-    const found = (body.errors as Json[]).map(({ parameter, code }) => ({ parameter, code }));
-    expect(found.sort((a, b) => (a.parameter < b.parameter ? -1 : 1))).toEqual(errors);
-  });
+  ],
+])('a parameter is rejected %s: %s', async (_title, path, errors) => {
+  const { body } = await caller.get(path);
+  expect(body).toMatchObject({ status: 400, code: 'invalid_request' });
+  const found = (body.errors as Json[]).map(({ parameter, code }) => ({ parameter, code }));
+  expect(found.sort((a, b) => (a.parameter < b.parameter ? -1 : 1))).toEqual(errors);
 });
 
 describe('a parameter is accepted', () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A proxy to a database (default: the test database) that can be cut and restored. */
-export interface Tunnel {
+export interface Tunnel extends AsyncDisposable {
   /** Connection string through the tunnel. */
   readonly uri: string;
   cut(): Promise<void>;
@@ -34,14 +34,16 @@ export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tu
   // a replica set would return its members' addresses, which bypass the proxy
   uri.searchParams.delete('replicaSet');
   uri.searchParams.set('directConnection', 'true');
+  const cut = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
   return {
     uri: uri.href,
-    async cut() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+    cut,
+    [Symbol.asyncDispose]: cut,
     async restore() {
       await listen(port);
     },

@@ -117,15 +117,11 @@ test.each([
   ['one process', []],
   ['two workers', ['--workers', '2']],
 ])('more idle connections than MAX_CONNECTIONS lock out nobody: %s', async (name, options) => {
-  const gateway = await startWatched({ MAX_CONNECTIONS: '80' }, options);
+  await using gateway = await startWatched({ MAX_CONNECTIONS: '80' }, options);
   const idle: Socket[] = [];
-  try {
-    await watch(gateway, `idle connections: ${name}`, async () => {
-      for (let opened = 0; opened < 160; opened += 1) idle.push(await open(gateway.url));
-      await sleep(1000);
-      for (const socket of idle) socket.destroy();
-    });
-  } finally {
-    await gateway.stop();
-  }
+  await watch(gateway, `idle connections: ${name}`, async () => {
+    for (let opened = 0; opened < 160; opened += 1) idle.push(await open(gateway.url));
+    await sleep(1000);
+    for (const socket of idle) socket.destroy();
+  });
 });

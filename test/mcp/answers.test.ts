@@ -39,17 +39,6 @@ describe('a list', () => {
     expect(whole).toEqual((await caller.get(`/orders/${String(page.data[0].id)}`)).body);
   });
 
-  test('is read to its end with its cursors, each row once', async () => {
-    const ids: string[] = [];
-    for (let cursor: string | null = ''; cursor !== null;) {
-      const page: Json = first(await use('orders', cursor === '' ? {} : { cursor }));
-      ids.push(...page.data.map(({ id }: Json) => id));
-      cursor = page.next_cursor;
-    }
-    expect(ids).toHaveLength(40);
-    expect(new Set(ids).size).toBe(40);
-  });
-
   test.each<[string, object, string]>([
     ['an unknown field', { fields: ['hash'] }, '/fields/0'],
     ['no fields', { fields: [] }, '/fields'],

@@ -115,11 +115,6 @@ test('a key sees only tools within its scopes, and calling another names the mis
 describe('access over MCP', () => {
   const write = { name: 'open_request', arguments: { text: 'Do you deliver to Leeds?' } };
 
-  test('write: everything the scopes allow', async () => {
-    const caller = await callerWith(ALL_SCOPES, 'write');
-    expect((await caller.mcp('tools/call', write)).body.result.isError).toBe(false);
-  });
-
   test('read: only reads, even if the scopes allow more, while REST is unaffected', async () => {
     const caller = await callerWith(ALL_SCOPES, 'read');
     const names = namesOf(await toolsOf(caller));

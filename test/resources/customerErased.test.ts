@@ -36,25 +36,38 @@ test('a thread whose customer was erased before its write began has no copy', as
   expect(await names()).toEqual([null, 'erased']);
 });
 
-test('a thread that copied the name before it was erased is waited for', async () => {
+/** Writes, and erases a customer before the commit, until that waits for the write or is over. */
+async function writeWhileErased(
+  of: OrganisationData,
+  id: string,
+  work: (write: UnitOfWork) => Promise<unknown>,
+  look: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   let asked = 0;
   const signal = { throwIfAborted: () => (asked += 1) } as unknown as AbortSignal;
   let erased: Promise<unknown> | undefined;
-  const write: UnitOfWork = (work, options) =>
+  await work((begin, options) =>
     stampedWrite(
-      data,
+      of,
       async (session, now) => {
-        const thread = await work(session, now);
+        const made = await begin(session, now);
         const over = jest.fn();
-        erased ??= eraseCustomer(data, customer.id, signal).finally(over);
+        erased ??= eraseCustomer(of, id, signal).finally(over);
         while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
-        expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
-        return thread;
+        await look();
+        return made;
       },
       options,
-    );
-  await openRequest(data, input, write);
+    ),
+  );
   await erased;
+}
+
+test('a thread that copied the name before it was erased is waited for', async () => {
+  const look = async (): Promise<void> => {
+    expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
+  };
+  await writeWhileErased(data, customer.id, (write) => openRequest(data, input, write), look);
   expect(await names()).toEqual([null]);
 });
 
@@ -62,23 +75,8 @@ test('a message that is added while its thread is erased keeps no name', async (
   const [thread] = northwind('requests') as unknown as readonly [{ id: string; customer_id: string; contact: object }];
   const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
   const own = await gateway.databases.open(organisation);
-  let asked = 0;
-  const signal = { throwIfAborted: () => (asked += 1) } as unknown as AbortSignal;
-  let erased: Promise<unknown> | undefined;
-  const write: UnitOfWork = (work, options) =>
-    stampedWrite(
-      own,
-      async (session, now) => {
-        const message = await work(session, now);
-        const over = jest.fn();
-        erased ??= eraseCustomer(own, thread.customer_id, signal).finally(over);
-        while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
-        return message;
-      },
-      options,
-    );
-  await addMessage(own, { id: thread.id, text: 'And today?' }, write);
-  await erased;
+  const input = { id: thread.id, text: 'And today?' };
+  await writeWhileErased(own, thread.customer_id, (write) => addMessage(own, input, write));
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
   const all = await own.collection(messages).find().toArray();
   expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);

@@ -136,29 +136,25 @@ describe('a new organisation', () => {
   });
 
   test('can be written concurrently on several gateways', async () => {
-    const other = await startGateway();
-    try {
-      const one = await tenant();
-      const there = await tenant(one.organisation, other);
-      const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, at) => {
-          const { caller } = at % 2 === 0 ? one : there;
-          const again = { 'idempotency-key': `k${String(at)}` };
-          return at % 4 < 2
-            ? upsert(caller, `S${String(at % 8)}`, again)
-            : caller.post('/requests', { text: 'Hello' }, again);
-        }),
-      );
-      expect([...new Set(answers.map(({ status }) => status as number))].sort()).toEqual([200, 201]);
-      const found = await filesOf(one);
-      for (const name of ['products', 'requests', 'messages', 'idempotency_records', 'open_writes']) {
-        expect([name, found[name]]).toEqual([name, indexesOf(name, true)]);
-      }
-      expect((await one.caller.get('/products')).body.data).toHaveLength(4);
-      expect((await one.caller.get('/requests', { limit: 100 })).body.data).toHaveLength(20);
-    } finally {
-      await other.stop();
+    await using other = await startGateway();
+    const one = await tenant();
+    const there = await tenant(one.organisation, other);
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, at) => {
+        const { caller } = at % 2 === 0 ? one : there;
+        const again = { 'idempotency-key': `k${String(at)}` };
+        return at % 4 < 2
+          ? upsert(caller, `S${String(at % 8)}`, again)
+          : caller.post('/requests', { text: 'Hello' }, again);
+      }),
+    );
+    expect([...new Set(answers.map(({ status }) => status as number))].sort()).toEqual([200, 201]);
+    const found = await filesOf(one);
+    for (const name of ['products', 'requests', 'messages', 'idempotency_records', 'open_writes']) {
+      expect([name, found[name]]).toEqual([name, indexesOf(name, true)]);
     }
+    expect((await one.caller.get('/products')).body.data).toHaveLength(4);
+    expect((await one.caller.get('/requests', { limit: 100 })).body.data).toHaveLength(20);
   });
 
   test('gets no collection once it is not in the control database, even from a gateway that has just served it', async () => {

@@ -1,4 +1,4 @@
-import type { Client, Json } from '../support/client';
+import type { Client } from '../support/client';
 import { callerOf } from '../support/factories';
 import { late, served } from '../support/gateway';
 
@@ -6,9 +6,6 @@ import { late, served } from '../support/gateway';
 
 const gateway = served();
 const caller = late(() => callerOf(gateway));
-
-const patch = (path: string, body: object): Promise<Json> =>
-  caller.send('PATCH', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 const product = async (by: Client, sku: string): Promise<string> =>
   (await by.post('/products/bulk', { products: [{ sku, name: 'A' }] })).body.results[0].id as string;
@@ -24,13 +21,14 @@ test.each<[string, string, (by: Client, at: string) => Promise<string>]>([
   for (let round = 0; round < 5; round += 1) {
     const value = `RACE-${String(round)}`;
     const ids = [await make(caller, `A${String(round)}`), await make(caller, `B${String(round)}`)];
-    const answers = await Promise.all(ids.map((id) => patch(`/${list}/${id}`, { [member]: value })));
-    expect(answers.map(({ status }) => status as number).toSorted()).toEqual([200, 409]);
+    const answers = await Promise.all(ids.map((id) => caller.patch(`/${list}/${id}`, { [member]: value })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     const refused = answers.find(({ status }) => status === 409)!;
     expect(refused.body.code).toBe('conflict');
     const { data } = (await caller.get(`/${list}`, { [member]: value })).body;
     expect(data).toHaveLength(1);
     // neither is stuck
-    for (const id of ids) expect((await patch(`/${list}/${id}`, { [member]: `${value}-${id}` })).status).toBe(200);
+    for (const id of ids)
+      expect((await caller.patch(`/${list}/${id}`, { [member]: `${value}-${id}` })).status).toBe(200);
   }
 });

@@ -17,6 +17,7 @@ export interface Client {
   /** GET below /api/v1. Array values repeat the parameter. */
   get(path: string, query?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Any request below /api/v1, with its body sent unchanged. */
   send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>;
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
@@ -43,6 +44,11 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
     return answer;
   }
 
+  const sending =
+    (method: string): Client['post'] =>
+    (path, body, headers = {}) =>
+      send(method, path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } });
+
   return {
     send,
     mcp: async (method, params = {}, headers = {}) =>
@@ -59,8 +65,8 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
         }),
       ),
     get: (path, query = {}, headers = {}) => send('GET', path + queryText(query), { headers }),
-    post: (path, body, headers = {}) =>
-      send('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
+    post: sending('POST'),
+    patch: sending('PATCH'),
     graphql: async (query, variables, headers = {}) =>
       toAnswer(
         await fetch(`${gateway.url}/graphql`, {

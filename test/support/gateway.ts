@@ -65,12 +65,8 @@ export async function withGateway(
   environment: Record<string, string>,
   work: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
-  const gateway = await startGateway(environment);
-  try {
-    await work(gateway);
-  } finally {
-    await gateway.stop();
-  }
+  await using gateway = await startGateway(environment);
+  await work(gateway);
 }
 
 /** Waits until no later change can be missed: a cluster without a tail is tailed from now on. */

@@ -37,7 +37,7 @@ const COLLECTED = join(tmpdir(), 'collected');
 const PROBE = join(__dirname, 'watchdogProbe.js');
 
 /** A served gateway under watch. */
-export interface Watched {
+export interface Watched extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
   /** Organisation and key of the caller that does the worst. */
@@ -70,6 +70,7 @@ export async function startWatched(environment: Environment = {}, options: reado
     cli,
     makeKey: (of = organisation) => makeKey(of),
     stop,
+    [Symbol.asyncDispose]: async () => void (await stop()),
   };
 }
 
@@ -107,6 +108,9 @@ export interface Report {
   readonly kept: readonly [before: number, after: number];
 }
 
+/** What was seen of each gateway before the first worst. */
+const CALM_OF: Record<string, Awaited<ReturnType<typeof probing>>> = {};
+
 /** Runs `worst` while others are served. @throws an error that says all that is wrong */
 export async function watch(
   { url, pid, other }: Watched,
@@ -118,7 +122,7 @@ export async function watch(
     { url: `${url}/livez` },
     { url: `${url}/api/v1/products?limit=1`, headers: { authorization: other }, every: READ_EVERY },
   ].slice(0, (bounds.reads ?? READS_TELL) ? 2 : 1);
-  const calm = await probing({ pid, targets }, () => sleep(CALM));
+  const calm = (CALM_OF[`${url} ${String(targets.length)}`] ??= await probing({ pid, targets }, () => sleep(CALM)));
   const wrong = [...calm.livez.failures, ...calm.reads.failures];
   if (wrong.length > 0) throw new Error(`others were answered ${wrong.join(', ')} before ${name} began`);
   const port = Number(new URL(url).port);

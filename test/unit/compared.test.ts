@@ -1,20 +1,6 @@
 import { publishedSchemas } from '../../src/published';
 import { comparable, normaliseKeys, isCompared, LONGEST_KEY, MOST_KEYS } from '../../src/schema/callerKeys';
 import { argumentsSchema, componentSchemas, type JsonSchema, rootFields } from '../../src/schema/jsonSchema';
-import { normalisedIn } from '../support/normalised';
-
-const REVERSED = `a${'\u0301'.repeat(300)}${'\u0327'.repeat(300)}`;
-
-test.each<[string, object]>([
-  ['a text longer than any key', { sku: REVERSED }],
-  ['such texts in a list', { sku: [REVERSED, REVERSED] }],
-  ['a list of more keys than any has', { sku: Array(MOST_KEYS + 1).fill('e\u0301') }],
-  ['a list in a list', { sku: [['e\u0301']] }],
-])('%s stays as it is, without being normalised, since it is refused', async (_title, args) => {
-  let kept: object = {};
-  expect(await normalisedIn(() => (kept = normaliseKeys(args as Record<string, unknown>)))).toEqual([]);
-  expect(kept).toEqual(args);
-});
 
 test('the longest valid key is normalised before its length is checked', () => {
   // one character of six code units when decomposed

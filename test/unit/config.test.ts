@@ -30,12 +30,10 @@ describe('the environment', () => {
     );
   });
 
-  test('treats an empty variable as unset', () => {
-    expect(readConfig({ PORT: '', MONGODB_URI: '', CORS_ORIGINS: '', INTROSPECTION: '' })).toEqual(readConfig({}));
-  });
-
-  test('may have unrelated variables', () => {
-    expect(readConfig({ HOME: '/root', npm_config_cache: 'x' })).toEqual(readConfig({}));
+  test('treats an empty variable as unset, and leaves unrelated ones alone', () => {
+    const others = { HOME: '/root', npm_config_cache: 'x' };
+    const empty = { PORT: '', MONGODB_URI: '', CORS_ORIGINS: '', INTROSPECTION: '' };
+    expect(readConfig({ ...empty, ...others })).toEqual(readConfig({}));
   });
 
   test('is rejected with all invalid variables, by name', () => {
@@ -138,16 +136,14 @@ test.each(['collector:4318', 'http://collector:4318/v1/traces', 'grpc://collecto
   },
 );
 
-describe('CORS_ORIGINS', () => {
-  test('accepts origins, of apps too, and *, with white space and extra commas', () => {
-    const text = ' https://app.example , http://localhost:3000,,*, ';
-    const apps = [
-      ...['chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'capacitor://localhost'],
-      'moz-extension://1f3d1e6e-0c5c-4c7e-9b6a-6a1f0b9a7c11',
-    ];
-    const origins = ['https://app.example', 'http://localhost:3000', '*', ...apps];
-    expect(readConfig({ CORS_ORIGINS: text + apps.join(',') }).CORS_ORIGINS).toEqual(origins);
-  });
+test('CORS_ORIGINS accepts origins, of apps too, and *, with white space and extra commas', () => {
+  const text = ' https://app.example , http://localhost:3000,,*, ';
+  const apps = [
+    ...['chrome-extension://abcdefghijklmnopabcdefghijklmnop', 'capacitor://localhost'],
+    'moz-extension://1f3d1e6e-0c5c-4c7e-9b6a-6a1f0b9a7c11',
+  ];
+  const origins = ['https://app.example', 'http://localhost:3000', '*', ...apps];
+  expect(readConfig({ CORS_ORIGINS: text + apps.join(',') }).CORS_ORIGINS).toEqual(origins);
 });
 
 test('every variable has a one-line description with its default', () => {

@@ -1,16 +1,6 @@
 import { GraphQLError } from 'graphql';
 import mongoose from 'mongoose';
-import {
-  AppError,
-  ERROR_CODES,
-  type ErrorCode,
-  findAppError,
-  invalidRequest,
-  notFound,
-  RETRIES,
-  type Retry,
-  validationFailed,
-} from '../../src/errors';
+import { AppError, ERROR_CODES, type ErrorCode, findAppError, RETRIES, type Retry } from '../../src/errors';
 import { isWriteConflict } from '../../src/database/faults';
 import { toAppError } from '../../src/mask';
 import { errorHeaders } from '../../src/http/problem';
@@ -113,29 +103,6 @@ test.each([
   ['a write it rejected', new MongoBulkWriteError({ message: 'x', code: 121 }, {} as never)],
 ])('%s is a 500 without Retry-After', (_title, error) => {
   expect(toAppError(error)).toMatchObject({ code: 'internal', status: 500, extras: {} });
-});
-
-describe('an error code', () => {
-  test.each([
-    [[{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }], 'limit: must be <= 100'],
-    [[{ pointer: '/text', code: 'required', detail: 'is required' }], '/text: is required'],
-    [[{ pointer: '', code: 'json', detail: 'is not valid JSON' }], 'the body: is not valid JSON'],
-    [
-      [
-        { pointer: '/a', code: 'type', detail: 'is bad' },
-        { pointer: '/b', code: 'type', detail: 'is worse' },
-        { pointer: '/c', code: 'type', detail: 'is worst' },
-      ],
-      '/a: is bad (and 2 more)',
-    ],
-  ])('has its first validation error and the number of others as detail', (faults, detail) => {
-    expect(invalidRequest(faults)).toMatchObject({ status: 400, detail, extras: { errors: faults } });
-    expect(validationFailed(faults)).toMatchObject({ status: 422, detail, extras: { errors: faults } });
-  });
-
-  test('not_found names the kind of object, never its id', () => {
-    expect(notFound('quote')).toMatchObject({ status: 404, detail: 'There is no such quote.' });
-  });
 });
 
 describe('advice on retrying', () => {

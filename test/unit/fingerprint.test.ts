@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { paceOf } from '../../src/database/courtesy';
 import { fingerprintOf } from '../../src/database/idempotency';
 
 /** As records of the last 24 hours have it. */
@@ -38,20 +37,4 @@ test('a fingerprint is that of JSON with sorted members', async () => {
   );
   const at = new Date(0);
   expect(await fingerprintOf({ operation: 'x', args: { at } }, pace)).toBe(stored('x', { at }));
-});
-
-test.each([
-  [
-    'element',
-    Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`x${String(at)}`, [{}, { a: 'b'.repeat(20) }]])),
-  ],
-  ['list of numbers', Array(100_000).fill(1)],
-  ['list of lists', Array(100_000).fill([])],
-])('that of a single %s as large as a body gives way', async (_title, element) => {
-  let [now, pauses] = [0, 0];
-  const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 4));
-  const pause = (): Promise<void> => Promise.resolve(void (pauses += 1));
-  await fingerprintOf({ operation: 'upsert_products', args: { products: [element] } }, paceOf(pause, 10));
-  clock.mockRestore();
-  expect(pauses).toBeGreaterThan(3);
 });

@@ -48,14 +48,6 @@ test('a thousand uses are written 100 at a time, one write after another, and no
   expect(written.flat().toSorted()).toEqual(Array.from({ length: 1050 }, (_, at) => `key${String(at)}`).toSorted());
 });
 
-test('queued uses are all written without anything waiting for them', async () => {
-  const written: string[] = [];
-  const { writer } = writerWith((operations) => Promise.resolve(written.push(...idsOf(operations))));
-  for (let at = 0; at < 250; at += 1) writer.note(keyOf(at), '192.0.2.1');
-  await eventually(() => written.length >= 250);
-  expect(new Set(written).size).toBe(250);
-});
-
 test('at most 10,000 uses and hashes are queued', async () => {
   let calls = 0;
   const { writer } = writerWith(() => Promise.resolve((calls += 1)), { pepperNumber: () => 1 });

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { parse } from 'graphql';
 import { toAppError } from '../../src/mask';
 import type { RequestContext } from '../../src/operations/context';
-import { BODY_LIMIT } from '../../src/http/body';
 import { createBodyMemory } from '../../src/admission/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
@@ -83,41 +82,13 @@ function send(method: string, body?: unknown): Promise<RawAnswer> {
   return raw(url, PATH, { method, ...(body === undefined ? {} : json) });
 }
 
-test.each([
-  ['PATCH', { name: 'new' }, 'changed new'],
-  ['PATCH', {}, 'changed undefined'],
-  ['PUT', { name: 'new' }, 'replaced new'],
-  ['DELETE', undefined, 'removed undefined'],
-  ['GET', undefined, 'read undefined'],
-])('%s with the body %j runs its operation', async (method, body, name) => {
-  const { status, text } = await send(method, body);
-  expect({ status, value: JSON.parse(text) as unknown }).toEqual({ status: 200, value: { id: ID, name } });
-});
-
-test.each([
-  ['PATCH', { name: 'longer' }, { pointer: '/name', code: 'length' }],
-  ['PATCH', { colour: 'red' }, { pointer: '/colour', code: 'unknown' }],
-  ['PATCH', { id: ID }, { pointer: '/id', code: 'unknown' }],
-  ['PUT', {}, { pointer: '/name', code: 'required' }],
-])('%s with the body %j gets 422', async (method, body, fault) => {
-  const { status, text } = await send(method, body);
-  expect(status).toBe(422);
-  expect(JSON.parse(text)).toMatchObject({ code: 'validation_failed', errors: [fault] });
-});
-
-test('a body may be larger only where it has elements of its own, whatever the path is', async () => {
-  const body = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) });
-  const headers = { 'content-type': 'application/json' };
-  const { status, text } = await raw(url, '/api/v1/things/bulk', { method: 'POST', headers, body });
-  expect(status).toBe(413);
-  expect(JSON.parse(text)).toMatchObject({ code: 'payload_too_large', detail: 'The body is larger than 1 MiB.' });
-});
-
-test('a method that the path does not have gets 405 with the allowed methods', async () => {
-  const { status, headers } = await send('POST', {});
-  expect(status).toBe(405);
-  expect(headers.allow).toBe('GET, HEAD, PATCH, PUT, DELETE');
-});
+test.each([['PUT', { name: 'new' }, 'replaced new']])(
+  '%s with the body %j runs its operation',
+  async (method, body, name) => {
+    const { status, text } = await send(method, body);
+    expect({ status, value: JSON.parse(text) as unknown }).toEqual({ status: 200, value: { id: ID, name } });
+  },
+);
 
 test('only an operation with @sunset has the headers, and is deprecated in the document', async () => {
   const { headers } = await send('DELETE');

@@ -149,27 +149,6 @@ describe('over 20,000 rows', () => {
   });
 });
 
-test('each fragment is counted once, however often it is spread', () => {
-  const name = (at: number): string => `F${String(at)}`;
-  const fragments = Array.from(
-    { length: 14 },
-    (_, at) => `fragment ${name(at)} on Customer { ...${name(at + 1)} ...${name(at + 1)} }`,
-  );
-  let readings = 0;
-  const variables = new Proxy(
-    { n: 1 },
-    {
-      get: (given, member: 'n') => {
-        readings += 1;
-        return given[member];
-      },
-    },
-  );
-  const last = 'fragment F14 on Customer { orders(limit: $n) { has_more } }';
-  expect(points(`query($n: Int) { order { customer { ...F0 } } } ${fragments.join(' ')} ${last}`, variables)).toBe(17);
-  expect(readings).toBe(1);
-});
-
 test('a limit argument without bounds is an error when the schema is read', () => {
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');

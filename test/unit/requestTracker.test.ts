@@ -53,67 +53,43 @@ function endOf(tracker: RequestTracker<Exchange>, exchange = newExchange()): { e
 
 const UNAVAILABLE = { code: 'unavailable', status: 503, extras: expect.objectContaining({ retryAfter: 2 }) as unknown };
 
-test('a request continues while the database responds', async () => {
-  const tracker = start();
-  const end = endOf(tracker);
-  await jest.advanceTimersByTimeAsync(49_000);
+/** Connections to the database are lost at these times, in milliseconds from now. */
+function losing(...moments: number[]): Partial<RequestTrackerOptions<Exchange>> {
+  const begun = performance.now();
+  const lostAt = (): number =>
+    Math.max(-Infinity, ...moments.map((at) => begun + at).filter((at) => at <= performance.now()));
+  return { lostAt };
+}
+
+const AGAIN = Array.from({ length: 100 }, (_, at) => 100 + at * 400);
+const away = (): Promise<boolean> => Promise.resolve(false);
+const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
+
+test.each<[string, number, boolean, () => Partial<RequestTrackerOptions<Exchange>>]>([
+  ['continues while the database responds', 49_000, false, () => ({})],
+  ['ends when the database does not respond', 2000, true, () => ({ availability: answering(away) })],
+  [
+    'ends before its connection times out, however slow the last check',
+    TIMEOUTS.stalled - 5000,
+    true,
+    () => ({ availability: answering(slow) }),
+  ],
+  ['ends when connections are lost, even if the database responds again', 7000, true, () => losing(100)],
+  ['gets no more time if they are lost again and again', 8000, true, () => losing(...AGAIN)],
+  ['continues if they were lost before it began', 49_000, false, () => losing(-100)],
+])('a request %s', async (_title, after, isEnded, options) => {
+  const end = endOf(start(options()));
+  await jest.advanceTimersByTimeAsync(after);
+  expect(end).toEqual(isEnded ? { error: expect.objectContaining(UNAVAILABLE) as unknown } : {});
+});
+
+test('a request still receiving its body when connections are lost is not affected', async () => {
+  const exchange = newExchange();
+  const end = endOf(start(losing(5000)), Object.assign(exchange, { isReceiving: true }));
+  await jest.advanceTimersByTimeAsync(20_000);
+  Object.assign(exchange, { isReceiving: false });
+  await jest.advanceTimersByTimeAsync(20_000);
   expect(end.error).toBeUndefined();
-});
-
-test('a request gets 503 with Retry-After when the database does not respond', async () => {
-  const tracker = start({ availability: answering(() => Promise.resolve(false)) });
-  const end = endOf(tracker);
-  await jest.advanceTimersByTimeAsync(2000);
-  expect(end.error).toMatchObject(UNAVAILABLE);
-});
-
-test('a request that takes too long gets 503 before its connection times out, however slow the last check', async () => {
-  const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
-  const tracker = start({ availability: answering(slow) });
-  const end = endOf(tracker);
-  await jest.advanceTimersByTimeAsync(TIMEOUTS.stalled - 5000);
-  expect(end.error).toMatchObject(UNAVAILABLE);
-});
-
-describe('when connections to the database are lost', () => {
-  /** A tracker whose connections are lost at these times, in milliseconds from now. */
-  function losing(...moments: number[]): RequestTracker<Exchange> {
-    const start_ = performance.now();
-    const lostAt = (): number =>
-      Math.max(-Infinity, ...moments.map((at) => start_ + at).filter((at) => at <= performance.now()));
-    return start({ lostAt });
-  }
-
-  test('a request in progress gets 503, even if the database responds again', async () => {
-    const tracker = losing(100);
-    const end = endOf(tracker);
-    await jest.advanceTimersByTimeAsync(7000);
-    expect(end.error).toMatchObject(UNAVAILABLE);
-  });
-
-  test('several times, a request gets no more time than after the first loss', async () => {
-    const tracker = losing(...Array.from({ length: 100 }, (_, at) => 100 + at * 400));
-    const end = endOf(tracker);
-    await jest.advanceTimersByTimeAsync(8000);
-    expect(end.error).toMatchObject(UNAVAILABLE);
-  });
-
-  test('a request that started afterwards is not affected', async () => {
-    const tracker = losing(-100);
-    const end = endOf(tracker);
-    await jest.advanceTimersByTimeAsync(49_000);
-    expect(end.error).toBeUndefined();
-  });
-
-  test('a request still receiving its body is not affected', async () => {
-    const tracker = losing(5000);
-    const exchange = Object.assign(newExchange(), { isReceiving: true });
-    const end = endOf(tracker, exchange);
-    await jest.advanceTimersByTimeAsync(20_000);
-    exchange.isReceiving = false;
-    await jest.advanceTimersByTimeAsync(20_000);
-    expect(end.error).toBeUndefined();
-  });
 });
 
 test('a request whose work never ends is eventually dropped, and reported once', async () => {

@@ -1,4 +1,4 @@
-import { collections, recordKinds, resolvers } from '../../src/resources';
+import { collections, recordKinds } from '../../src/resources';
 import written from '../../tools/openapi/examples.json';
 import { SCOPES } from '../../src/auth/scopes';
 import { FAULT_CODES } from '../../tools/openapi/faultCodes';
@@ -37,10 +37,6 @@ test('a scope that nothing needs is reserved, and says so', () => {
 test('every collection is in a record of import and export', () => {
   const names = new Set(recordKinds.flatMap(({ writes }) => writes.map(({ name }) => name)));
   expect(collections.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
-});
-
-test('every bulk call is merged by a resource', () => {
-  for (const { operation } of published.upserts) expect(resolvers.Mutation![operation]!.merge).toBeDefined();
 });
 
 test('the written examples are of operations and parameters that exist', () => {
