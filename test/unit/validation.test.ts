@@ -114,3 +114,13 @@ describe('an optional text that is empty is one fault, in what is written and wh
     expect(faults).toHaveLength(1);
   });
 });
+
+test.each([
+  ['a.'.repeat(1_000_000), 'a text that is not an e-mail address'],
+  [`a@${'a-'.repeat(1_000_000)}!`, 'a very long label'],
+  [`a@${'a.'.repeat(1_000_000)}!`, 'very many labels'],
+])('a text longer than its format allows is rejected quickly: %#', (email) => {
+  const check = typeChecks(publishedSchemas().graphql, { elementBounds: true, closed: false })('CustomerUpsert');
+  const found = check({ external_ref: 'A', name: 'A', email }).faults;
+  expect(found.map(({ pointer, code }) => `${pointer!} ${code}`).sort()).toEqual(['/email format', '/email length']);
+});
