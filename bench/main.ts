@@ -9,7 +9,7 @@ import { HELP, type Options, readOptions } from './options';
 import { fillParse } from './parse';
 import { printScenario, printStartup } from './report/table';
 import { type Report, writeReport } from './report/write';
-import { type Content, fill, FULL, openRig, QUOTES_PER_CUSTOMER, type Rig, SMOKE } from './rig';
+import { type Content, delayed, fill, FULL, openRig, QUOTES_PER_CUSTOMER, type Rig, SMOKE } from './rig';
 import { scenariosOf, withBefore, withEntries } from './scenarios';
 import { measureStartup } from './startup';
 import { readTags, verify } from './verify';
@@ -54,6 +54,7 @@ async function run(options: Options): Promise<void> {
   const rig = await openRig();
   say(`${rig.database.description}; inserting data …`);
   const content = await fill(rig, scale);
+  const far = options.delay === undefined ? rig : await delayed(rig, options.delay);
   const withParse = !options.isSmoke;
   const all = (tags: ReadonlyMap<string, string>): ReturnType<typeof scenariosOf> =>
     scenariosOf(content, tags, withParse)
@@ -65,7 +66,7 @@ async function run(options: Options): Promise<void> {
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
   const fleet = await startAll(names, (name) =>
-    start(name, rig, { cores, profile: options.profile, before: options.before }),
+    start(name, far, { cores, profile: options.profile, before: options.before }),
   );
   const { servers } = fleet;
   if (names.has('parse')) await copyToParse(rig, servers('parse'), content, scale.lines);
@@ -100,7 +101,8 @@ async function run(options: Options): Promise<void> {
     failures,
     startup,
   };
-  const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
+  const isPart = options.only ?? options.entries ?? options.before ?? options.delay;
+  const isWhole = !options.isSmoke && isPart === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`);
 }

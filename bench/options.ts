@@ -17,6 +17,8 @@ export interface Options {
   readonly entries: readonly string[] | undefined;
   /** Another checkout, already built, to measure as `before` in the same rounds. */
   readonly before: string | undefined;
+  /** How far away the database is, in milliseconds each way. */
+  readonly delay: number | undefined;
   /** Folder to which each server writes a CPU profile when it exits. */
   readonly profile: string | undefined;
   readonly help: boolean;
@@ -34,6 +36,7 @@ Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their REA
   --only A,B       only these scenarios; no report is written
   --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
   --before DIR     also measure another checkout, already built; no report is written
+  --delay MS       the database is that far away, in milliseconds each way; no report is written
   --smoke          a few requests each, to check that everything works; no Parse Server, no report
   --profile DIR    each server writes a CPU profile there (node --cpu-prof), which makes it slower
   --help
@@ -51,6 +54,7 @@ export function readOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       entries: { type: 'string' },
       before: { type: 'string' },
+      delay: { type: 'string' },
       smoke: { type: 'boolean', default: false },
       profile: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -66,6 +70,7 @@ export function readOptions(argv: readonly string[]): Options {
     only: names(values.only),
     entries: names(values.entries),
     before: values.before,
+    delay: values.delay === undefined ? undefined : positive('--delay', values.delay),
     profile: values.profile,
     help: values.help,
   };

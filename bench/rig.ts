@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onEnd } from '../faults/cleanup';
 import { type FaultDatabase, startDatabase } from '../faults/database';
+import { freePort, startProcess } from '../faults/processes';
 import { ALL_SCOPES } from '../src/auth/scopes';
 import type { Organisation } from '../src/auth/principal';
 import { openStore, type Store } from '../src/cli/store';
@@ -73,6 +74,20 @@ export async function openRig(): Promise<Rig> {
   const store = await openStore(readConfig(environment), () => undefined);
   onEnd('the connection to the database', () => store.close());
   return { database, store, environment, place };
+}
+
+/** The same, with a database that is so far away from the servers, in milliseconds each way. */
+export async function delayed(rig: Rig, ms: number): Promise<Rig> {
+  const uri = new URL(rig.database.uri);
+  const port = String(await freePort());
+  const program = ['--import', 'tsx', join(ROOT, 'bench', 'delay.ts'), port, uri.hostname, uri.port, String(ms)];
+  const logFile = join(rig.place, 'delay.log');
+  await startProcess(process.execPath, program, { env: process.env, logFile, readyWhen: /^listening/ });
+  uri.port = port;
+  // or the driver goes to the address that the server says it has
+  uri.searchParams.delete('replicaSet');
+  uri.searchParams.set('directConnection', 'true');
+  return { ...rig, environment: { ...rig.environment, MONGODB_URI: uri.href } };
 }
 
 /** Creates an organisation with generated quotes and products, and keys. */

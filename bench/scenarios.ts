@@ -102,7 +102,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       name: 'rest-quote-alone',
       title: 'REST: one quote with 20 lines, one connection',
       connections: 1,
-      entries: same(readQuote(content), 'node', 'scopegate'),
+      entries: same(readQuote(content), 'floor', 'node', 'scopegate'),
       goals: [
         { figure: 'cpu', against: 'node', least: 0.95 },
         { figure: 'rate', against: 'node', least: 0.9 },

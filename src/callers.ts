@@ -14,6 +14,7 @@ import { contextFactory } from './operations/context';
 import type { Schemas } from './operations/build';
 import type { Control } from './organisations/control';
 import { typeChecks } from './schema/validation';
+import { SECOND } from './units';
 
 /* Who calls with a key, and how often; the same for all APIs. */
 
@@ -64,6 +65,12 @@ interface CallersOptions {
   readonly waiting: Waiting;
 }
 
+/**
+ * How long keys are remembered where organisations can move, in milliseconds. An old copy is kept 90 s for requests that read it
+ * (src/cli/org/copies.ts), so one that moved away and back since its key was read has done so before any request that this is for began.
+ */
+const SEEN_FOR = 20 * SECOND;
+
 /** Opens the context of requests with a key, and recognises some keys for those that need none. */
 export function keyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
@@ -82,6 +89,7 @@ export function keyCallers(options: CallersOptions) {
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
+    seenFor: databases.clusters.length > 1 ? SEEN_FOR : 0,
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     onFound: (found) => {
       metrics.keyFound(keyLabel(found, databases.now()));

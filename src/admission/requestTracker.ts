@@ -145,18 +145,18 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       throw tooMany('Too many requests are waiting for the database.');
     },
     /**
-     * Checks a request before it queries its organisation's data.
+     * Checks a request before it queries its organisation's data; `onFull` is called with the limit reached.
      * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
      */
-    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>): void {
+    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>, onFull = onShed): void {
       if (availability.isAway(cluster)) throw away(cluster);
       if (exceeds(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
-        onShed('organisation');
+        onFull('organisation');
         throw tooMany('Too many requests of this organisation are in progress.');
       }
       if (clusters.length === 1 || !exceeds(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
         return;
-      onShed('cluster');
+      onFull('cluster');
       throw tooMany('Too many requests are waiting for the database of this organisation.');
     },
     stop(): void {

@@ -4,6 +4,7 @@ import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseK
 import { DEFAULT_MCP } from './mcpAccess';
 import { isInRanges } from './addresses';
 import { hasApiAccess, type KeyPrincipal, type Organisation } from './principal';
+import { isLikely, seenKeys } from './seenKeys';
 import { STATES } from './states';
 
 export interface KeySource {
@@ -43,7 +44,12 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
   readonly onFound?: (found: ApiKey | null | undefined) => void;
+  /** How long accepted keys are remembered to read ahead, in milliseconds (default: without limit). */
+  readonly seenFor?: number;
 }
+
+/** Called while a key is being read, if it is likely to be accepted, with whose request it then is. */
+export type OnLikely = (likely: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
 export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
@@ -51,8 +57,12 @@ export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
 export function createAuthenticator(options: AuthenticatorOptions) {
   const findKey = keyFinder(options, options.now ?? Date.now);
 
-  async function find(authorization: string | undefined, address: string): Promise<Found | Refusal> {
-    const found = await findKey(authorization);
+  async function find(
+    authorization: string | undefined,
+    address: string,
+    onLikely?: OnLikely,
+  ): Promise<Found | Refusal> {
+    const found = await findKey(authorization, address, onLikely);
     if ('reason' in found || isInRanges(address, found.key.allowed_ranges)) return found;
     return { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) };
   }
@@ -67,8 +77,9 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       authorization: string | undefined,
       address: string,
       onRefused?: (refusal: Refusal) => void,
+      onLikely?: OnLikely,
     ): Promise<KeyPrincipal> => {
-      const found = await find(authorization, address);
+      const found = await find(authorization, address, onLikely);
       if ('reason' in found) {
         onRefused?.(found);
         await options.countFailure(address);
@@ -97,11 +108,12 @@ const REPEATED_FROM = 100;
  * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
  * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
-function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<Found | Refusal> {
-  const { keyPrefixes, pepper, previousPepper } = options;
+function keyFinder(options: AuthenticatorOptions, now: () => number) {
+  const { keyPrefixes, pepper, previousPepper, seenFor = 0 } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
-  return async (header) => {
+  const seen = seenKeys(peppers, seenFor);
+  return async (header: string | undefined, address: string, onLikely?: OnLikely): Promise<Found | Refusal> => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
     const prefix = token === undefined ? undefined : keyPrefixes.find((one) => isShapedLikeKey(token, one));
     const parsed = token === undefined || prefix === undefined ? undefined : parseKey(token, prefix);
@@ -116,13 +128,34 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
       options.onFound?.(known.found);
       return known.refusal;
     }
-    const stored = await options.apiKeys.find(parsed.id);
+    const reading = options.apiKeys.find(parsed.id);
+    const likely = onLikely && seen.of(parsed);
+    const before = likely?.key;
+    const isAhead = likely !== undefined && isLikely(likely, token, address, new Date(now()));
+    if (isAhead) {
+      likely.isAhead = true;
+      onLikely?.(toPrincipal(likely.key));
+    }
+    let stored: ApiKey | null;
+    try {
+      stored = await reading;
+    } finally {
+      // nothing is awaited from here until what was read is noted
+      if (isAhead) likely.isAhead = false;
+    }
     // with the other prefix and a matching checksum it would be another key
     const found = stored && token.startsWith(stored.prefix) ? stored : null;
     options.onFound?.(found);
-    const matches = matchesAny(parsed.secret, found ?? undefined, peppers);
+    // its secret has just been compared with this salt and hash
+    const isCompared = found !== null && found.salt === before?.salt && found.hash === before.hash;
+    const matches = isCompared || matchesAny(parsed.secret, found ?? undefined, peppers);
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
-    if (found && state === 'active') return { key: found, secret: parsed.secret };
+    if (found && state === 'active') {
+      seen.note(found);
+      return { key: found, secret: parsed.secret };
+    }
+    // ids are no secret, and others must not slow down who has the key
+    if (likely || state !== 'wrong_secret') seen.forget(parsed.id);
     const owner = found && matches ? ownerOf(found) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
     if (known) Object.assign(known, { found, refusal, times: known.times + 1 });

@@ -117,7 +117,8 @@ export function matchesAny(secret: string, stored: KeySecret | undefined, pepper
   return peppers.map((pepper) => secretMatches(secret, stored, pepper)).includes(true);
 }
 
-function checksum(body: string): string {
+/** What ends a key. */
+export function checksum(body: string): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(body));
   return encode(bytes, CHECKSUM_LENGTH);

@@ -184,6 +184,11 @@ export class OrganisationData {
     return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
   }
 
+  /** Whether such a read is one command: the first of a collection also looks at its indexes. */
+  isWarm(definition: Collection, projection: Projection): boolean {
+    return this.#loaders.get(`${definition.name} raw`)?.has(projection) ?? false;
+  }
+
   /** Reads a related object; all relations on one level of a query are batched. */
   related<T extends { _id: string }>(
     definition: Collection<T>,

@@ -3,7 +3,8 @@ import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/co
 import type { OrganisationData } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
-import type { FallbackReason, FastReadOf, Selected, Written } from '../operations/selection';
+import type { FallbackReason, Written } from '../operations/ahead';
+import type { FastRead, FastReadOf, Selected } from '../operations/selection';
 import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
@@ -53,12 +54,15 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     if (!shape) return undefined;
     const writer = singleWriter(shape);
     const projection = projectionOf(collection, selected);
-    return ({ id }, { data }, onFallback) =>
+    const read: FastRead = ({ id }, { data }, onFallback) =>
       attempt(data, collection, onFallback, async () => {
         const row = await data.readRaw(collection, id as string, projection);
         if (!row) throw notFound(name);
         return { text: writer.write(row) };
       });
+    const mayBegin = (data: OrganisationData): boolean =>
+      data.isWarm(collection, projection) && !pauses.get(data)?.get(collection.name);
+    return Object.assign(read, { mayBegin });
   };
 }
 

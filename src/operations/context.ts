@@ -5,24 +5,20 @@ import { fingerprint } from '../auth/keys';
 import type { KeyPrincipal, OperatorPrincipal, Organisation, Principal } from '../auth/principal';
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
 import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData, OrganisationDataCache, UnitOfWork } from '../database/organisationData';
+import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
 import { AppError, type Check, type Findings } from '../errors';
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
 import type { EventSource } from '../events/source';
 import type { Hold, WaitingCaller } from '../events/waiting';
 import type { Integrations } from '../organisations/integrations';
-import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
+import { headStart, type HeadStart, type ReadAhead, type ReadContext } from './ahead';
 import type { OwnWebhooks } from '../webhooks/management';
 
 /** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
-export interface RequestContext {
+export interface RequestContext extends ReadContext {
   readonly requestId: string;
-  /** Runs an operation in a span of its own; undefined if the request is not traced. */
-  readonly trace?: Trace | undefined;
   readonly principal: Principal;
-  /** The data of the principal's organisation only. */
-  readonly data: OrganisationData;
   /** Keys, usage and audit log of the organisation, for a signed-in user only. */
   readonly integrations?: Integrations;
   /** The webhooks of the organisation, for a signed-in user only. */
@@ -39,8 +35,6 @@ export interface RequestContext {
   readonly lastEventId?: string | undefined;
   /** The key's budget, and its organisation's, after the points of this request. */
   readonly rate: KeyRateState;
-  /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
-  authorise(access: Access): void;
   /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
   charge(points: number): Promise<void>;
   /** Runs a write as one transaction. */
@@ -55,6 +49,8 @@ export interface RequestContext {
   checkElement(type: string, ...args: Parameters<Check>): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly keep?: ((bytes: number) => void) | undefined;
+  /** What was read ahead for this request; undefined if nothing was, or from another cluster than that of its organisation. */
+  readonly ahead?: HeadStart['ahead'];
 }
 
 /** The input of the context factory, the same for all APIs. */
@@ -79,15 +75,16 @@ export interface IncomingRequest {
   readonly keep?: (bytes: number) => void;
 }
 
-export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
+/** `readAhead` is called before the key of the request is read, if that is worth it (docs/decisions/one-round-trip.md). */
+export type OpenContext = (request: IncomingRequest, readAhead?: ReadAhead) => Promise<RequestContext>;
 
 export interface ContextOptions {
   readonly authenticate: Authenticate;
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
-  /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
-  readonly admit?: (organisation: Organisation) => void;
+  /** Checks whether an organisation may have one more request in progress; calls `onFull` (default: counts it) if not. @throws AppError unavailable */
+  readonly admit?: (organisation: Organisation, onFull?: () => void) => void;
   readonly eventSource?: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
   readonly onOverLimit?: () => void;
@@ -105,14 +102,26 @@ export function contextFactory(options: ContextOptions): OpenContext {
   // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
 
-  return async (request) => {
+  /** @throws AppError if a request would be refused */
+  function contextOf(likely: KeyPrincipal): ReadContext {
+    const { organisation } = likely;
+    requireAccess(organisation);
+    // counted once the key is read
+    admit?.(organisation, () => undefined);
+    return { data: organisationData(organisation), authorise: authoriserOf(likely) };
+  }
+
+  return async (request, readAhead) => {
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
     const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
     const paid = await payIfSpent();
-    const principal = await authenticate(authorization, address, onRefused);
+    // a read that is dropped would leave spans in a trace
+    const early = readAhead && !request.trace ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
+    const principal = await authenticate(authorization, address, onRefused, early?.onLikely).catch(early?.giveUp);
     onPrincipal(principal);
+    const start = await early?.take();
     if (paid) onRate(paid);
-    let rate = paid ?? (await take(1));
+    let rate = paid ?? (await take(1, start?.rate));
     requireAccess(principal.organisation);
     admit?.(principal.organisation);
     const data = organisationData(principal.organisation);
@@ -130,8 +139,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
       throw rateLimited(state);
     }
 
-    async function take(points: number): Promise<KeyRateState> {
-      const state = await limiter.consume(principal, points);
+    async function take(points: number, taken?: KeyRateState): Promise<KeyRateState> {
+      const state = taken ?? (await limiter.consume(principal, points));
       onRate(state);
       if (state.allowed) return state;
       overLimit.set(caller(), principal);
@@ -161,14 +170,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       get rate() {
         return rate;
       },
-      authorise({ scope, anyOf, role }) {
-        if (role !== undefined)
-          throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
-        if (anyOf && !anyOf.some((one) => principal.scopes.has(one)))
-          throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
-        if (scope === undefined || principal.scopes.has(scope)) return;
-        throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
-      },
+      authorise: authoriserOf(principal),
       async charge(points) {
         rate = await take(points);
       },
@@ -187,6 +189,18 @@ export function contextFactory(options: ContextOptions): OpenContext {
       },
       checkElement,
       keep: request.keep,
+      ahead: start?.cluster === principal.organisation.cluster ? start.ahead : undefined,
     };
+  };
+}
+
+function authoriserOf({ scopes }: KeyPrincipal): RequestContext['authorise'] {
+  return ({ scope, anyOf, role }) => {
+    if (role !== undefined)
+      throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
+    if (anyOf && !anyOf.some((one) => scopes.has(one)))
+      throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
+    if (scope === undefined || scopes.has(scope)) return;
+    throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
   };
 }

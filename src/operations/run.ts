@@ -13,8 +13,9 @@ import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
+import type { Begun, FallbackReason, ReadContext, Written } from './ahead';
 import type { RequestContext } from './context';
-import type { FallbackReason, FastRead, FastReadOf, Field, Selected, Written } from './selection';
+import type { FastRead, FastReadOf, Field, Selected } from './selection';
 
 /*
  * How every API runs an operation: access, arguments, its Idempotency-Key, then from the database's bytes if that works, otherwise by
@@ -80,7 +81,7 @@ export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, roo
   }
 }
 
-type Check = (args: Readonly<Record<string, unknown>>, context: RequestContext) => void;
+type Check = (args: Readonly<Record<string, unknown>>, context: Pick<RequestContext, 'authorise'>) => void;
 
 /** Checks access before arguments and lookup, so that callers without access learn nothing. */
 function checkOf(access: Access, checkArguments: (args: unknown) => void): Check {
@@ -99,13 +100,14 @@ function guard(resolve: Resolver, check: Check | undefined): Resolver {
 
 /** The same guard for a fast read. */
 function guardRead(name: string, read: FastRead, check: Check | undefined): FastRead {
-  return async (args, context, onFallback) => {
+  const guarded: FastRead = async (args, context, onFallback) => {
     check?.(args, context);
     return (await traced(name, context, () => read(args, context, onFallback))) as Written | undefined;
   };
+  return Object.assign(guarded, { mayBegin: read.mayBegin });
 }
 
-function traced(name: string, { trace }: RequestContext, work: () => unknown): unknown {
+function traced(name: string, { trace }: Pick<RequestContext, 'trace'>, work: () => unknown): unknown {
   return trace ? trace(name, work) : work();
 }
 
@@ -157,24 +159,41 @@ function once(resolve: Resolver): Resolver {
 export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 
 /** Reads the answer of a root field from the database's bytes; undefined if the usual way has to. */
-export type Read = (
-  /** As resolvers get them; undefined if they cannot be converted. */
-  args: Readonly<Record<string, unknown>> | undefined,
-  context: RequestContext,
-) => Promise<Written | undefined>;
+export interface Read {
+  (
+    /** As resolvers get them; undefined if they cannot be converted. */
+    args: Readonly<Record<string, unknown>> | undefined,
+    context: ReadContext,
+    /** Of this read, if it has begun. */
+    begun?: Begun,
+  ): Promise<Written | undefined>;
+  /** Begins it before its caller is known for certain, if that is possible: it counts when it is used. */
+  begin(args: Readonly<Record<string, unknown>> | undefined, context: ReadContext): Begun | undefined;
+}
 
 /** How a selection of a root field is read; undefined if there is the usual way only. */
 export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;
-  return async (args, context) => {
-    let reason: FallbackReason | undefined = 'arguments';
-    const written =
-      args &&
-      (await read(args, context, (found) => {
-        reason = found;
-      }));
+  const attempt = async (args: Readonly<Record<string, unknown>>, context: ReadContext): Begun => {
+    let reason: FallbackReason | undefined;
+    const written = await read(args, context, (found) => {
+      reason = found;
+    });
+    return { written, reason };
+  };
+  const use = async (...[args, context, begun]: Parameters<Read>): Promise<Written | undefined> => {
+    const { written, reason } = args ? await (begun ?? attempt(args, context)) : { reason: 'arguments' as const };
     onFastRead?.(written ? undefined : reason);
     return written;
   };
+  return Object.assign(use, {
+    begin(args: Parameters<Read>[0], context: ReadContext): Begun | undefined {
+      if (!args || !read.mayBegin?.(context.data)) return undefined;
+      const begun = attempt(args, context);
+      // what it throws is for whoever uses it
+      begun.catch(() => undefined);
+      return begun;
+    },
+  });
 }

@@ -14,6 +14,8 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import type { OrganisationData } from '../database/organisationData';
+import type { FallbackReason, ReadContext, Written } from './ahead';
 import type { RequestContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
 import { omittedFrom } from '../schema/restDocument';
@@ -91,21 +93,16 @@ export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: 
   return nodes.length > 0;
 }
 
-/** A JSON text, and the cursor in it if it is a page. */
-export interface Written {
-  readonly text: Buffer;
-  readonly next?: string | null;
-}
-
-/** Why an answer is not read fast: its arguments or data are not what was expected, or its data were not a moment ago. */
-export type FallbackReason = 'arguments' | 'data' | 'recently';
-
 /** Answers a root field from the database's bytes; undefined if the usual way has to. @throws what the resolver throws */
-export type FastRead = (
-  args: Readonly<Record<string, unknown>>,
-  context: RequestContext,
-  onFallback: (reason: FallbackReason) => void,
-) => Promise<Written | undefined>;
+export interface FastRead {
+  (
+    args: Readonly<Record<string, unknown>>,
+    context: ReadContext,
+    onFallback: (reason: FallbackReason) => void,
+  ): Promise<Written | undefined>;
+  /** Whether it may begin before its caller is known for certain: it then sends one command that reads, and nothing else. */
+  readonly mayBegin?: (data: OrganisationData) => boolean;
+}
 
 /** The fast read of a selection of a root field; undefined if the selection has fields whose values are not stored. */
 export type FastReadOf = (selected: readonly Selected[]) => FastRead | undefined;

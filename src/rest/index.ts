@@ -1,26 +1,30 @@
 import { gzipSync } from 'node:zlib';
 import { acceptsGzip } from '../http/requestHead';
 import type { RecogniseSome } from '../auth/recognise';
-import type { OpenContext } from '../operations/context';
+import type { Ahead, Begun, ReadContext } from '../operations/ahead';
+import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import { type Exchange, hold, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
 import { coerceArguments } from '../operations/argumentChecks';
+import type { Read } from '../operations/run';
 import type { Runner } from '../operations/runner';
-import { everyField } from '../operations/selection';
+import { everyField, type Field } from '../operations/selection';
 import { entityTag, matchesTag } from '../schema/entityTags';
 import {
   argumentReader,
+  type Arguments,
   createRouter,
   hasEntityTag,
   hasLocation,
   includedIn,
   openApiDocument,
+  type ReadArguments,
   readsOneObject,
   type RestOperation,
   restOperations,
 } from './routes';
-import { createSofaRouter, type RouteAnswer, type RouteHandler, sofaHandler } from './sofa';
+import { createSofaRouter, type RouteAnswer, sofaHandler } from './sofa';
 
 export const REST_BASE = '/api/v1';
 
@@ -76,14 +80,18 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
-    const context = await openContext(incomingRequest(exchange));
+    const { readAhead } = step;
+    const context = await openContext(
+      incomingRequest(exchange),
+      readAhead && ((likely) => readAhead(exchange, match.params, likely)),
+    );
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const args = await step.read(exchange, match.params);
+    const { args, begun } = (await context.ahead) ?? { args: await step.read(exchange, match.params) };
     const included = includedIn(args);
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    const answered = await step.run(args, context);
+    const answered = await step.run(args, context, begun);
     const status = context.isExisting ? 200 : answered.status;
     const how = { status, isCreated: step.isCreated, isWhole: included.length === 0 };
     answer(exchange, operation, { ...answered, ...how }, publicUrl);
@@ -114,18 +122,30 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
       const usual = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const withLarge = readOf(everyField(field.type, large));
-      const run: RouteHandler = async (args, context) => {
+      const run = async (args: Arguments, context: RequestContext, begun?: Begun): Promise<RouteAnswer> => {
         const included = includedIn(args);
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? usual : withLarge) : undefined;
-        const written = read && (await read(coerceArguments(field.args, args), context));
+        const written = read && (await read(coerceArguments(field.args, args), context, begun));
         if (!written) return handle(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
       const isCreated = hasLocation(operation, runner.schemas.operations);
-      return [operation, { read: argumentReader(operation, field, checks), run, isCreated }] as const;
+      const read = argumentReader(operation, field, checks);
+      const readAhead = usual && readsOneObject(operation) ? aheadOf(operation, field, read, usual) : undefined;
+      return [operation, { read, run, readAhead, isCreated }] as const;
     }),
   );
+}
+
+/** Reads an object while its caller's key is being read. */
+function aheadOf(operation: RestOperation, field: Field, readArguments: ReadArguments, read: Read) {
+  return async (...[exchange, params, likely]: [...Parameters<ReadArguments>, ReadContext]): Promise<Ahead> => {
+    likely.authorise(operation);
+    const args = await readArguments(exchange, params);
+    if (includedIn(args).length > 0) return { args, begun: undefined };
+    return { args, begun: read.begin(coerceArguments(field.args, args), likely) };
+  };
 }
 
 function allowed(methods: ReadonlyMap<string, unknown>): string[] {

@@ -94,7 +94,7 @@ export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
 
 /* Reads the arguments of requests, and checks them before Sofa, which does not: it coerces values, and ignores unknown parameters. */
 
-type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
+export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
 export function argumentReader(operation: RestOperation, { args }: Field, checks: ArgumentChecks): ReadArguments {
   const { hasBody } = METHODS[operation.rest.method];
