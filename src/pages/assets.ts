@@ -8,7 +8,7 @@ const FOLDER = join(ROOT, 'dist', 'web');
 const YEAR = 31_536_000;
 
 /** The scripts and styles of a page; tools/build.js says of which files. */
-export type Bundle = 'prose' | 'landing' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
+export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
 
 let names: Readonly<Record<string, string>> | undefined;
 

@@ -1,5 +1,6 @@
 import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../errors';
 import { ownPolicy, type Page } from './page';
+import { codeBlock } from './code';
 import { html, withCode } from './html';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
@@ -13,7 +14,8 @@ export const errorCatalogue: readonly Page[] = [
     description: 'Every error code of the API.',
     current: '/errors',
     body: () =>
-      html`<h1>Errors</h1>
+      html`<article>
+        <h1>Errors</h1>
         <p class="lead">
           REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
           <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle errors
@@ -27,7 +29,8 @@ export const errorCatalogue: readonly Page[] = [
               <p>${withCode(help)}</p>
             </li> `;
           })}
-        </ul>`,
+        </ul>
+      </article>`,
   },
   ...CODES.map(pageOf),
 ];
@@ -41,7 +44,8 @@ function pageOf(code: ErrorCode): Page {
     description: `The error code ${code}: what it means and what to do.`,
     current: '/errors',
     body: () =>
-      html`<p class="crumbs"><a href="/errors">Errors</a></p>
+      html`<article>
+        <p class="crumbs"><a href="/errors">Errors</a></p>
         <h1>${title}</h1>
         <p><span class="badge">${status}</span> <code>${code}</code></p>
         <h2>What it means and what to do</h2>
@@ -49,10 +53,9 @@ function pageOf(code: ErrorCode): Page {
         <h2>Retries</h2>
         <p>${withCode(RETRIES[retry])}</p>
         <h2>Example</h2>
-        <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
-        <pre tabindex="0" aria-label="REST example"><code>${restExample(code)}</code></pre>
-        <h3>GraphQL: in <code>errors</code></h3>
-        <pre tabindex="0" aria-label="GraphQL example"><code>${graphqlExample(code)}</code></pre>`,
+        ${codeBlock(html`REST: HTTP ${status}, application/problem+json`, 'REST example', restExample(code))}
+        ${codeBlock(html`GraphQL`, 'GraphQL example', graphqlExample(code))}
+      </article>`,
   };
 }
 

@@ -49,7 +49,7 @@ export interface LayoutOptions {
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
-  /** Its scripts and styles (tools/build.js). Default prose, which has styles only. */
+  /** Its scripts and styles (tools/build.js). Default prose. */
   readonly bundle?: Bundle;
 }
 
@@ -73,7 +73,7 @@ export function layout(options: LayoutOptions): Html {
         <title>${title}</title>
         <link rel="icon" type="image/svg+xml" href="${asset('favicon.svg')}" />
         <link rel="stylesheet" href="${asset(`${bundle}.css`)}" />
-        ${bundle === 'prose' ? undefined : html`<script type="module" src="${asset(`${bundle}.js`)}"></script>`}
+        <script type="module" src="${asset(`${bundle}.js`)}"></script>
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>

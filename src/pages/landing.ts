@@ -1,5 +1,6 @@
-import { ownPolicy, type Page, type Visit } from './page';
+import { codeBlock, COPY, ORIGIN, pre } from './code';
 import { html, type Html } from './html';
+import { ownPolicy, type Page, type Visit } from './page';
 
 const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
   public: 'Anyone may introspect the schema.',
@@ -7,8 +8,44 @@ const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
   off: 'Introspection is disabled.',
 };
 
-/** Placeholder in commands; the script replaces it with the browser's origin, which a proxy may have changed. */
-const ORIGIN = 'http://127.0.0.1:4000';
+/** The first request in each language, and its answer; tests run them as they are. */
+export const SAMPLES = {
+  curl: `curl "${ORIGIN}/api/v1/products?q=chai&limit=1" \\
+  -H "Authorization: Bearer $SCOPEGATE_KEY"`,
+  TypeScript: `import { Scopegate } from '@scopegate/client';
+
+// the key is in SCOPEGATE_KEY
+const api = new Scopegate({ url: '${ORIGIN}' });
+const query = { q: 'chai', limit: 1 };
+console.log(await api.get('/products', { query }));`,
+  Python: `from scopegate import Scopegate
+
+# the key is in SCOPEGATE_KEY
+api = Scopegate(url="${ORIGIN}")
+print(api.get("/products", q="chai", limit=1))`,
+} as const;
+
+export const ANSWER = `{
+  "data": [
+    {
+      "id": "689defbf-4477-5b15-966e-4830b650ded3",
+      "sku": "NW-001",
+      "name": "Chai",
+      "description": "10 boxes x 20 bags",
+      "category": "Beverages",
+      "uom": "each",
+      "currency": "USD",
+      "unit_price_minor": 1800,
+      "vat_exempt": true,
+      "lead_time_days": null,
+      "active": true,
+      "created_at": "1996-06-01T00:00:00.000Z",
+      "updated_at": "1996-06-01T00:00:00.000Z"
+    }
+  ],
+  "has_more": false,
+  "next_cursor": null
+}`;
 
 /** `/`: what Scopegate is, its status, and how to use it. */
 export const landing: Page = {
@@ -16,107 +53,74 @@ export const landing: Page = {
   policy: ownPolicy,
   title: 'Scopegate',
   description:
-    "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST APIs with scoped keys.",
-  bundle: 'landing',
+    "An organisation's quotes, products, orders, customers and request threads over REST, GraphQL and MCP, with scoped keys.",
+  bundle: 'prose',
   body: (visit) =>
-    html`<section class="hero">
-        <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
-        <h1>One schema. Two APIs. Scoped keys.</h1>
-        <p class="lead">
-          An organisation’s quotes, products, orders, customers and request threads, through one GraphQL schema and a
-          REST API generated from it, with scoped API keys.
-        </p>
+    html`<div class="hero">
+        <section aria-labelledby="title">
+          <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
+          <h1 id="title">One schema. Three APIs. Scoped keys.</h1>
+          <p class="lead">
+            An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the
+            same operations, scopes, limits and error codes in each.
+          </p>
+          <p class="actions">
+            <a class="button primary" href="/settings/integrations">Get an API key</a>
+            <a class="button" href="/api/v1/docs">REST reference</a>
+            <a class="button" href="/graphql">GraphQL</a>
+          </p>
+        </section>
+        ${firstRequest(visit)}
+      </div>
+      <section aria-labelledby="faces">
+        <h2 id="faces">Ways in</h2>
+        <dl class="rows">
+          ${row(html`<a href="/api/v1/docs">REST</a>`, 'GET /api/v1/…', html`Every route with its parameters, answers and errors. Enter your key and send requests from the page.`)}
+          ${row(
+            html`<a href="/graphql">GraphQL</a>`,
+            'POST /graphql',
+            html`The same operations, with relations and totals. Apollo Sandbox opens, or the bundled
+              <a href="/graphiql">GraphiQL</a>, which works offline. ${INTROSPECTION[visit.introspection]}`,
+          )}
+          ${row(html`MCP`, 'POST /mcp', html`The same operations as tools for AI assistants. Each key is set to off, read or write for it.`)}
+          ${row(html`Events`, 'GET /api/v1/events', html`What was created, changed and deleted, in order. <code>wait</code> waits for the next event; the subscription <code>events</code> streams them.`)}
+          ${row(html`<a href="/webhooks">Webhooks</a>`, 'POST to your server', html`The same events sent to you: signed, in order for each object, retried for 75 hours.`)}
+        </dl>
       </section>
-      ${waysIn(visit)} ${firstCalls(visit)}
       <section aria-labelledby="rules">
-        <h2 id="rules">Good to know</h2>
-        <dl class="facts">
-          <div>
-            <dt>The same in both APIs</dt>
-            <dd>
-              An operation has the same arguments, scopes, limits and error codes in REST and GraphQL; GraphQL adds
-              relations. Amounts are integers in minor units, times are in UTC, ids are UUIDs.
-            </dd>
-          </div>
-          <div>
-            <dt>Errors</dt>
-            <dd>
-              REST errors are <code>application/problem+json</code>; GraphQL errors have the same <code>code</code> in
-              <code>extensions</code>. <a href="/errors">See all codes</a>.
-            </dd>
-          </div>
-          <div>
-            <dt>Safe retries</dt>
-            <dd>
-              Send an <code>Idempotency-Key</code> with each write, and retry safely: the write happens only once.
-            </dd>
-          </div>
-          <div>
-            <dt>Limits</dt>
-            <dd>Each key has a rate limit per minute. <code>RateLimit</code> headers show what is left.</dd>
-          </div>
+        <h2 id="rules">What to rely on</h2>
+        <dl class="rows">
+          ${row(html`<a href="/errors">Errors</a>`, 'code', html`REST errors are <code>application/problem+json</code>; GraphQL errors have the same <code>code</code> in <code>extensions</code>.`)}
+          ${row(html`Safe retries`, 'Idempotency-Key', html`Send one with each write: however often you retry, the write happens once.`)}
+          ${row(html`Limits`, 'RateLimit', html`Each key has a rate limit per minute. Every answer says what is left.`)}
+          ${row(html`Values`, 'total_minor', html`Amounts are integers in minor units, times are in UTC, ids are UUIDs.`)}
         </dl>
       </section>`,
 };
 
-function waysIn(visit: Visit): Html {
-  return html`<section aria-labelledby="ways">
-    <h2 id="ways">Get started</h2>
-    <ul class="cards">
-      <li>
-        <h3><a href="/api/v1/docs">REST reference</a></h3>
-        <p>Every route with its parameters, responses and errors. Enter your key and try requests on the page.</p>
-        <p class="path"><code>/api/v1</code></p>
-      </li>
-      <li>
-        <h3><a href="/graphql">GraphQL</a></h3>
-        <p>
-          Apollo Sandbox with an example query; where it cannot be loaded, the bundled
-          <a href="/graphiql">GraphiQL</a> opens, which works offline. ${INTROSPECTION[visit.introspection]}
-        </p>
-        <p class="path"><code>POST /graphql</code></p>
-      </li>
-      <li>
-        <h3><a href="/settings/integrations">Get an API key</a></h3>
-        <p>
-          A key belongs to one organisation and has the scopes you choose. Admins create it in Settings; operators with:
-        </p>
-        ${copyable('Create a key', 'npx scopegate key create --org ID --name NAME --scopes quotes:read,customers:read')}
-      </li>
-    </ul>
-  </section>`;
-}
-
-function firstCalls(visit: Visit): Html {
-  const key = visit.demoKey ?? '$SCOPEGATE_KEY';
-  return html`<section aria-labelledby="calls">
-    <h2 id="calls">Make your first requests</h2>
-    ${visit.demoKey === undefined ? undefined : html`<p>These use this demo’s key and work as they are. The key is only shown on this machine.</p>`}
-    <h3>REST</h3>
-    ${copyable('REST', restCall(key))}
-    <h3>GraphQL</h3>
-    ${copyable('GraphQL', graphqlCall(key))}
-  </section>`;
-}
-
-function restCall(key: string): string {
-  return `curl -H "Authorization: Bearer ${key}" \\
-  "${ORIGIN}/api/v1/quotes?status=accepted&limit=3"`;
-}
-
-function graphqlCall(key: string): string {
-  return `curl -H "Authorization: Bearer ${key}" \\
-  -H "Content-Type: application/json" \\
-  -d '{"query":"{ quotes(limit: 3) { data { number total_minor lines { description qty } } } }"}' \\
-  "${ORIGIN}/graphql"`;
-}
-
-/** A command with a copy button, which the script shows if the browser supports it. */
-function copyable(name: string, command: string): Html {
-  const [start = '', ...rest] = command.split(ORIGIN);
-  const code = [html`${start}`, ...rest.map((piece) => html`<span data-origin>${ORIGIN}</span>${piece}`)];
-  return html`<div class="command">
-    <pre tabindex="0" aria-label="${name} command"><code>${code}</code></pre>
-    <button class="own-button" type="button" hidden>Copy</button>
+function row(name: Html, code: string, text: Html): Html {
+  return html`<div>
+    <dt>${name}</dt>
+    <dd><code>${code}</code></dd>
+    <dd>${text}</dd>
   </div>`;
+}
+
+/** The first request in three languages, of which a radio button shows one: that works before any script does. */
+function firstRequest({ demoKey }: Visit): Html {
+  const languages = Object.entries(SAMPLES);
+  return html`<section class="first" aria-label="First request">
+    <div class="code">
+      <div class="code-bar">
+        <fieldset class="tabs">
+          <legend class="unseen">Language</legend>
+          ${languages.map(([name], at) => html`<input class="unseen" type="radio" name="language" id="in-${name}" ${at === 0 ? html`checked` : undefined} /><label for="in-${name}">${name}</label>`)}
+        </fieldset>
+        ${COPY}
+      </div>
+      ${languages.map(([name, text]) => html`<div class="in-${name}">${pre(`${name} sample`, demoKey === undefined ? text : text.replace('$SCOPEGATE_KEY', demoKey))}</div>`)}
+    </div>
+    ${codeBlock(html`<span class="good">HTTP 200</span>`, 'Answer', ANSWER)}
+    ${demoKey === undefined ? undefined : html`<p class="hint">The curl command has this demo’s key and works as it is. The key is only shown on this machine.</p>`}
+  </section>`;
 }

@@ -10,10 +10,12 @@ export function sendError(request: Request, response: Response, error: AppError)
   // the problem comes first so that `Accept: */*` gets it
   if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
     setErrorHeaders(response, error);
-    const body = html`<h1>${title}</h1>
+    const body = html`<article>
+      <h1>${title}</h1>
       <p class="lead">${detail}</p>
       <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
-      <p><a href="/">Home page</a></p>`;
+      <p><a href="/">Home page</a></p>
+    </article>`;
     const page = layout({ title: `${title} · Scopegate`, description: detail, body });
     response.status(status).type('html').send(page.text);
   } else writeError({ request, response }, error);

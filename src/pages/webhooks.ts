@@ -1,5 +1,6 @@
+import { codeBlock } from './code';
+import { html, type Html } from './html';
 import { ownPolicy, type Page } from './page';
-import { html } from './html';
 
 /** A receiver for Node.js, as the page shows it; it reads its secret from WEBHOOK_SIGNING_SECRET. */
 export const RECEIVER = `// npm install express standardwebhooks
@@ -36,6 +37,60 @@ const EVENT = `{
   "gap": null
 }`;
 
+/** The parts of the guide, each with the id that its link in the table of contents has. */
+const PARTS: readonly { readonly id: string; readonly title: string; readonly body: Html }[] = [
+  {
+    id: 'arrives',
+    title: 'What arrives',
+    body: html`<p>
+        The event, not the object: read that by its id with an API key. The same events, with the same ids, are in
+        <code>GET /api/v1/events</code>.
+      </p>
+      ${codeBlock(html`Body of the POST`, 'Example of an event', EVENT)}`,
+  },
+  {
+    id: 'signature',
+    title: 'Check the signature, then answer at once',
+    body: html`<p>
+        Requests are signed as the open specification Standard Webhooks says, in the headers <code>webhook-id</code>,
+        <code>webhook-timestamp</code> and <code>webhook-signature</code>. It has libraries for most languages. Any
+        answer from 200 to 299 within 15 seconds accepts the event; redirects are not followed.
+      </p>
+      ${codeBlock(html`Node.js`, 'Receiver for Node.js', RECEIVER)}
+      <p>Then press <strong>Send test event</strong> on the endpoint’s page: it shows what your server answered.</p>`,
+  },
+  {
+    id: 'rely',
+    title: 'What to rely on',
+    body: html`<dl class="facts">
+      <dt>More than once</dt>
+      <dd>An event can arrive again, always with the same <code>id</code>. Ignore ids that you know.</dd>
+      <dt>In order for each object</dt>
+      <dd>Events of one object arrive in the order in which they happened; those of different objects may not.</dd>
+      <dt>Retries</dt>
+      <dd>
+        Ten attempts in 75 hours: after 5 seconds, 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours. Later events of
+        that object wait; others do not. <code>Retry-After</code> is respected, up to an hour.
+      </dd>
+      <dt>When an endpoint is down</dt>
+      <dd>
+        After failures of ten objects it is <em>failing</em>: only its oldest event is tried, until one succeeds. After
+        five days of nothing but failures, or a 410 at once, it is disabled.
+      </dd>
+      <dt>Nothing is lost within 30 days</dt>
+      <dd>
+        Enable a disabled endpoint from where it stopped, or send everything again from a time: events are kept for 30
+        days.
+      </dd>
+      <dt>Types you do not know</dt>
+      <dd>
+        Accept and ignore them: new ones are added. <code>feed.gap</code> says that events may be missing; read what
+        changed since, with <code>updated_since</code>.
+      </dd>
+    </dl>`,
+  },
+];
+
 /** `/webhooks`: how to receive webhooks, which the settings page links to. */
 export const webhookGuide: Page = {
   path: '/webhooks',
@@ -44,63 +99,22 @@ export const webhookGuide: Page = {
   description: 'What is sent to a webhook endpoint, how to check its signature, and when it is sent again.',
   current: '/settings/integrations',
   body: () =>
-    html`<p class="crumbs"><a href="/settings/integrations">Settings</a></p>
-      <h1>Receiving webhooks</h1>
-      <p class="lead">
-        A webhook is a POST to a URL of yours, soon after something changed. Admins add endpoints in
-        <a href="/settings/integrations">Settings → Integrations</a>.
-      </p>
-      <h2>What arrives</h2>
-      <p>
-        The event, not the object: read that by its id with an API key. The same events, with the same ids, are in
-        <code>GET /api/v1/events</code>.
-      </p>
-      <pre tabindex="0" aria-label="Example of an event"><code>${EVENT}</code></pre>
-      <h2>Check the signature, then answer at once</h2>
-      <p>
-        Requests are signed as the open specification Standard Webhooks says, in the headers <code>webhook-id</code>,
-        <code>webhook-timestamp</code> and <code>webhook-signature</code>. It has libraries for most languages. Any
-        answer from 200 to 299 within 15 seconds accepts the event; redirects are not followed.
-      </p>
-      <pre tabindex="0" aria-label="Receiver for Node.js"><code>${RECEIVER}</code></pre>
-      <p>Then press <strong>Send test event</strong> on the endpoint’s page: it says what your server answered.</p>
-      <h2>What to rely on</h2>
-      <dl class="facts">
-        <div>
-          <dt>More than once</dt>
-          <dd>An event can arrive again, always with the same <code>id</code>. Ignore ids that you know.</dd>
-        </div>
-        <div>
-          <dt>In order for each object</dt>
-          <dd>Events of one object come in the order in which they happened; those of different objects may not.</dd>
-        </div>
-        <div>
-          <dt>Again if it fails</dt>
-          <dd>
-            Ten attempts in 75 hours: after 5 seconds, 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours. Later
-            events of that object wait; others do not. <code>Retry-After</code> is heard, up to an hour.
-          </dd>
-        </div>
-        <div>
-          <dt>When an endpoint is down</dt>
-          <dd>
-            After failures of ten objects it is <em>failing</em>: only its oldest event is tried, until one succeeds.
-            After five days of nothing but failures, or a 410 at once, it is disabled.
-          </dd>
-        </div>
-        <div>
-          <dt>Nothing is lost within 30 days</dt>
-          <dd>
-            Enable a disabled endpoint from where it stopped, or send everything again from a time: the events are kept
-            for 30 days.
-          </dd>
-        </div>
-        <div>
-          <dt>Types you do not know</dt>
-          <dd>
-            Accept and ignore them: new ones are added. <code>feed.gap</code> says that events may be missing; read what
-            changed since, with <code>updated_since</code>.
-          </dd>
-        </div>
-      </dl>`,
+    html`<div class="guide">
+      <nav class="contents" aria-label="On this page">
+        ${PARTS.map(({ id, title }) => html`<a href="#${id}">${title}</a>`)}
+      </nav>
+      <article>
+        <p class="crumbs"><a href="/settings/integrations">Settings</a></p>
+        <h1>Receiving webhooks</h1>
+        <p class="lead">
+          A webhook is a POST to a URL of yours, soon after something changed. Admins add endpoints in
+          <a href="/settings/webhooks">Settings → Webhooks</a>.
+        </p>
+        ${PARTS.map(
+          ({ id, title, body }) =>
+            html`<h2 id="${id}">${title}</h2>
+              ${body}`,
+        )}
+      </article>
+    </div>`,
 };

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ORIGIN } from '../../src/pages/code';
+import { SAMPLES } from '../../src/pages/landing';
 import { run } from '../examples/run';
 import { eventually } from '../http/eventually';
 import { blocksOf } from '../docs/markdown';
@@ -93,12 +95,13 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     expect(error).toMatchObject({ code: 'unauthenticated', status: 401, requestId: expect.any(String) });
   }, 60_000);
 
-  test('the programs of its README run as written', async () => {
+  test('the programs of its README, and that of the landing page, run as written', async () => {
     const organisation = await makeNorthwind(gateway, 30);
     const { key } = await makeKey(gateway, organisation);
     const programs = blocksOf(page).filter((block) => block.language === readme.language);
     expect(programs.length).toBeGreaterThan(0);
-    for (const [at, { text }] of programs.entries()) {
+    const first = SAMPLES[language.name === 'python' ? 'Python' : 'TypeScript'].replace(ORIGIN, gateway.url);
+    for (const [at, text] of [first, ...programs.map((program) => program.text)].entries()) {
       const file = join(language.driver(), '..', `readme-${String(at)}${ending}`);
       await writeFile(file, text);
       const env = { SCOPEGATE_URL: gateway.url, SCOPEGATE_KEY: key };

@@ -1,6 +1,9 @@
-import { copied, expectAccessible, hasFocus, inBrowser, press, says, VIEWS, WIDTHS } from '../support/browser';
+import { UUID } from '../../src/units';
+import { eventually } from '../http/eventually';
+import type { Json } from '../support/client';
+import { button, copied, expectAccessible, hasFocus, inBrowser, press, says, VIEWS } from '../support/browser';
 import { response, run, writeKey } from './graphiqlPage';
-import { BROKEN, pagesScene } from './scene';
+import { BROKEN, output, pagesScene } from './scene';
 
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
@@ -12,26 +15,6 @@ const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/api/v1/docs', drawn: '.opblock' },
   { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
 ];
-
-/** Copy buttons under which a command has text, wherever it is scrolled to. */
-const COVERED = `[...document.querySelectorAll('.command')].flatMap((command) => {
-  const [pre, button] = [command.querySelector('pre'), command.querySelector('button')];
-  const range = document.createRange();
-  range.selectNodeContents(pre);
-  const positions = [0, pre.scrollWidth];
-  const box = button.getBoundingClientRect();
-  const isUnder = (line) => line.right > box.left && line.left < box.right && line.bottom > box.top && line.top < box.bottom;
-  const frame = pre.getBoundingClientRect();
-  const seen = (line) => ({
-    left: Math.max(line.left, frame.left), right: Math.min(line.right, frame.right), top: line.top, bottom: line.bottom,
-  });
-  return positions.some((x) => {
-    pre.scrollLeft = x;
-    return [...range.getClientRects()].map(seen).some(isUnder);
-  })
-    ? [pre.textContent]
-    : [];
-})`;
 
 inBrowser('in a browser without internet', () => {
   const scene = pagesScene();
@@ -73,33 +56,28 @@ inBrowser('in a browser without internet', () => {
     }
   });
 
-  test("the landing page's commands have the browser's URL, and can be copied, or are selected if the browser refuses", async () => {
+  test("the landing page's first request has the browser's URL, is copied in the language that is chosen, or selected if the browser refuses, and gets the answer beside it", async () => {
     const page = await scene.visit('/');
-    const command = page.locator('.command', { hasText: '/api/v1/quotes' });
-    await command.getByRole('button').press('Enter');
-    await says(command, 'Copied');
-    expect(await copied(page)).toContain(`"${scene.gateway.url}/api/v1/quotes`);
+    await page.clock.install();
+    const first = page.getByRole('region', { name: 'First request' });
+    const copy = first.getByRole('button').first();
+    await copy.press('Enter');
+    await says(first, 'Copied');
+    await copy.press('Enter');
+    await page.clock.runFor(5000);
+    await button(first, 'Copy').first().waitFor();
+    const command = await copied(page);
+    const printed = await output(['bash', '-s'], command.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key });
+    const shown: Json = JSON.parse(await first.getByLabel('Answer').innerText());
+    expect(JSON.parse(printed)).toEqual({ ...shown, data: [{ ...shown.data[0], id: expect.stringMatching(UUID) }] });
+    await first.getByText('Python', { exact: true }).click();
+    await copy.click();
+    await eventually(async () => (await copied(page)).includes(`Scopegate(url="${scene.gateway.url}")`));
     await page.reload();
     const refusal = `Promise.reject(new DOMException('', 'NotAllowedError'))`;
     await page.evaluate(`navigator.clipboard.writeText = () => ${refusal}`);
-    await command.getByRole('button').click();
-    await says(command, 'Press Ctrl+C');
-    expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/quotes`);
-  });
-
-  test.each(WIDTHS)('the landing page has no copy button over a command at %i px', async (width) => {
-    const page = await scene.visit({ path: '/', width });
-    await page.waitForSelector('.command button:not([hidden])');
-    const cut = await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
-      pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
-      return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
-    }).length`);
-    expect(cut).toBe(0);
-    // as long as a demo's key, or longer
-    await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
-      code.append(' '.concat('x'.repeat(200)));
-      code.prepend('y'.repeat(200), '\\n');
-    }`);
-    expect(await page.evaluate(COVERED)).toEqual([]);
+    await copy.click();
+    await says(first, 'Press Ctrl+C');
+    expect(await page.evaluate('getSelection().toString()')).toContain(`${scene.gateway.url}/api/v1/products`);
   });
 });

@@ -1,0 +1,31 @@
+import { html, type Html } from './html';
+import { tokensOf } from './tokens';
+
+/** Stands in samples for the browser's origin, which a proxy may have changed: web/prose.ts replaces it. */
+export const ORIGIN = 'http://127.0.0.1:4000';
+
+/** A block of code with its name, and a button that copies it once the page's script runs. */
+export function codeBlock(name: Html, label: string, text: string): Html {
+  return html`<div class="code">
+    <div class="code-bar"><span>${name}</span> ${COPY}</div>
+    ${pre(label, text)}
+  </div>`;
+}
+
+export const COPY: Html = html`<button class="button" type="button" data-copy hidden>Copy</button>`;
+
+/** The code of a block; assistive technology hears its label. */
+export function pre(label: string, text: string): Html {
+  return html`<pre tabindex="0" aria-label="${label}"><code>${highlighted(text)}</code></pre>`;
+}
+
+function highlighted(text: string): readonly Html[] {
+  return tokensOf(text).map((token) =>
+    token.kind === undefined ? html`${token.text}` : html`<span class="${token.kind}">${withOrigin(token.text)}</span>`,
+  );
+}
+
+function withOrigin(text: string): readonly Html[] {
+  const [start = '', ...rest] = text.split(ORIGIN);
+  return [html`${start}`, ...rest.map((piece) => html`<span data-origin>${ORIGIN}</span>${piece}`)];
+}

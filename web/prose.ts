@@ -1,0 +1,42 @@
+import './prose.css';
+import { copy } from './copy';
+
+/* Landing page, error pages and guides: the copy buttons, the browser's origin in samples, and the status on the landing page. */
+
+for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
+
+for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
+    // the one of the language that is chosen
+    const shown = blocks.find((block) => block.checkVisibility());
+    if (shown) void copy(button, shown.textContent, () => shown);
+  });
+}
+
+const EVERY_MS = 10_000;
+const status = document.getElementById('status');
+
+async function showStatus(place: HTMLElement): Promise<void> {
+  let [state, words] = ['down', 'Not reachable'];
+  try {
+    const answer = await fetch('/readyz', { cache: 'no-store' });
+    // read to the end, or the browser would keep the connection open
+    await answer.text();
+    [state, words] = answer.ok ? ['ready', 'Up and ready'] : ['down', 'Up, but not ready'];
+  } catch {
+    // not reachable
+  }
+  // only written on a change, or a screen reader would announce it each time
+  if (place.textContent === words) return;
+  place.dataset.state = state;
+  place.textContent = words;
+}
+
+if (status) {
+  void showStatus(status);
+  setInterval(() => {
+    if (!document.hidden) void showStatus(status);
+  }, EVERY_MS);
+}
