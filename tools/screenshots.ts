@@ -32,8 +32,8 @@ const SHOTS: readonly Shot[] = [
     path: '/api/v1/docs',
     prepare: async (page) => {
       await page.locator('#operations-products-list_products .opblock-summary-control').click();
-      await page.locator('#operations-products-list_products .execute').click();
-      await page.locator('#operations-products-list_products .live-responses-table').waitFor();
+      await page.locator('#operations-products-list_products').getByRole('button', { name: 'Send request' }).click();
+      await page.locator('#operations-products-list_products .answer').waitFor();
       await page.locator('#operations-products-list_products').scrollIntoViewIfNeeded();
       await page.evaluate("document.querySelector('#operations-products-list_products').scrollIntoView()");
     },

@@ -7,7 +7,10 @@ const PLACE = 'scopegate:key';
 const { key: demoKey } = JSON.parse(document.getElementById('settings').textContent);
 const changes = new EventTarget();
 
-/** What is known of the key: its text; its scopes, undefined if the gateway has not said them. */
+/**
+ * What is known of the key: its text; its scopes, undefined if the gateway has not said them.
+ * @type {{ key?: string, scopes?: readonly string[] }}
+ */
 let current = { key: undefined, scopes: undefined };
 let looked = Promise.resolve();
 let asked = 0;
@@ -148,6 +151,7 @@ function say(words) {
   note.textContent = words;
 }
 
+form.querySelector('[type=submit]').disabled = false;
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   void takeKey(field.value);

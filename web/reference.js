@@ -1,32 +1,23 @@
 import './style.css';
-import 'swagger-ui-dist/swagger-ui.css';
 import './key.css';
 import './reference/list.css';
-import './reference/samples.css';
+import './code.css';
 import './reference.css';
 import './repairs.js';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
 import { onKey } from './key.js';
-import { errorsInOneLine, headersOnRequest, unreachableInWords } from './reference/answers.js';
+import { errorsInOneLine, headersOnRequest, responsesOnRequest } from './reference/answers.js';
+import { requestColumn } from './reference/column';
 import { readable } from './reference/document.js';
 import { followReading } from './reference/current.js';
 import { tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
 import { openLinked } from './reference/links.js';
 import { drawList, operationsOf } from './reference/list.js';
 import { resolvesLocally } from './reference/resolve.js';
-import { samples } from './reference/samples.js';
-import { askBeforeSending, withIdempotencyKey } from './reference/writes.js';
+import { withIdempotencyKey } from './reference/request';
 
 const SCHEME = 'api_key';
 const settings = JSON.parse(document.getElementById('settings').textContent);
-const dark = matchMedia('(prefers-color-scheme: dark)');
-
-function showScheme() {
-  document.documentElement.classList.toggle('dark-mode', dark.matches);
-}
-
-showScheme();
-dark.addEventListener('change', showScheme);
 
 // Swagger UI handles every fragment as its own, and would take the focus back
 document.querySelector('.skip').addEventListener('click', (event) => {
@@ -44,13 +35,11 @@ const ui = SwaggerUI({
   dom_id: '#reference',
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
-  displayRequestDuration: true,
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
   requestInterceptor: withIdempotencyKey,
-  // enough contrast for WCAG AA
-  syntaxHighlight: { theme: 'tomorrow-night' },
+  syntaxHighlight: { activated: false },
   // no standalone preset, which would add a topbar
   presets: [SwaggerUI.presets.apis],
   plugins: [
@@ -59,9 +48,8 @@ const ui = SwaggerUI({
     tellsWhatIsOpen((ids) => list.markOpen(ids)),
     errorsInOneLine,
     headersOnRequest,
-    unreachableInWords,
-    askBeforeSending,
-    samples,
+    responsesOnRequest,
+    requestColumn,
   ],
   layout: 'OurLayout',
   onComplete: () => {

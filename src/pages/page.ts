@@ -38,15 +38,11 @@ export const settingsPolicy: RequestHandler = policy({ 'form-action': ["'self'"]
 /** Apollo Sandbox: our own files, and its frame. */
 export const sandboxPolicy: RequestHandler = policy({ 'frame-src': [SANDBOX_FRAME] });
 
-/** GraphiQL: CodeMirror adds style elements, and its style sheet has fonts and images as data URLs. */
+/** GraphiQL: CodeMirror adds style elements, and its style sheet has images as data URLs. */
 export const graphiqlPolicy: RequestHandler = policy({
   'style-src': ["'self'", "'unsafe-inline'"],
   'img-src': ["'self'", 'data:'],
-  'font-src': ['data:'],
 });
-
-/** Swagger UI: its style sheet has images as data URLs. */
-export const referencePolicy: RequestHandler = policy({ 'img-src': ["'self'", 'data:'] });
 
 function policy(loosened: Directives): RequestHandler {
   return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...loosened } });
@@ -87,20 +83,28 @@ export function visibleDemoKey(request: IncomingMessage, demoKey: string | undef
 }
 
 /**
- * Where a visitor types the key that serves the reference and the explorer; web/key.js does the rest. Before it is loaded, Enter does
- * nothing: the method is one that sends nothing, and a field without a name is never sent.
+ * Where a visitor types the key that serves the reference and the explorer. web/key.js does the rest, and enables the button; before, Enter
+ * does nothing, the method is one that sends nothing, and a field without a name is never sent.
  */
 export const KEY_FORM: Html = html`<form id="key" class="key" method="dialog" aria-label="API key">
   <div class="key-part">
     <label for="typed">API key</label>
-    <input id="typed" type="password" autocomplete="off" spellcheck="false" placeholder="svc_live_…" required />
-    <button class="own-button" type="submit">Use key</button>
+    <input
+      class="input"
+      id="typed"
+      type="password"
+      autocomplete="off"
+      spellcheck="false"
+      placeholder="svc_live_…"
+      required
+    />
+    <button class="button" type="submit" disabled>Use key</button>
     <span class="key-hint">Kept in this tab only.</span>
   </div>
   <div class="key-part" hidden>
     <span>API key</span>
     <output></output>
-    <button class="own-button" type="button">Forget key</button>
+    <button class="button" type="button">Forget key</button>
   </div>
   <p role="status"></p>
 </form>`;

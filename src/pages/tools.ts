@@ -3,8 +3,8 @@ import {
   graphiqlPolicy,
   KEY_FORM,
   LOADING,
+  ownPolicy,
   type Page,
-  referencePolicy,
   SANDBOX_FRAME,
   sandboxPolicy,
 } from './page';
@@ -15,8 +15,8 @@ import { EXAMPLE_QUERIES, FIRST_QUERY } from './queries';
 const withoutScripts = (tool: string) =>
   html`<noscript
     ><p class="notice">
-      ${tool} needs JavaScript. You can send queries to <code>POST /graphql</code>; the <a href="/">home page</a> shows
-      how.
+      ${tool} needs JavaScript. Queries go to <code>POST /graphql</code>, with your key as on the
+      <a href="/">home page</a>.
     </p></noscript
   >`;
 
@@ -60,7 +60,7 @@ export const graphiql: Page = {
 /** `/api/v1/docs`: the REST reference, Swagger UI over the published OpenAPI document, with a list of its operations and samples. */
 export const reference: Page = {
   path: '/api/v1/docs',
-  policy: referencePolicy,
+  policy: ownPolicy,
   title: 'REST reference · Scopegate',
   description: 'Every route of the Scopegate REST API, with a client to try them.',
   current: '/api/v1/docs',
@@ -73,6 +73,7 @@ export const reference: Page = {
           <div class="search">
             <label class="unseen" for="search">Search operations</label>
             <input
+              class="input"
               id="search"
               type="search"
               placeholder="Name, path, error code"
@@ -84,7 +85,7 @@ export const reference: Page = {
             <p class="none" hidden>
               No operation matches <b></b>. Error codes are listed at <a href="/errors">/errors</a>, webhooks are
               explained at <a href="/webhooks">/webhooks</a>.
-              <button class="own-button" type="button">Clear search</button>
+              <button class="button" type="button">Clear search</button>
             </p>
             <p class="lost" role="alert"></p>
           </div>

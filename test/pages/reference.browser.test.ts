@@ -1,5 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
-import { expectAccessible, expectFits, hasFocus, inBrowser, press, says, turn, VIEWS } from '../support/browser';
+import {
+  button,
+  expectAccessible,
+  expectFits,
+  expectInView,
+  hasFocus,
+  inBrowser,
+  press,
+  says,
+  turn,
+  VIEWS,
+} from '../support/browser';
 import { document } from '../support/openapi';
 import { makeKey } from '../support/factories';
 import { BROKEN, enterKey, keyForm, pagesScene } from './scene';
@@ -18,7 +29,7 @@ async function open(page: Page, id: string): Promise<Locator> {
   await list(page)
     .locator(`a[href="${OPERATIONS.find((one) => one.id === id)!.link}"]`)
     .click();
-  await operation.locator('.responses-table .response').first().waitFor();
+  await operation.locator('.documented').waitFor();
   return operation;
 }
 
@@ -61,28 +72,28 @@ inBrowser('the reference', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('quotes/');
     await page.keyboard.press('Enter');
-    await page.locator('#operations-quotes-get_quote .responses-table').waitFor();
+    await page.locator('#operations-quotes-get_quote .documented').waitFor();
     expect(await search.inputValue()).toBe('quotes/');
     await search.fill('orders/{id}');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     const order = page.locator('#operations-orders-get_order');
-    await order.locator('.responses-table').waitFor();
+    await order.locator('.documented').waitFor();
     const link = `${scene.gateway.url}/api/v1/docs#/orders/get_order`;
     expect(page.url()).toBe(link);
     await page.reload();
-    await order.locator('.responses-table').waitFor();
+    await order.locator('.documented').waitFor();
     expect(page.url()).toBe(link);
     expect(await page.evaluate("document.activeElement.closest('.opblock')?.id")).toBe('operations-orders-get_order');
     expect((await box(order)).y).toBeLessThan(100);
     // Back opens what was open before
     await page.locator('#operations-me-get_me .opblock-summary-control').click();
-    await page.locator('#operations-me-get_me .responses-table').waitFor();
+    await page.locator('#operations-me-get_me .documented').waitFor();
     expect(page.url()).toBe(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
     await order.locator('.opblock-summary-control').click();
-    await order.locator('.responses-table').waitFor({ state: 'detached' });
+    await order.locator('.documented').waitFor({ state: 'detached' });
     await page.goBack();
-    await order.locator('.responses-table').waitFor();
+    await order.locator('.documented').waitFor();
   }, 90_000);
 
   test('a link names an operation or group in any case, the list follows the reader, and unknown links are reported', async () => {
@@ -122,14 +133,18 @@ inBrowser('the reference', () => {
     expect(await list(page).isVisible()).toBe(false);
   }, 90_000);
 
-  test('shows list, text and samples in three columns at 1280 pixels, and each error on one line, with a link', async () => {
+  test('shows list, text and request in three columns at 1280 pixels, the answer within the window, and each error on one line, with a link', async () => {
     const page = await scene.visit('/api/v1/docs#/quotes/list_quotes');
     const operation = page.locator('#operations-quotes-list_quotes');
+    await operation
+      .getByText(/^Responses/)
+      .first()
+      .click();
     const row = operation.locator('.response[data-code="403"]');
     const link = row.getByRole('link', { name: 'insufficient_scope' });
     expect(await link.getAttribute('href')).toBe('/errors/insufficient_scope');
     const [left, text, right, error] = await Promise.all(
-      [list(page), operation.locator('.opblock-section').first(), operation.locator('.samples'), row].map(box),
+      [list(page), operation.locator('.opblock-section').first(), operation.locator('.column'), row].map(box),
     );
     expect(error!.height).toBeLessThan(150);
     // the success response keeps its example
@@ -138,6 +153,15 @@ inBrowser('the reference', () => {
     expect(text!.x + text!.width).toBeLessThanOrEqual(right!.x);
     expect(right!.x + right!.width).toBeLessThanOrEqual(1280);
     expect(Math.min(text!.width, right!.width)).toBeGreaterThan(380);
+    await enterKey(page, scene.key);
+    await press(operation, 'Send request');
+    await says(operation, /^HTTP 200 in/);
+    for (const part of [
+      button(operation, 'Send request'),
+      operation.getByText(/^HTTP 200/),
+      operation.locator('.answer pre').first(),
+    ])
+      await expectInView(part);
   });
 
   test('asks for confirmation before sending the unchanged example of a write', async () => {
@@ -150,7 +174,7 @@ inBrowser('the reference', () => {
     await enterKey(page, scene.key);
     for (const { id } of WRITES) {
       const operation = await open(page, id);
-      const execute = operation.locator('.execute');
+      const execute = operation.getByRole('button', { name: 'Send request' });
       await execute.press('Enter');
       const dialog = page.getByRole('dialog', { name: 'Send the example?' });
       await dialog.waitFor();
@@ -165,12 +189,12 @@ inBrowser('the reference', () => {
       await body.fill(JSON.stringify(JSON.parse(await body.inputValue())));
       await execute.click();
       await dialog.getByRole('button', { name: 'Send the example' }).click();
-      await operation.locator('.live-responses-table').waitFor();
+      await operation.locator('.answer').waitFor();
       expect({ id, sent }).toEqual({ id, sent: 1 });
       // a body of the visitor's own is sent at once
       await body.fill('{"other": 1}');
       await execute.click();
-      await operation.locator('.live-responses-table').getByText('422').first().waitFor();
+      await operation.locator('.answer').getByText('422').first().waitFor();
       expect({ id, sent }).toEqual({ id, sent: 2 });
       sent = 0;
     }
@@ -195,8 +219,6 @@ inBrowser('the reference', () => {
     const page = await scene.visit('/api/v1/docs');
     const show = async (view: (typeof VIEWS)[number]): Promise<void> => {
       await turn(page, view);
-      // Swagger UI's scheme is a class, set by a script
-      await page.waitForSelector(view.theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
       await expectFits(page);
     };
     const check = async (): Promise<void> => {
@@ -220,13 +242,14 @@ inBrowser('the reference', () => {
     await page.goto(`${scene.gateway.url}/api/v1/docs?again#/products/list_products`);
     const read = await open(page, 'operations-products-list_products');
     const write = await open(page, 'operations-products-upsert_products');
-    await read.locator('.execute').click();
-    await read.locator('.live-responses-table').waitFor();
+    await read.getByRole('button', { name: 'Send request' }).click();
+    await read.locator('.answer').waitFor();
+    for (const folded of await page.locator('.documented > summary, .answer summary').all()) await folded.click();
     for (const headers of await page.locator('.answer-headers summary').all()) await headers.click();
     for (const schema of await page.getByRole('tab', { name: 'Schema' }).all()) await schema.click();
     await check();
     await show(VIEWS[0]!);
-    await write.locator('.execute').click();
+    await write.getByRole('button', { name: 'Send request' }).click();
     await page.getByRole('dialog', { name: 'Send the example?' }).waitFor();
     await check();
   }, 300_000);

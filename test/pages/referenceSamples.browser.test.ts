@@ -2,7 +2,17 @@ import type { Locator, Page } from 'playwright-core';
 import { UUID } from '../../src/units';
 import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
-import { copied as clipboard, hasFocus, hold, inBrowser, press, says, settled, unsent } from '../support/browser';
+import {
+  button,
+  copied as clipboard,
+  hasFocus,
+  hold,
+  inBrowser,
+  press,
+  says,
+  settled,
+  unsent,
+} from '../support/browser';
 import { BROKEN, enterKey, keyForm, output, pagesScene } from './scene';
 
 const SECRETS = `JSON.stringify([location.href, document.cookie, { ...localStorage }, history.state, document.body.innerText])`;
@@ -25,13 +35,13 @@ inBrowser('samples in the reference', () => {
   async function copied(page: Page, operation: Locator): Promise<Record<string, string>> {
     const texts: Record<string, string> = {};
     for (const language of Object.keys(RUN)) {
-      const samples = operation.getByRole('region', { name: /^Sample of/ });
+      const samples = operation.getByRole('region', { name: /^Request / });
       await samples.getByRole('button', { name: language }).click();
-      await samples.locator('.samples-copy').click();
+      await button(samples, /^Cop/).first().click();
       // copied again within 3 s, it says so already
       texts[language] = await eventually(async () => {
         const text = await clipboard(page);
-        return text === (await samples.getByRole('group', { name: 'Code' }).innerText()) ? text : undefined;
+        return text === (await samples.getByRole('group', { name: 'Sample' }).innerText()) ? text : undefined;
       });
     }
     await operation.getByRole('button', { name: 'Copied' }).waitFor();
@@ -51,7 +61,7 @@ inBrowser('samples in the reference', () => {
     await enterKey(page, scene.key);
     const write = page.locator('#operations-products-upsert_products');
     await write
-      .getByRole('region', { name: /^Sample of/ })
+      .getByRole('region', { name: /^Request / })
       .getByText('NW-001')
       .waitFor();
     // every character that could end a quotation
@@ -67,8 +77,8 @@ inBrowser('samples in the reference', () => {
     await read.getByRole('region').getByText('chai').waitFor();
     await runAll(await copied(page, read), 'has_more');
     // Swagger UI's own command would contain the key
-    await read.locator('.execute').click();
-    await read.locator('.live-responses-table').waitFor();
+    await read.getByRole('button', { name: 'Send request' }).click();
+    await read.locator('.answer').waitFor();
     expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
   }, 180_000);
 
@@ -80,7 +90,7 @@ inBrowser('samples in the reference', () => {
     const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
       await page.locator(`a[href="#/${tag}/${id}"]`).click();
       const operation = page.locator(`#operations-${tag}-${id}`);
-      await operation.locator('.samples').waitFor();
+      await operation.locator('.column pre').waitFor();
       return copied(page, operation);
     };
     for (const [tag, id] of [
@@ -99,15 +109,15 @@ inBrowser('samples in the reference', () => {
     expect(first).toMatchObject({ status: 'open', id: again.id });
     // copied again, it is a new request
     expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
-    // Execute sends a new one each time
+    // Send request sends a new one each time
     const write = page.locator('#operations-requests-open_request');
     await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
     const keys: (string | undefined)[] = [];
     for (const _click of [1, 2]) {
       const sent = page.waitForRequest((request) => request.method() === 'POST');
-      await write.locator('.execute').click();
+      await write.getByRole('button', { name: 'Send request' }).click();
       keys.push((await sent).headers()['idempotency-key']);
-      await write.locator('.loading-container').waitFor({ state: 'detached' });
+      await write.getByText('Sending…').waitFor({ state: 'detached' });
     }
     expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
     expect(keys[0]).not.toBe(keys[1]);
@@ -134,11 +144,11 @@ inBrowser('samples in the reference', () => {
     await page.locator('.graphiql-execute-button').click();
     await page.locator('.graphiql-response').getByText('Enter your API key').waitFor();
     await page.goto(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
-    await page.locator('#operations-me-get_me .execute').click();
+    await page.locator('#operations-me-get_me').getByRole('button', { name: 'Send request' }).click();
     await says(keyForm(page), 'Enter your API key first');
     await hasFocus(keyForm(page).getByLabel('API key'));
     await enterKey(page, scene.key);
-    await page.locator('#operations-me-get_me .live-responses-table').waitFor();
+    await page.locator('#operations-me-get_me .answer').waitFor();
   }, 120_000);
 
   test('a rejected key is not kept, and one entered in the meantime is', async () => {
@@ -183,36 +193,31 @@ inBrowser('samples in the reference', () => {
       await says(page, 'Loading');
       await keyForm(page).getByLabel('API key').fill('svc_live_secret');
       await page.keyboard.press('Enter');
-      await press(keyForm(page), 'Use key');
+      expect(await button(keyForm(page), 'Use key').isDisabled()).toBe(true);
       expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
       expect(page.url()).toBe(scene.gateway.url + path);
     },
   );
 
-  test('Execute reports an unreachable gateway, and marks the previous answer while it waits', async () => {
+  test('Send request reports an unreachable gateway, and marks the previous answer while it waits', async () => {
     const page = await scene.visit({ path: '/api/v1/docs#/customers/get_customer', tolerates: BROKEN });
     await enterKey(page, scene.key);
     const read = page.locator('#operations-customers-get_customer');
-    const answer = read.locator('.live-responses-table');
-    const look = (property: string): Promise<string> =>
-      answer.evaluate((table: unknown, name) => {
-        const { getComputedStyle } = globalThis;
-        return [null, '::before']
-          .map((part) => getComputedStyle(table as never, part).getPropertyValue(name))
-          .join(' ');
-      }, property);
-    await read.locator('.execute').click();
+    const answer = read.locator('.answer');
+    const opacity = (): Promise<string> =>
+      answer.evaluate((one: unknown) => globalThis.getComputedStyle(one as never).opacity);
+    await read.getByRole('button', { name: 'Send request' }).click();
     await answer.waitFor();
-    const now = await look('opacity');
+    const now = await opacity();
     const next = await hold(page, '**/api/v1/customers/*');
-    await read.locator('.execute').click();
-    await read.locator('.loading-container').waitFor();
-    expect(await look('opacity')).not.toBe(now);
-    expect(await look('content')).toContain('From the request before');
+    await read.getByRole('button', { name: 'Send request' }).click();
+    await says(read, 'Sending…');
+    expect(await opacity()).not.toBe(now);
+    await says(answer, 'From the request before');
     await unsent(await next());
-    await says(answer, 'The gateway cannot be reached. Check your connection, then execute this again.');
+    await says(answer, 'The gateway cannot be reached. Check your connection, then send this again.');
     expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);
-    expect(await look('opacity')).toBe(now);
+    expect(await opacity()).toBe(now);
     // a sample reflects the fields, even if they are empty
     const sample = read.getByRole('region');
     await read.getByPlaceholder('id', { exact: true }).fill('');

@@ -1,7 +1,7 @@
 /* Plugins of Swagger UI for the answers of an operation. */
 
 /** Shows each error as a line with links to its codes, instead of the same schema and example every time. */
-export const errorsInOneLine = ({ React: { createElement } }) => ({
+export const errorsInOneLine = ({ React: { createElement }, getComponent }) => ({
   wrapComponents: {
     response: (Original) =>
       function Response(props) {
@@ -18,7 +18,7 @@ export const errorsInOneLine = ({ React: { createElement } }) => ({
             'td',
             { className: 'response-col_description' },
             codes.length === 0
-              ? createElement('p', null, description)
+              ? createElement(getComponent('Markdown', true), { source: description })
               : codes.map((problem) =>
                   createElement(
                     'p',
@@ -49,30 +49,18 @@ export const headersOnRequest = ({ React: { createElement } }) => ({
   },
 });
 
-const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then execute this again.';
-
-/** Says so if the gateway cannot be reached, where Swagger UI guesses at CORS, and that no answer is not documented. */
-export const unreachableInWords = ({ React: { createElement } }) => ({
-  statePlugins: {
-    spec: {
-      wrapActions: {
-        setResponse: (original) => (path, method, answer) => {
-          const isUnreachable = answer.error && !answer.err?.response;
-          return original(
-            path,
-            method,
-            isUnreachable ? { error: true, err: { name: '', message: UNREACHABLE } } : answer,
-          );
-        },
-      },
-    },
-  },
+/** Folds the documented responses. The answer to a request is in the column. */
+export const responsesOnRequest = ({ React: { createElement } }) => ({
   wrapComponents: {
-    liveResponse: (Original) =>
-      function LiveResponse(props) {
-        const { response } = props;
-        if (response.get('message') !== UNREACHABLE) return createElement(Original, props);
-        return createElement(Original, { ...props, response: response.set('notDocumented', false) });
+    responses: (Original) =>
+      function Responses(props) {
+        const codes = props.responses.keySeq().toArray();
+        return createElement(
+          'details',
+          { className: 'documented' },
+          createElement('summary', null, 'Responses ', createElement('code', null, codes.join(' '))),
+          createElement(Original, { ...props, tryItOutResponse: undefined }),
+        );
       },
   },
 });

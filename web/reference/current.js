@@ -1,7 +1,7 @@
 import { linkedName } from './links.js';
 
 /* The operation that is read: the last that begins above this line, in pixels from the top of the window. */
-const LINE = 40;
+const LINE = 64;
 
 const reference = document.getElementById('reference');
 

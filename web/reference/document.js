@@ -1,6 +1,6 @@
 /* The OpenAPI document as the page shows it. */
 
-import { IDEMPOTENCY_KEY } from './writes.js';
+import { IDEMPOTENCY_KEY } from './request';
 
 /**
  * Swagger UI prefills each field with its example, and all filters together match nothing. So the examples of optional
@@ -18,8 +18,7 @@ export function readable(document) {
 }
 
 function moveExample(parameter) {
-  if (parameter.name === IDEMPOTENCY_KEY)
-    parameter.description += ' If it is empty, Execute sends a new UUID each time.';
+  if (parameter.name === IDEMPOTENCY_KEY) parameter.description += ' If it is empty, each request gets a new UUID.';
   if (parameter.required || parameter.example === undefined) return;
   const { example, schema } = parameter;
   if (example !== schema?.default) parameter.description = `${parameter.description ?? ''} Example: \`${example}\``;
