@@ -68,9 +68,11 @@ createRoot(document.getElementById('graphiql')).render(
       storage: createStorage(headers),
       defaultTabs: opening.tabs,
       defaultHeaders: headers,
-      defaultEditorToolsVisibility: 'headers',
+      defaultEditorToolsVisibility: 'variables',
       isHeadersEditorEnabled: true,
       shouldPersistHeaders: false,
+      // the page around it follows the system's scheme too
+      forcedTheme: 'system',
       plugins: [examplesPlugin(settings.tabs)],
       toolbar: { additionalComponent: Followers },
       // null stops GraphiQL from requesting a schema that it cannot get

@@ -18,8 +18,6 @@ const socket = require('net').connect(${JSON.stringify(socket)}).end(JSON.string
 require('stream/consumers').json(socket).then(({ code, stdout, stderr }) => {
   process.stdout.write(stdout);
   process.stderr.write(stderr);
-  // a pipe may keep only part of why it failed
-  if (code !== 0) process.stderr.write(stdout);
   process.exitCode = code ?? 1;
 });\n`,
   );

@@ -2,6 +2,7 @@ import type { Locator } from 'playwright-core';
 import type { Scope } from '../../src/auth/scopes';
 import { EXAMPLE_QUERIES, type ExampleQuery } from '../../src/pages/queries';
 import type { Json } from '../support/client';
+import { eventually } from '../http/eventually';
 import { callerOf, makeKey } from '../support/factories';
 import { button, copied, inBrowser, press, says } from '../support/browser';
 import { close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
@@ -101,6 +102,12 @@ inBrowser('GraphiQL with a key', () => {
     await write(query(page), '{ nothing_like_this }');
     await run(page);
     await says(page.getByLabel('Last answer'), /^HTTP 400 in/);
+    // another tab has not been answered yet, and what is not sent is not the answer before
+    await press(page, 'Me');
+    await eventually(async () => (await page.getByLabel('Last answer').textContent()) === '');
+    await press(keyForm(page), 'Forget key');
+    await run(page);
+    await says(page.getByLabel('Last answer'), 'Not sent');
   });
 });
 

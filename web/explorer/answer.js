@@ -1,18 +1,26 @@
 import { useEditorContext } from '@graphiql/react';
 import { createElement, useEffect, useRef, useState } from 'react';
-import { copy } from '../copy.js';
+import { copy } from '../copy';
 import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
 
 /** The bar below an answer: its status and time, and what is in the editors as a curl command. */
 export function answerBar(answers) {
   return function AnswerBar() {
-    const [last, setLast] = useState();
+    const [answered, setAnswered] = useState({});
     const [refused, setRefused] = useState();
     const shown = useRef(null);
     const editors = useEditorContext({ nonNull: true });
+    // each tab has an answer of its own, and the one that runs may not be the one that is open when it comes
+    const open = editors.tabs[editors.activeTabIndex]?.id;
+    const tabs = useRef({});
+    tabs.current.open = open;
+    const last = answered[open];
     useEffect(() => {
-      const listen = ({ detail }) => setLast(detail);
+      const listen = ({ detail }) => {
+        if (detail.isRunning || detail.isUnsent) tabs.current.asking = tabs.current.open;
+        setAnswered((others) => ({ ...others, [tabs.current.asking]: detail }));
+      };
       answers.addEventListener('answer', listen);
       return () => answers.removeEventListener('answer', listen);
     }, []);
@@ -26,13 +34,14 @@ export function answerBar(answers) {
       'div',
       { className: 'answer-bar' },
       createElement('output', { 'aria-label': 'Last answer' }, last ? words(last) : ''),
-      createElement('button', { type: 'button', className: 'own-button', onClick: copyCurl }, 'Copy as curl'),
+      createElement('button', { type: 'button', className: 'button', onClick: copyCurl }, 'Copy as curl'),
       createElement('pre', { ref: shown, hidden: refused === undefined, tabIndex: 0, 'aria-label': 'curl' }, refused),
     );
   };
 }
 
-function words({ status, ms, isListening, isRunning }) {
+function words({ status, ms, isListening, isRunning, isUnsent }) {
+  if (isUnsent) return 'Not sent';
   if (isRunning) return 'Running…';
   if (isListening) return 'Listening…';
   return status === undefined ? 'No answer' : `HTTP ${String(status)} in ${String(Math.round(ms))} ms`;

@@ -46,7 +46,7 @@ function Examples({ examples }) {
           { key: nameOf(example) },
           createElement(
             'button',
-            { type: 'button', className: 'own-button', onClick: () => open(example) },
+            { type: 'button', className: 'button', onClick: () => open(example) },
             nameOf(example),
           ),
           createElement('p', null, aboutOf(example)),

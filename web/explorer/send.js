@@ -18,7 +18,10 @@ export function createFetcher({ introspection, onAnswer }) {
     const isIntrospection = parameters.operationName === INTROSPECTION;
     const { scopes } = await knownKey();
     const { headers, isMissing, typed } = fillKey(given);
-    if (isMissing && (!isIntrospection || introspection !== 'public')) return failure(NO_KEY);
+    if (isMissing && (!isIntrospection || introspection !== 'public')) {
+      if (!isIntrospection) onAnswer({ isUnsent: true });
+      return failure(NO_KEY);
+    }
     if (!isIntrospection) onAnswer({ isRunning: true });
     const start = performance.now();
     const { status, answer, body } = await post(parameters, headers);
