@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
-import type { McpAccess } from './mcpAccess';
+import { DEFAULT_MCP, type McpAccess } from './mcpAccess';
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
 
@@ -192,4 +192,14 @@ export function nameFault(name: string): string | undefined {
   if (!SEEN.test(name) || UNSEEN.test(name)) return 'must be one non-blank line of visible characters';
   // all members read names
   return name.search(KEY_TEXT) === -1 ? undefined : 'must not contain an API key';
+}
+
+/** A key as every API and command shows it, as an allowlist: a hash, or a new member of the document, can never leak. */
+export function shownKey(key: ApiKey, state: KeyState) {
+  const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
+  const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
+  return {
+    ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
+    ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, mcp, state },
+  };
 }

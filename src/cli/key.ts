@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import type { ApiKey } from '../auth/keys';
+import { type ApiKey, shownKey } from '../auth/keys';
 import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
 import { hasApiAccess } from '../auth/principal';
 import { ALL_SCOPES, type Scope } from '../auth/scopes';
@@ -140,7 +140,7 @@ async function list({ org, json }: OrgOption): Promise<void> {
   const rows = await withStore(async (store) => {
     const { apiKeys } = store.control;
     const keys = await apiKeys.list((await requireOrganisation(store, org)).id);
-    return keys.map((key) => shownKey(key, apiKeys));
+    return keys.map((key) => shownKey(key, apiKeys.stateOf(key)));
   });
   const empty = 'This organisation has no keys yet. To create one, see scopegate key create --help';
   printList(
@@ -165,7 +165,7 @@ async function show(id: string, { json }: JsonOption): Promise<void> {
     const found = await apiKeys.find(id);
     if (!found) throw notFound('key', id);
     const { id: organisationId, name } = found.organisation;
-    return { ...shownKey(found, apiKeys), organisation: { id: organisationId, name } };
+    return { ...shownKey(found, apiKeys.stateOf(found)), organisation: { id: organisationId, name } };
   });
   const { last_used_at: usedAt, last_used_from: usedFrom, revoked_at: revoked } = key;
   printResult(json, key, {
@@ -257,20 +257,7 @@ async function notActive({ control }: Store, id: string, done: string): Promise<
   );
 }
 
-/** The members shown, as an allowlist: a hash, or a new member of the document, can never leak. */
-const SHOWN = [
-  ...(['name', 'prefix', 'last_four', 'scopes', 'created_by', 'created_at', 'expires_at', 'revoked_at'] as const),
-  ...(['last_used_at', 'last_used_from', 'allowed_ranges', 'rotated_to'] as const),
-] satisfies readonly (keyof ApiKey)[];
-
-/** A key as list and show print it. */
-function shownKey(key: ApiKey, { stateOf }: Store['control']['apiKeys']) {
-  const members = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
-  const shown = members as Pick<ApiKey, (typeof SHOWN)[number]>;
-  return { id: key._id, ...shown, mcp: key.mcp ?? DEFAULT_MCP, state: stateOf(key) };
-}
-
-/** What is known of a key's value. */
+/** The parts of a key's value that are stored. */
 const valueOf = ({ prefix, last_four }: Pick<ApiKey, 'prefix' | 'last_four'>): string => `${prefix}…${last_four}`;
 
 /** Where a key may be used from. */

@@ -1,8 +1,8 @@
 import mongoose, { type mongo } from 'mongoose';
 
 /*
- * A change stream of a whole cluster. Not the driver's own, which resumes by itself and so hides where a batch ends and that history
- * was lost.
+ * A change stream of a whole cluster. The driver's own resumes by itself, which hides where a batch ends and that history was
+ * lost.
  */
 
 /** Where a stream goes on; only its server knows what it means. */
@@ -40,7 +40,7 @@ export async function openChanges<T>(client: mongo.MongoClient, stages: readonly
     return {
       /** Where the stream began. */
       token,
-      /** The cluster's time when it was opened: it tells of all later changes. */
+      /** The cluster's time when it was opened: it has all later changes. */
       openedAt: opened.operationTime,
       /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
       async next(): Promise<T[]> {

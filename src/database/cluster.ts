@@ -27,7 +27,7 @@ const OPTIONS: mongoose.ConnectOptions = {
   heartbeatFrequencyMS: HEARTBEAT_EVERY,
   writeConcern: { w: 'majority', journal: true },
   bufferCommands: false,
-  // maxPoolSize is the URI's or the driver's 100: concurrent commands per server; the rest wait here, where they cost less than there
+  // maxPoolSize, the URI's or the driver's 100, bounds concurrent commands per server; to wait here costs less than there
 };
 
 export interface ClusterOptions {
@@ -69,7 +69,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
       version = found;
       return connection;
     } catch (error) {
-      // open, the next attempt would get this client and watch it once more
+      // left open, it would be watched again by the next attempt
       await connection.close();
       throw error;
     }

@@ -3,7 +3,7 @@ import { type Connection, type Model, Schema } from 'mongoose';
 /** A collection: its name, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
-  /** Members by which pages are sorted that are times. */
+  /** The members that pages are sorted by and that are times. */
   readonly times: readonly string[];
   /** Without the one of `_id`, which every collection has. */
   readonly indexes: readonly Index[];
@@ -31,7 +31,7 @@ export interface Index {
   };
 }
 
-/** Defines a collection whose rows are checked before they are stored; `times` are the members by which pages are sorted that are times. */
+/** Defines a collection whose rows are checked before they are stored; `times` are the times that pages are sorted by. */
 export function definedByType<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],

@@ -115,12 +115,12 @@ export interface Asked {
   readonly args: unknown;
 }
 
-/** Length of text after which others may be let in: well below a millisecond of work. */
+/** Length of text after which other requests may have a turn: well below a millisecond of work. */
 const PIECE = 16 * 1024;
 
 /**
  * SHA-256 of an operation and its arguments as JSON with sorted members, so that member order does not matter. In slices of time,
- * since the arguments may not be validated yet and as large as a body.
+ * since the arguments may be as large as a body, and not validated yet.
  */
 export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Promise<string> {
   const hash = createHash('sha256').update(operation).update('\n');
@@ -134,9 +134,9 @@ export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Pro
   return hash.update(written.text).digest('base64url');
 }
 
-/** Writes a value as JSON.stringify does, but with sorted members. Yields when there is a piece of text to take away. */
+/** Writes a value as JSON.stringify does, but with sorted members. Yields whenever a piece of text is complete. */
 function* write(value: unknown, to: { text: string }): Generator<undefined, void> {
-  // a Date, as a scalar reads it, writes itself
+  // a Date, which a scalar may return, serialises itself
   if (typeof value !== 'object' || value === null || value instanceof Date) {
     to.text += plain(value);
     return;

@@ -3,8 +3,8 @@ import type { Collection } from './collection';
 import { isNoSuchCollection } from './faults';
 
 /*
- * Makes collections with their indexes. Each of both is a file of the database's server, which may open a limited number,
- * so they are made when they are first needed (docs/decisions/files.md).
+ * Makes collections with their indexes. Each collection and each index is a file of the database server, which may open a limited
+ * number, so they are made when first needed (docs/decisions/files.md).
  */
 
 /** An index as the server describes it. */
@@ -19,7 +19,7 @@ export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description
 }
 
 /**
- * Rows below which a collection has only the indexes that hold a rule: reading so few takes less than a millisecond, and each index is a
+ * Rows below which a collection has only the indexes that enforce something: reading so few takes less than a millisecond, and each index is a
  * file.
  */
 export const SMALL = 1000;

@@ -7,7 +7,7 @@ export type PoolUse = ReturnType<ReturnType<typeof watchPool>['use']>;
 export const COMMAND_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export interface Durations {
-  /** How many were in each bucket, above the one before; the last is of those above all bounds. */
+  /** Count per bucket, above the bound before; the last counts those above all bounds. */
   readonly counts: readonly number[];
   /** Sum, in seconds. */
   readonly seconds: number;

@@ -4,7 +4,7 @@ import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
 const ANSWER_WITHIN = 1500;
-/** The same if it is asked again because this machine was busy; and the driver's timeouts, which take late timers for late answers. */
+/** The same for another try because this machine was busy; and the driver's timeouts, since its timers are late then. */
 const LATEST = 3000;
 /** When a slow answer begins to be watched, in milliseconds. */
 const SLOW = 200;
@@ -46,7 +46,7 @@ export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClie
   async function ask(): Promise<boolean> {
     const wasBusy = watchMachine();
     const answers = await answersWithin(ANSWER_WITHIN);
-    // a database that is healthy was called away for seconds while compilers ran beside it
+    // healthy databases counted as away for seconds while compilers ran on the same machine
     return answers || (wasBusy() && (await answersWithin(LATEST)));
   }
 
@@ -60,7 +60,7 @@ export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClie
   };
 }
 
-/** Tells whether, since then, this process or the machine was too busy for a slow answer to mean something. */
+/** Tells whether the process or the machine has been too busy since then for a slow answer to count. */
 function watchMachine(): () => boolean {
   const began = performance.now();
   let before: ReturnType<typeof machineTimes> | undefined;

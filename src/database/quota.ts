@@ -5,8 +5,8 @@ import { SECOND } from '../units';
 import { READ_WITHIN } from './native';
 
 /*
- * How much an organisation may store (docs/decisions/quota.md). What it has is measured while it writes, beside its writes, and not for
- * each of them.
+ * How much an organisation may store (docs/decisions/quota.md). Its size is measured in the background while it writes, not for each
+ * write.
  */
 
 /** How old a measurement may be, in milliseconds. */
@@ -31,7 +31,7 @@ export function createQuota(most: number, read = storedBytes) {
 
   async function measure(database: mongo.Db): Promise<void> {
     const begun = performance.now();
-    // one that cannot be measured has what it had
+    // one that cannot be measured keeps its last size
     const bytes = await read(database).catch(() => known.get(database.databaseName)?.bytes ?? 0);
     const now = performance.now();
     known.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
@@ -39,13 +39,13 @@ export function createQuota(most: number, read = storedBytes) {
   }
 
   return {
-    /** @throws AppError quota_exceeded for an organisation that has as much as it may */
+    /** @throws AppError quota_exceeded for an organisation that has reached its limit */
     async admit(database: mongo.Db): Promise<void> {
       const last = known.get(database.databaseName);
       if (!last || last.until < performance.now()) {
         const soon = measuring.get(database.databaseName) ?? measure(database);
         measuring.set(database.databaseName, soon);
-        // nothing is refused for what an organisation had some time ago
+        // an old measurement refuses nothing
         if (last && last.bytes >= most) await soon;
       }
       const bytes = known.get(database.databaseName)?.bytes ?? 0;
@@ -53,7 +53,7 @@ export function createQuota(most: number, read = storedBytes) {
       const detail = `The organisation has ${String(bytes)} bytes and may have ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Of the organisations that wrote here, the most that one has, and how many have as much as they may. */
+    /** Of the organisations that wrote here: the largest size, and how many have reached the limit. */
     state(): { readonly largest: number; readonly full: number } {
       const all = [...known.values()].map(({ bytes }) => bytes);
       return { largest: Math.max(0, ...all), full: all.filter((bytes) => bytes >= most).length };

@@ -123,7 +123,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
   });
 }
 
-/** A result with its data as text, unless it is not of a caller's data. */
+/** A result with its data as text, unless it has none of a caller's data. */
 async function asText(result: ExecutionResult, { caller }: GraphqlContext): Promise<ExecutionResult> {
   if (!caller || !result.data) return result;
   try {

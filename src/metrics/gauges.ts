@@ -14,7 +14,7 @@ export interface GaugeOptions {
   }[];
   /** How far each cluster's clock is ahead of this machine's, in milliseconds. */
   readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
-  /** Bytes of the largest organisation that wrote here, and how many have as many as they may. */
+  /** Bytes of the largest organisation that wrote here, and how many have reached their limit. */
   readonly quotas: () => { readonly largest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;

@@ -1,7 +1,7 @@
 import { parseRange, rangeFault } from '../auth/addresses';
-import { type ApiKey, nameFault } from '../auth/keys';
+import { type ApiKey, nameFault, shownKey } from '../auth/keys';
 import { requirePlan } from '../auth/authenticate';
-import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
+import type { McpAccess } from '../auth/mcpAccess';
 import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import type { Page } from '../database/pagination';
@@ -75,15 +75,7 @@ export function integrationsOf(
   const organisationId = organisation.id;
   const by: Authority = { actor, organisationId };
 
-  /** A key in the API, as an allowlist of members: a hash can never leak. */
-  function shown(key: ApiKey) {
-    const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
-    const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;
-    return {
-      ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
-      ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, mcp, state: apiKeys.stateOf(key) },
-    };
-  }
+  const shown = (key: ApiKey) => shownKey(key, apiKeys.stateOf(key));
   const made = ({ key, document }: MadeKey) => ({ key, api_key: shown(document) });
 
   /** @throws AppError not_found */

@@ -137,7 +137,7 @@ export function sofaHandler({ routes }: SofaRouter, { kind, name, rest }: RestOp
   };
 }
 
-/** The cursor of the next page: no text in the page has its name in these quotes, which JSON escapes. */
+/** The cursor of the next page: no text in the page can match, since JSON escapes its quotes. */
 function nextOf(page: string): string | undefined {
   return /"next_cursor":"([^"]+)"/.exec(page)?.[1];
 }

@@ -15,7 +15,7 @@ export interface PublicCollection {
   readonly hasStatus: boolean;
   /** Whether its objects can be erased. */
   readonly hasErasure: boolean;
-  /** For rows that are part of another object: what they are called, the member with that one's id, and the event of a new one. */
+  /** For rows that are part of another object: their name, the member with its id, and the event of a new row. */
   readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
 }
 

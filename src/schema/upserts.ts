@@ -20,17 +20,17 @@ export interface BulkUpsert {
   readonly change: string | undefined;
   /** Type of the answer. */
   readonly report: string;
-  /** Type of what it says of one element; empty if it says nothing. */
+  /** Type of the result of one element; empty if there is none. */
   readonly result: string;
 }
 
 /** The object after an upsert, without its id and times, from the existing one if there is one. */
 export type Merge = (existing: object | undefined, element: object, organisation: Organisation) => object;
 
-/** What can become of an element. */
+/** The outcomes of an element. */
 export const OUTCOMES = ['created', 'updated', 'unchanged', 'failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
-/** The member of a report with what became of each element. */
+/** The member of a report with the result of each element. */
 export const RESULTS = 'results';
 
 export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {

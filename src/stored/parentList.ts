@@ -84,7 +84,7 @@ function readFirstRows<T extends { _id: string }>(
     { $project: { _id: 1 } },
     {
       $lookup: {
-        // asks for the collection, so that it is looked after like one that is read alone
+        // through `data`, so that its indexes are made like those of a collection that is read alone
         from: data.collection(collection).collectionName,
         localField: '_id',
         foreignField: parent.field,

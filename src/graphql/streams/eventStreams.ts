@@ -75,7 +75,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       response.writeHead(200, HEADERS);
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
-        // asked again, with nothing between that and the work: all that waited go on together, each with an event
+        // checked again right before the work, since all that waited go on together, each with an event
         for (let wait = turnOf(giveWay); wait; wait = turnOf(giveWay)) await wait;
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
