@@ -23,7 +23,7 @@ export interface ProxyOptions {
   readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined | Promise<Buffer | undefined>;
 }
 
-export interface DatabaseProxy {
+export interface DatabaseProxy extends AsyncDisposable {
   /** Connection string through the proxy. */
   readonly uri: string;
   close(): Promise<void>;
@@ -77,15 +77,13 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
   // a replica set would return its members' addresses, which bypass the proxy
   uri.searchParams.delete('replicaSet');
   uri.searchParams.set('directConnection', 'true');
-  return {
-    uri: uri.href,
-    async close() {
-      const closed = once(server, 'close');
-      server.close();
-      for (const socket of sockets) socket.destroy();
-      await closed;
-    },
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
   };
+  return { uri: uri.href, close, [Symbol.asyncDispose]: close };
 }
 
 /** Joins chunks into complete messages. */

@@ -118,7 +118,7 @@ test('doctor stops at once on SIGTERM while the database does not respond, says 
   const cli = commandLine();
   await makeStocked(cli);
   const held = jest.fn();
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+  await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command) => {
       // the driver's own checks are answered, or it would give up by itself
       if (command?.listIndexes !== quotes.name) return reply;
@@ -126,22 +126,18 @@ test('doctor stops at once on SIGTERM while the database does not respond, says 
       return undefined;
     },
   });
-  try {
-    const child = commandLine({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: cli.controlDatabase }).start(['doctor']);
-    const end = finished(child);
-    // a process takes seconds to get there on a busy machine
-    for (let tries = 0; held.mock.calls.length === 0 && tries < 600; tries += 1) await sleep(100);
-    expect(held).toHaveBeenCalled();
-    const asked = performance.now();
-    child.kill('SIGTERM');
-    const { code, stderr } = await end;
-    expect(code).toBe(130);
-    expect(stderr).toContain('error: interrupted; indexes made so far stay, run the same command again to continue');
-    // the command would wait for its answer for 30 s
-    expect(performance.now() - asked).toBeLessThan(20_000);
-  } finally {
-    await proxy.close();
-  }
+  const child = commandLine({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: cli.controlDatabase }).start(['doctor']);
+  const end = finished(child);
+  // a process takes seconds to get there on a busy machine
+  for (let tries = 0; held.mock.calls.length === 0 && tries < 600; tries += 1) await sleep(100);
+  expect(held).toHaveBeenCalled();
+  const asked = performance.now();
+  child.kill('SIGTERM');
+  const { code, stderr } = await end;
+  expect(code).toBe(130);
+  expect(stderr).toContain('error: interrupted; indexes made so far stay, run the same command again to continue');
+  // the command would wait for its answer for 30 s
+  expect(performance.now() - asked).toBeLessThan(20_000);
 });
 
 async function withDatabase<T>(organisationId: string, work: (database: mongo.Db) => Promise<T>): Promise<T> {
@@ -149,12 +145,8 @@ async function withDatabase<T>(organisationId: string, work: (database: mongo.Db
 }
 
 async function withServer<T>(work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {
-  const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
+  await using client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
+  return await work(client);
 }
 
 async function dropIndex(organisationId: string, collection: string, index: string): Promise<void> {

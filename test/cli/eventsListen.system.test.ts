@@ -2,21 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import type { Json } from '../support/client';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, served } from '../support/gateway';
 import { commandLine } from './commandLine';
 import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
-import { eventRow, eventScene, type EventScene, followed, type Followed } from './following';
+import { eventRow, eventScene, type EventScene } from '../support/eventScene';
+import { followed, type Followed } from './following';
 
 /* `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. */
 
 const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
-let gateway: TestGateway;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const bare = driver();
 afterEach(stopReceivers);
 
 function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Receiver, 'url'>, ...args: string[]): Followed {
@@ -29,7 +26,7 @@ const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding 
 const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
 
 test('each event is posted once, in order, exactly as in the feed, signed with the secret that was printed', async () => {
-  const [scene, site] = [await eventScene(gateway), await startReceiver()];
+  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   await scene.rows.insertOne(eventRow(0));
   const command = listen(scene, site);
   const [, secret = ''] = await command.says(/The secret to verify them with: (whsec_\S+)/);
@@ -50,7 +47,7 @@ test('each event is posted once, in order, exactly as in the feed, signed with t
 });
 
 test('--secret, --types, --after and --json', async () => {
-  const [scene, site] = [await eventScene(gateway), await startReceiver()];
+  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2, 'order.deleted')]);
   const args = ['--secret', SECRET, '--types', 'order.created,order.deleted', '--json'];
   const first = listen(scene, site, ...args, '--after', 'beginning');
@@ -73,7 +70,7 @@ test('--secret, --types, --after and --json', async () => {
 });
 
 test('while nothing listens the event waits, and is then delivered with all later ones in order', async () => {
-  const [scene, site] = [await eventScene(gateway), await startReceiver()];
+  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   const command = listen(scene, site);
   await ready(command);
   await site.stop();
@@ -92,7 +89,7 @@ test('while nothing listens the event waits, and is then delivered with all late
 });
 
 test('a refused event is sent 4 times with new signatures, then skipped and reported', async () => {
-  const [scene, site] = [await eventScene(gateway), await startReceiver()];
+  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   let refused: string | undefined;
   site.answer = ({ event }, response) => {
     refused ??= event.id as string;
@@ -114,7 +111,7 @@ test('a refused event is sent 4 times with new signatures, then skipped and repo
 });
 
 test("a receiver's Retry-After is honoured, redirects are not followed, and an endless response is not read", async () => {
-  const [scene, site, other] = [await eventScene(gateway), await startReceiver(), await startReceiver()];
+  const [scene, site, other] = [await eventScene(gateway, bare), await startReceiver(), await startReceiver()];
   const times: number[] = [];
   let written = 0;
   site.answer = (_request, response) => {
@@ -250,7 +247,7 @@ test('a key that is invalid, lacks the scope, or is revoked while running ends t
   const wrong = listen({ key: 'svc_live_wrong' }, site);
   expect(await wrong.end()).toBe(1);
   expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
-  const scene = await eventScene(gateway, { scopes: ['products:read'] });
+  const scene = await eventScene(gateway, bare, ['products:read']);
   const narrow = listen(scene, site, '--types', 'order.created');
   expect(await narrow.end()).toBe(1);
   expect(narrow.stderr()).toMatch(/403, insufficient_scope: .* scope orders:read\./);
@@ -266,7 +263,7 @@ test('a key that is invalid, lacks the scope, or is revoked while running ends t
 });
 
 test('an expired or malformed cursor ends the command with the reason', async () => {
-  const [scene, site] = [await eventScene(gateway), await startReceiver()];
+  const [scene, site] = [await eventScene(gateway, bare), await startReceiver()];
   const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
   await scene.rows.insertOne(old);
   const { body } = await scene.caller.get('/events', { limit: 1, after: 'now' });

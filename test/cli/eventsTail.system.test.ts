@@ -5,20 +5,18 @@ import { eventually } from '../http/eventually';
 import { openTunnel } from '../http/tunnel';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, served, startGateway } from '../support/gateway';
 import { commandLine, commandOf, finished, NOBODY } from './commandLine';
-import { eventRow, eventScene, type EventScene, followed, timeOfEvent } from './following';
+import { eventRow, eventScene, type EventScene } from '../support/eventScene';
+import { followed } from './following';
 
 const CONTROL_DATABASE = 'scopegate_test';
 const cli = commandLine({ CONTROL_DATABASE });
-let gateway: TestGateway;
+const gateway = served();
+const bare = driver();
 
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
-
-const tail = ({ id }: EventScene, ...args: string[]) => followed(cli, ['events', 'tail', '--org', id, ...args]);
+const tail = ({ organisation: { id } }: EventScene, ...args: string[]) =>
+  followed(cli, ['events', 'tail', '--org', id, ...args]);
 const parsed = (lines: readonly string[]): Json[] => lines.map((line): Json => JSON.parse(line));
 const objects = (lines: readonly string[]): string[] => parsed(lines).map(({ object }): string => object.id);
 const cursorIn = (text: string): string => /--after (\S+)/.exec(text)?.[1] ?? '';
@@ -53,7 +51,7 @@ test('changes are printed as they happen, one JSON object per line, exactly as i
 });
 
 test('the cursor printed on exit resumes without skipping or repeating an event', async () => {
-  const scene = await eventScene(gateway);
+  const scene = await eventScene(gateway, bare);
   await scene.rows.insertMany(many(0, 250));
   const first = tail(scene, '--after', 'beginning', '--json');
   const lines = await first.until(250);
@@ -68,7 +66,7 @@ test('the cursor printed on exit resumes without skipping or repeating an event'
 });
 
 test('--types filters events; --since starts at a time, and an API cursor resumes where it ends', async () => {
-  const scene = await eventScene(gateway);
+  const scene = await eventScene(gateway, bare);
   await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2), eventRow(3, 'quote.deleted')]);
   const { body } = await scene.caller.get('/events', { limit: 2 });
   const typesOf = async (count: number, ...args: string[]): Promise<string[]> => {
@@ -79,7 +77,7 @@ test('--types filters events; --since starts at a time, and an API cursor resume
   };
   const [picked, since, after, ago] = await Promise.all([
     typesOf(2, '--types', 'order.created,quote.deleted', '--after', 'beginning'),
-    typesOf(3, '--since', timeOfEvent(1)),
+    typesOf(3, '--since', eventRow(1).at.toISOString()),
     typesOf(2, '--after', body.next_cursor),
     typesOf(4, '--since', '1d'),
   ]);
@@ -90,33 +88,29 @@ test('--types filters events; --since starts at a time, and an API cursor resume
 });
 
 test('no event is lost or repeated when the database disconnects and recovers', async () => {
-  const scene = await eventScene(gateway);
-  const tunnel = await openTunnel();
-  try {
-    await scene.rows.insertMany(many(0, 3));
-    const command = followed(cli, ['events', 'tail', '--org', scene.id, '--after', 'beginning'], {
-      MONGODB_URI: tunnel.uri,
-    });
-    await command.until(3);
-    await tunnel.cut();
-    await scene.rows.insertMany(many(3, 150));
-    await command.says(/waiting for the database: /);
-    await tunnel.restore();
-    await command.says(/going on/);
-    await scene.rows.insertMany(many(153, 1));
-    const lines = await command.until(154);
-    expect(await command.end('SIGINT')).toBe(0);
-    expect(objects(lines)).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).toArray()));
-    expect(command.stderr()).not.toMatch(/^\s+at /m);
-  } finally {
-    await tunnel.cut();
-  }
+  const scene = await eventScene(gateway, bare);
+  await using tunnel = await openTunnel();
+  await scene.rows.insertMany(many(0, 3));
+  const command = followed(cli, ['events', 'tail', '--org', scene.organisation.id, '--after', 'beginning'], {
+    MONGODB_URI: tunnel.uri,
+  });
+  await command.until(3);
+  await tunnel.cut();
+  await scene.rows.insertMany(many(3, 150));
+  await command.says(/waiting for the database: /);
+  await tunnel.restore();
+  await command.says(/going on/);
+  await scene.rows.insertMany(many(153, 1));
+  const lines = await command.until(154);
+  expect(await command.end('SIGINT')).toBe(0);
+  expect(objects(lines)).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).toArray()));
+  expect(command.stderr()).not.toMatch(/^\s+at /m);
 }, 120_000);
 
 test('when the reader closes the pipe, the command ends without an error', async () => {
-  const scene = await eventScene(gateway);
+  const scene = await eventScene(gateway, bare);
   await scene.rows.insertMany(many(0, 5000));
-  const [node, ...words] = commandOf(['events', 'tail', '--org', scene.id, '--after', 'beginning']);
+  const [node, ...words] = commandOf(['events', 'tail', '--org', scene.organisation.id, '--after', 'beginning']);
   const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
   const { PATH = '', HOME = '' } = process.env;
   const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
@@ -129,35 +123,31 @@ test('when the reader closes the pipe, the command ends without an error', async
 });
 
 test('while its output is not read, it stops reading events', async () => {
-  const scene = await eventScene(gateway);
+  const scene = await eventScene(gateway, bare);
   const count = 10_000;
   await scene.rows.insertMany(many(0, count));
   let reads = 0;
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+  await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command) => {
       if (command?.find === 'events') reads += 1;
       return reply;
     },
   });
-  try {
-    const command = followed(cli, ['events', 'tail', '--org', scene.id, '--after', 'beginning'], {
-      MONGODB_URI: proxy.uri,
-    });
-    command.hold(true);
-    await eventually(() => reads > 0, 40_000);
-    // until nothing has been read for a while
-    for (let before = -1; before !== reads;) {
-      before = reads;
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-    }
-    // what fits into pipes and buffers
-    expect(reads).toBeLessThan(count / 100 / 2);
-    command.hold(false);
-    expect(new Set(objects(await command.until(count, 120_000))).size).toBe(count);
-    expect(await command.end('SIGINT')).toBe(0);
-  } finally {
-    await proxy.close();
+  const command = followed(cli, ['events', 'tail', '--org', scene.organisation.id, '--after', 'beginning'], {
+    MONGODB_URI: proxy.uri,
+  });
+  command.hold(true);
+  await eventually(() => reads > 0, 40_000);
+  // until nothing has been read for a while
+  for (let before = -1; before !== reads;) {
+    before = reads;
+    await new Promise((resolve) => setTimeout(resolve, 1500));
   }
+  // what fits into pipes and buffers
+  expect(reads).toBeLessThan(count / 100 / 2);
+  command.hold(false);
+  expect(new Set(objects(await command.until(count, 120_000))).size).toBe(count);
+  expect(await command.end('SIGINT')).toBe(0);
 }, 180_000);
 
 test('if no gateway records events, the command says so once', async () => {
@@ -179,10 +169,10 @@ test.each([
 });
 
 test('a cursor that is malformed or belongs to another organisation is rejected', async () => {
-  const [scene, other] = [await eventScene(gateway), await eventScene(gateway)];
+  const [scene, other] = [await eventScene(gateway, bare), await eventScene(gateway, bare)];
   const { body } = await other.caller.get('/events');
   for (const cursor of ['nonsense', body.next_cursor as string]) {
-    const said = await cli.failed(1, 'events', 'tail', '--org', scene.id, '--after', cursor);
+    const said = await cli.failed(1, 'events', 'tail', '--org', scene.organisation.id, '--after', cursor);
     expect(said).toContain('is not a cursor of this list');
   }
 });

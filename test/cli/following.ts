@@ -1,15 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import mongoose, { type mongo } from 'mongoose';
-import { databaseName } from '../../src/database/organisationData';
-import { type EventRow, events } from '../../src/events/collection';
-import { positionOf, timeDigits } from '../../src/events/position';
 import { eventually } from '../http/eventually';
-import { type Client, client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import type { TestGateway } from '../support/gateway';
 import type { CommandLine, Environment } from './commandLine';
 
-/* Commands that run until they are stopped, and events for them, written as a gateway's tail would. */
+/* Commands that run until they are stopped. */
 
 /** Time that a slow machine needs, in milliseconds. */
 const PATIENCE = 40_000;
@@ -31,9 +23,9 @@ export interface Followed {
 const running = new Set<Followed>();
 
 /** Ends what a failed test left running. */
-export async function endAll(): Promise<void> {
+afterEach(async () => {
   for (const command of running) await command.end('SIGKILL');
-}
+});
 
 export function followed(cli: CommandLine, args: string[], more: Environment = {}): Followed {
   const child = cli.start(args, more);
@@ -70,40 +62,3 @@ export function followed(cli: CommandLine, args: string[], more: Environment = {
   running.add(command);
   return command;
 }
-
-export interface EventScene {
-  readonly id: string;
-  readonly key: string;
-  readonly keyId: string;
-  readonly caller: Client;
-  readonly rows: mongo.Collection<EventRow>;
-}
-
-const SECOND = Math.floor(Date.now() / 1000) - 10_000;
-
-/** The nth event of an organisation, a second after the one before. */
-export function eventRow(n: number, type = 'product.updated', id: string = randomUUID()): EventRow {
-  const at = new Date((SECOND + n) * 1000);
-  const object = { type: type.split('.')[0]!, id };
-  const _id = positionOf(0, timeDigits({ t: SECOND + n, i: 1 }), 0);
-  return { _id, type, at, object, changes: ['name'], status: null };
-}
-
-/** The time of the nth event. */
-export const timeOfEvent = (n: number): string => eventRow(n).at.toISOString();
-
-/** An organisation of a gateway, with a key, and its stored events. */
-export async function eventScene(gateway: TestGateway, input: Parameters<typeof makeKey>[2] = {}): Promise<EventScene> {
-  const organisation = await makeOrganisation(gateway);
-  const { key, id: keyId } = await makeKey(gateway, organisation, input);
-  await gateway.databases.organisationData(organisation).prepare([events]);
-  const rows = bare!.db(databaseName(organisation.id)).collection<EventRow>(events.name);
-  return { id: organisation.id, key, keyId, caller: client(gateway, key), rows };
-}
-
-let bare: mongo.MongoClient | undefined;
-beforeAll(async () => {
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
-});
-afterEach(endAll);
-afterAll(() => bare?.close());

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,21 +37,16 @@ const SIGNAL_DELIVERED = 1000;
 
 /** Runs a command and sends Ctrl-C after the database has inserted products and before the reply, inside the transaction. */
 async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
-  let child: ChildProcess | undefined;
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
+  await using proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
     onReply: async (reply, command) => {
-      if (command?.insert === 'products' && !child?.killed) {
-        child?.kill('SIGINT');
+      if (command?.insert === 'products' && !child.killed) {
+        child.kill('SIGINT');
         // a busy machine delivers the signal after milliseconds in which batches would complete
         await sleep(SIGNAL_DELIVERED);
       }
       return reply;
     },
   });
-  try {
-    child = cli.start(args, { MONGODB_URI: proxy.uri });
-    return await finished(child);
-  } finally {
-    await proxy.close();
-  }
+  const child = cli.start(args, { MONGODB_URI: proxy.uri });
+  return await finished(child);
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { type OwnDatabase, startDatabase } from '../operation/database';
+import { late } from '../support/gateway';
 import type { KillOptions } from '../support/kills';
 import { type CommandLine, commandLine, type Finished, NORTHWIND } from './commandLine';
 
@@ -13,16 +14,13 @@ export interface Organisation {
   readonly name: string;
 }
 
-export type MoveScene = Awaited<ReturnType<typeof makeScene>>;
+type MoveScene = Awaited<ReturnType<typeof makeScene>>;
 
 /** Starts the second cluster for the tests of a file. */
-export function moveScene(): () => MoveScene {
-  let scene: MoveScene | undefined;
-  beforeAll(async () => {
-    scene = await makeScene();
-  });
-  afterAll(() => scene?.close());
-  return () => scene!;
+export function moveScene(): MoveScene {
+  const scene = late(makeScene);
+  afterAll(() => scene.close());
+  return scene;
 }
 
 async function makeScene() {

@@ -70,23 +70,19 @@ test('the import is identical byte for byte, and its keys work, except the revok
   expect(files.keys).toEqual({ read: 2, created: 2, updated: 0, unchanged: 0, failed: 0 });
   expect(await there.json('org', 'show', id)).toMatchObject({ name: 'Äcme "Ltd"', plan: 'enterprise' });
   expect(await exportOf(there, id)).toEqual(await filesOf(folder));
-  const gateway = await startGateway({ ...there.environment });
-  try {
-    const caller = client(gateway, key.key);
-    expect((await caller.get('/me')).body).toMatchObject({
-      organisation: { id, plan: 'enterprise' },
-      key: { id: key.id },
-    });
-    expect((await caller.get('/products', { limit: 1 })).body.data).toHaveLength(1);
-    expect((await caller.get('/quotes')).status).toBe(403);
-    // restoring does not undo later revocations
-    await there.json('key', 'revoke', key.id);
-    const again = await there.json<{ files: Record<string, object> }>(...args);
-    expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
-    expect((await caller.get('/me')).status).toBe(401);
-  } finally {
-    await gateway.stop();
-  }
+  await using gateway = await startGateway({ ...there.environment });
+  const caller = client(gateway, key.key);
+  expect((await caller.get('/me')).body).toMatchObject({
+    organisation: { id, plan: 'enterprise' },
+    key: { id: key.id },
+  });
+  expect((await caller.get('/products', { limit: 1 })).body.data).toHaveLength(1);
+  expect((await caller.get('/quotes')).status).toBe(403);
+  // restoring does not undo later revocations
+  await there.json('key', 'revoke', key.id);
+  const again = await there.json<{ files: Record<string, object> }>(...args);
+  expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
+  expect((await caller.get('/me')).status).toBe(401);
 }, 120_000);
 
 test('keys with another pepper or prefix, of another organisation, or without a file are rejected', async () => {

@@ -67,11 +67,7 @@ test('their totals are by month', async () => {
 test('one is changed if it is as it was read, by one of two writers, and once however often that is sent', async () => {
   const path = `/invoices/${ROW.id}`;
   const tag = async (): Promise<string> => (await caller.get(path)).headers.get('etag')!;
-  const patch = (body: object, headers: Record<string, string> = {}, at = path) =>
-    caller.send('PATCH', at, {
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', ...headers },
-    });
+  const patch = (body: object, headers: Record<string, string> = {}, at = path) => caller.patch(at, body, headers);
   const first = await tag();
   const paid = await patch({ status: 'paid' }, { 'if-match': first });
   expect(paid).toMatchObject({ status: 200, body: { ...ROW, status: 'paid', updated_at: expect.any(String) } });

@@ -201,7 +201,7 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     const { phone } = one.contacts[0];
     await writeFile(file('changes.ndjson'), ndjson([change(one, phone, '1'), change(gone, 'what it never was', '2')]));
     const contacts = [customers[0].contacts[0], { ...second, role: 'Kept' }];
-    meet('before', /PATCH/, () => caller.send('PATCH', `/customers/${one.id}`, patch({ contacts })));
+    meet('before', /PATCH/, () => caller.patch(`/customers/${one.id}`, { contacts }));
     // the first is refused with 412
     meet('after', /PATCH/, () => Promise.resolve());
     await killed('after', /PATCH/, key, 'customers');
@@ -227,7 +227,7 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     expect(told.said).toMatch(/refused: the customer was erased\n.*refused: There is no such customer/s);
     await inStep();
     expect(JSON.stringify(await copy('customers'))).not.toContain(other.name);
-    await caller.send('PATCH', `/customers/${one.id}`, patch({ phone: '5' }));
+    await caller.patch(`/customers/${one.id}`, { phone: '5' });
     await eventually(async () => {
       const { body: feed } = await caller.get('/events', { object_id: one.id });
       return feed.data.filter(({ changes }: Json) => changes.includes('phone')).length > 0;
@@ -263,7 +263,7 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     await killed('after', /POST .*requests$/, key, 'helpdesk');
     await writeFile(file('inbox.ndjson'), ndjson([huge, { ...eve, email: 'eve at example.com' }, stray, ...inbox]));
     // the address belongs to nobody when the program starts again
-    await caller.send('PATCH', `/customers/${customers[0]!.id}`, patch({ contacts: [] }));
+    await caller.patch(`/customers/${customers[0]!.id}`, { contacts: [] });
     await killed('after', /POST .*messages/, key, 'helpdesk');
     await killed('after', /PATCH/, key, 'helpdesk');
     await ended(key, 'helpdesk');
@@ -385,8 +385,6 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     );
   });
 });
-
-const patch = (body: object) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });
 
 /** The records of a CSV file (RFC 4180). */
 function records(text: string): string[][] {

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { type CommandLine, type Environment, finished } from '../cli/commandLine';
 
@@ -37,8 +36,7 @@ export async function killedAt(
   { isInside = false, server = DEFAULT, signal = 'SIGKILL' }: KillOptions = {},
 ): Promise<Killed | undefined> {
   let [seen, at] = [0, undefined as string | undefined];
-  let child: ChildProcess | undefined;
-  const proxy = await openDatabaseProxy(server.uri, {
+  await using proxy = await openDatabaseProxy(server.uri, {
     onReply: (reply, command) => {
       const [name = '', target] = Object.entries(command ?? {})[0] ?? [];
       // an uncommitted transaction changes nothing
@@ -47,17 +45,13 @@ export async function killedAt(
       seen += 1;
       if (seen < nth) return reply;
       // once: a second Ctrl-C would end the command before it has undone its changes
-      if (at === undefined) child?.kill(signal);
+      if (at === undefined) child.kill(signal);
       at ??= `${name} ${String(target)}`;
       // a process that continues must get its reply
       return signal === 'SIGKILL' ? undefined : reply;
     },
   });
-  try {
-    child = cli.start(args, server.through(proxy.uri));
-    const { code, stderr } = await finished(child);
-    return at === undefined ? undefined : { at, code, stderr };
-  } finally {
-    await proxy.close();
-  }
+  const child = cli.start(args, server.through(proxy.uri));
+  const { code, stderr } = await finished(child);
+  return at === undefined ? undefined : { at, code, stderr };
 }

@@ -54,30 +54,6 @@ test('a failed event is parked with later ones of its object, in order; other ob
   await eventually(async () => (await one.endpoint()).waiting === 0);
 });
 
-test('many events of few objects arrive in order per object, despite random failures', async () => {
-  const one = await scene();
-  let count = 0;
-  one.receiver.answer = () => ((count += 1) % 7 === 3 ? 503 : 200);
-  const quotes = await one.write(6);
-  for (let turn = 0; turn < 10; turn += 1) await Promise.all(quotes.map((quote) => one.change(quote)));
-  await eventually(async () => {
-    if ((await one.rows('delivered')).length === 66) return true;
-    await one.hurry();
-    return undefined;
-  }, 60_000);
-  const order = (await feedOf(one)).map(({ id }) => id);
-  const accepted = new Map((await one.rows('delivered')).map((row) => [row.event_id, row]));
-  expect(accepted.size).toBe(66);
-  for (const quote of quotes) {
-    const arrived = one.receiver.arrived.filter(({ event }) => event.object.id === quote).map(({ id }) => id);
-    // without repeats, exactly the order of the feed
-    expect([...new Set(arrived)]).toEqual(order.filter((id) => arrived.includes(id)));
-    const places = arrived.map((id) => order.indexOf(id));
-    expect(places).toEqual([...places].sort((a, b) => a - b));
-  }
-  expect((await one.endpoint()).state).toBe('enabled');
-}, 120_000);
-
 test('ten failures of different objects put an endpoint into the failing state: its position stays, the oldest event is the probe, and one success resumes all', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;

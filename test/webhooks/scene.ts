@@ -24,7 +24,7 @@ interface Row {
   readonly updated_at: Date;
 }
 
-export interface World {
+export interface World extends AsyncDisposable {
   readonly gateway: TestGateway;
   readonly environment: Record<string, string>;
   readonly bare: mongo.MongoClient;
@@ -41,17 +41,13 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
   const bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, {
     writeConcern: { w: 'majority' },
   });
-  return {
-    gateway,
-    environment,
-    bare,
-    endpoints: bare.db(CONTROL_DATABASE).collection<EndpointRow>('webhook_endpoints'),
-    async stop() {
-      await gateway.stop();
-      await bare.db(CONTROL_DATABASE).dropDatabase();
-      await bare.close();
-    },
+  const stop = async (): Promise<void> => {
+    await gateway.stop();
+    await bare.db(CONTROL_DATABASE).dropDatabase();
+    await bare.close();
   };
+  const endpoints = bare.db(CONTROL_DATABASE).collection<EndpointRow>('webhook_endpoints');
+  return { gateway, environment, bare, endpoints, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Stores events as the tail does, of one object or of many, and tells no endpoint. */

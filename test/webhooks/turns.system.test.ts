@@ -70,25 +70,21 @@ test('an endpoint created while its organisation is known to have none misses no
 });
 
 test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is logged; with the right one everything is", async () => {
-  const own = await openWorld({ EVENTS: 'off' });
+  await using own = await openWorld({ EVENTS: 'off' });
   const recording = { ...own.environment, EVENTS: 'on' };
-  try {
-    const one = await scene({}, own);
-    await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
-    const other = { ...recording, WEBHOOK_SECRET: 'another master secret of webhooks, for tests' };
-    await withGateway(other, async ({ logs }) => {
-      await one.write(2);
-      await eventually(() => logs.some(({ msg }) => String(msg).startsWith('webhooks are not sent')), SOON);
-      await eventually(async () => (await one.row()).wakes > 0 && (await one.endpoint()).lag_seconds > 0, SOON);
-    });
-    expect(one.receiver.arrived).toEqual([]);
-    await withGateway(recording, async () => {
-      await delivered(one, 2);
-    });
-    expect(idsOf(one)).toHaveLength(2);
-  } finally {
-    await own.stop();
-  }
+  const one = await scene({}, own);
+  await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
+  const other = { ...recording, WEBHOOK_SECRET: 'another master secret of webhooks, for tests' };
+  await withGateway(other, async ({ logs }) => {
+    await one.write(2);
+    await eventually(() => logs.some(({ msg }) => String(msg).startsWith('webhooks are not sent')), SOON);
+    await eventually(async () => (await one.row()).wakes > 0 && (await one.endpoint()).lag_seconds > 0, SOON);
+  });
+  expect(one.receiver.arrived).toEqual([]);
+  await withGateway(recording, async () => {
+    await delivered(one, 2);
+  });
+  expect(idsOf(one)).toHaveLength(2);
 }, 60_000);
 
 test.each([

@@ -129,12 +129,8 @@ export async function acme(cli: CommandLine, place: Place, { isStocked = true } 
 }
 
 export async function onServer<T>({ uri }: OwnDatabase, work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {
-  const client = await mongo.MongoClient.connect(uri);
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
+  await using client = await mongo.MongoClient.connect(uri);
+  return await work(client);
 }
 
 /** Drops a server's organisations that belong to the control databases of other states. */
