@@ -38,14 +38,15 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
   printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
 }
 
-/** Lets writes of an erased customer through again. Its data come back with the next of them. */
+/** Lets writes of an erased customer through again. Each member comes back when it is next sent. */
 export async function readmitCustomerCommand(ref: string, { org, json }: OrgOption): Promise<void> {
-  const id = await withStore(async (store) => {
+  const readmitted = await withStore(async (store) => {
     const data = await store.databases.open(await requireOrganisation(store, org));
     const rows = data.collection(customers);
-    const customer = await rows.findOne({ external_ref: comparable(ref) });
+    const customer =
+      (await rows.findOne({ external_ref: comparable(ref) })) ?? (await rows.findOne({ _id: ref.toLowerCase() }));
     if (!customer)
-      throw new CommandFailure(`there is no customer with the external_ref ${ref}; see GET /api/v1/customers`);
+      throw new CommandFailure(`there is no customer with the external_ref or id ${ref}; see GET /api/v1/customers`);
     const { _id } = customer;
     if (!customer.erased_at) throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
     await stampedWrite(
@@ -60,9 +61,9 @@ export async function readmitCustomerCommand(ref: string, { org, json }: OrgOpti
       { writes: [customers] },
     );
     await store.control.record('customer.readmitted', org, { customer_id: _id });
-    return _id;
+    return { id: _id, external_ref: customer.external_ref };
   });
-  printResult(json, { id, external_ref: ref }, `Customer ${ref} (id ${id}) can be written again.`);
+  printResult(json, readmitted, `Customer ${ref} (id ${readmitted.id}) can be written again.`);
 }
 
 interface EraseOptions extends JsonOption, Confirmed {

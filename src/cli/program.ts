@@ -110,8 +110,8 @@ function addCustomer(program: ExplainedCommand): void {
     )
     .run(async () => (await import('./erase.js')).eraseCustomerCommand);
   customer
-    .subcommand('readmit', 'let an erased customer be written again; its data come back with the next write')
-    .argument('<ref>', 'external_ref of the customer')
+    .subcommand('readmit', 'let an erased customer be written again; each member stays erased until it is next sent')
+    .argument('<ref>', 'external_ref or id of the customer')
     .org()
     .json('{id, external_ref}')
     .examples([`scopegate customer readmit ALFKI --org ${ORG_ID}`])

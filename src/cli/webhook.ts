@@ -170,7 +170,7 @@ async function list({ org, json }: OrgOption): Promise<void> {
     {
       ID: ({ id }) => id,
       STATE: stateOf,
-      WAITING: ({ waiting }) => String(waiting),
+      RETRYING: ({ waiting }) => String(waiting),
       BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
       'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
       TYPES: typesOf,

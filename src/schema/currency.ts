@@ -9,14 +9,20 @@ import { accepts } from './scalars';
 const NOT_LISTED_YET: readonly string[] = ['VED', 'XAD'];
 const WITHDRAWN: readonly string[] = ['ANG', 'BGN', 'CUC', 'HRK', 'SLL', 'ZWL'];
 
+/** Precious metals, units of account and codes for tests: ISO 4217 has no minor unit for them, so that no amount can be written. */
+const WITHOUT_MINOR_UNIT: readonly string[] = 'XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX'.split(' ');
+
 const CODE = /^[A-Z]{3}$/;
 /** Knows every code that was ever in use, including the German mark. Made when first needed, as that takes 25 ms. */
 let names: Intl.DisplayNames | undefined;
 
-/** Whether a code is in use, as required of the currency of a price. */
+/** Whether a code is in use and has a minor unit, as required of the currency of a price. */
 export function isCurrency(code: string): boolean {
   return (
-    CODE.test(code) && !WITHDRAWN.includes(code) && (NOT_LISTED_YET.includes(code) || accepts(GraphQLCurrency, code))
+    CODE.test(code) &&
+    !WITHDRAWN.includes(code) &&
+    !WITHOUT_MINOR_UNIT.includes(code) &&
+    (NOT_LISTED_YET.includes(code) || accepts(GraphQLCurrency, code))
   );
 }
 

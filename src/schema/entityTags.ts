@@ -72,3 +72,10 @@ export function matcherOf(ifMatch: string | null | undefined): (tag: string) => 
   const tags = new Set<string>(named.match(TAG));
   return (tag) => tags.has(tag);
 }
+
+/** Why no version that If-Match names is the present one. */
+export function staleDetail(ifMatch: string | null | undefined): string {
+  return ifMatch?.includes('W/"') === true
+    ? 'A weak ETag never matches If-Match. A proxy on the way made it weak: send it without W/.'
+    : 'The object has changed since the version in If-Match.';
+}

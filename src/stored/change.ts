@@ -6,7 +6,7 @@ import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import type { OrganisationData } from '../database/organisationData';
 import type { RequestContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
-import { matcherOf, tagOf } from '../schema/entityTags';
+import { matcherOf, staleDetail, tagOf } from '../schema/entityTags';
 import { referenceTo } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
@@ -60,9 +60,12 @@ export async function changeObject<T extends Row>(
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
         if (namesVersion && !matches(tagOf(schema, type, before)))
-          throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
+          throw new AppError('precondition_failed', staleDetail(ifMatch));
         const erased = erasedFault(before, '');
-        if (erased) throw validationFailed([erased]);
+        if (erased) {
+          const detail = `This ${nameOf(resource)} was erased; only the operator can readmit it.`;
+          throw new AppError('validation_failed', detail, { errors: [erased] });
+        }
         const changed = { ...before, ...merge(before, given, principal.organisation) };
         if (isSameRow(before, changed)) return before;
         const { updated_at: last } = before as { updated_at?: Date };

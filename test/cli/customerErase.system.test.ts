@@ -148,12 +148,16 @@ test('an erased customer is written by nobody until it is readmitted, which is a
   const path = `/customers/${customer.id}`;
   expect(await caller.patch(path, { name: 'Back' })).toMatchObject({
     status: 422,
-    body: { errors: [{ pointer: '', code: 'erased' }] },
+    body: {
+      detail: 'This customer was erased; only the operator can readmit it.',
+      errors: [{ pointer: '', code: 'erased' }],
+    },
   });
   const opened = await caller.post('/requests', { text: 'Hello', customer_id: customer.id });
   expect(opened.body.errors).toMatchObject([{ pointer: '/customer_id', code: 'erased' }]);
   const ref = String(known.external_ref);
-  const args = ['customer', 'readmit', ref, '--org', organisation.id] as const;
+  // by either of its names
+  const args = ['customer', 'readmit', customer.id, '--org', organisation.id] as const;
   expect(await cli.json(...args)).toEqual({ id: customer.id, external_ref: ref });
   expect(await cli.failed(1, ...args)).toContain('was not erased');
   expect(await upsert()).toEqual([]);

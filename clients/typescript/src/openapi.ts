@@ -1503,7 +1503,7 @@ export interface components {
             category?: string | null;
             /** @description Unit of measure. 1 to 20 characters. Null, or omitting it for a new product, sets `each`. */
             uom?: string | null;
-            /** @description Currency of the price: an ISO 4217 code in use, in upper case. Null, or omitting it for a new product, sets the organisation's currency. */
+            /** @description Currency of the price: an ISO 4217 code in use that has a minor unit, in upper case. Null, or omitting it for a new product, sets the organisation's currency. */
             currency?: string | null;
             /**
              * Format: int64
@@ -1696,7 +1696,7 @@ export interface components {
             uom?: string | null;
             /**
              * Format: currency
-             * @description Currency of the price: an ISO 4217 code in use, in upper case. Null sets the organisation's currency.
+             * @description Currency of the price: an ISO 4217 code in use that has a minor unit, in upper case. Null sets the organisation's currency.
              */
             currency?: string | null;
             /**

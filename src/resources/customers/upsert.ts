@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Fault } from '../../errors';
 import { choose, chooseAll, type Given, upsertResolvers } from '../../stored/upsert';
 import { type AddressInput, type Contact, type Customer, customers, toAddress } from './customers';
 
@@ -22,10 +23,19 @@ interface CustomerUpsert extends Given<typeof CLEARED> {
 export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   collection: customers,
   rules: ({ contacts }) => {
-    const primary = (contacts ?? []).flatMap((contact, index) => (contact.primary === true ? [index] : []));
-    return primary.slice(1).map((index) => {
-      const pointer = `/contacts/${String(index)}/primary`;
-      return { pointer, code: 'duplicate', detail: 'must be true for one contact only' };
+    const ids = new Set<string>();
+    let hasPrimary = false;
+    return (contacts ?? []).flatMap(({ id, primary }, index) => {
+      const errors: Fault[] = [];
+      const duplicate = (member: string, detail: string): void => {
+        errors.push({ pointer: `/contacts/${String(index)}/${member}`, code: 'duplicate', detail });
+      };
+      if (primary === true && hasPrimary) duplicate('primary', 'must be true for one contact only');
+      hasPrimary ||= primary === true;
+      const key = id?.toLowerCase();
+      if (key !== undefined && ids.has(key)) duplicate('id', 'is that of an earlier contact');
+      if (key !== undefined) ids.add(key);
+      return errors;
     });
   },
   merge: (existing, input) => {

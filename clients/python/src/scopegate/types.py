@@ -792,7 +792,7 @@ class ProductUpsert(TypedDict):
     uom: NotRequired[str | None]
     """Unit of measure. 1 to 20 characters. Null, or omitting it for a new product, sets `each`."""
     currency: NotRequired[str | None]
-    """Currency of the price: an ISO 4217 code in use, in upper case. Null, or omitting it for a new product, sets the organisation's currency."""
+    """Currency of the price: an ISO 4217 code in use that has a minor unit, in upper case. Null, or omitting it for a new product, sets the organisation's currency."""
     unit_price_minor: NotRequired[int | None]
     """Unit price in minor units, at least 0; null clears it."""
     vat_exempt: NotRequired[bool | None]
@@ -959,7 +959,7 @@ class PatchProductsIdBody(TypedDict):
     uom: NotRequired[str | None]
     """Unit of measure. 1 to 20 characters. Null sets `each`."""
     currency: NotRequired[str | None]
-    """Currency of the price: an ISO 4217 code in use, in upper case. Null sets the organisation's currency."""
+    """Currency of the price: an ISO 4217 code in use that has a minor unit, in upper case. Null sets the organisation's currency."""
     unit_price_minor: NotRequired[int | None]
     """Unit price in minor units, at least 0; null clears it."""
     vat_exempt: NotRequired[bool | None]
