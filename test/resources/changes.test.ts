@@ -279,7 +279,7 @@ test('a contact keeps its id when its name changes, whoever else is named so', a
     status: 422,
     body: { errors: [{ pointer: '/contacts/1/primary', code: 'duplicate' }] },
   });
-  const same = await patchAt(path, {
+  const same = await caller.patch(path, {
     contacts: [
       { id: bob!.id, name: 'A' },
       { id: bob!.id.toUpperCase(), name: 'B' },
