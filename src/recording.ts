@@ -63,7 +63,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 
   /** Counts a request of a key for the usage of its key and organisation, and adds it to the request log. */
   function record(exchange: Exchange, face: Face, ms: number, status: number): void {
-    const { principal, refusal, operation, code } = exchange.log;
+    const { principal, refusal, operation, code, missingScope } = exchange.log;
     const isKey = principal?.kind === 'key';
     const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
     if (!owner) return;
@@ -87,6 +87,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       path: redactPath(exchange.path).slice(0, PATH_LENGTH),
       ms: Math.round(ms * 10) / 10,
       address: exchange.address,
+      missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
     }));
   }

@@ -10,6 +10,7 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
+  type OperationTypeNode,
   parse,
   type SelectionSetNode,
   specifiedRules,
@@ -44,7 +45,20 @@ function bare(type: GraphQLOutputType, selection: SelectionSetNode | undefined):
   return isObjectType(named) && selection ? objectType(named, selection) : leaf(named.name);
 }
 
-function objectType(type: GraphQLObjectType, { selections }: SelectionSetNode): string {
+/** What was selected so far of each type: the name of its interface by its text. */
+const selected = new Map<string, string>();
+
+/** The interface of what is selected of a type; root types have none. */
+function objectType(type: GraphQLObjectType, selection: SelectionSetNode): string {
+  const text = membersOf(type, selection);
+  if (schema.getRootType('query' as OperationTypeNode) === type) return text;
+  if (schema.getRootType('mutation' as OperationTypeNode) === type) return text;
+  const same = [...selected.values()].filter((name) => name.replace(/\d+$/, '') === type.name).length;
+  if (!selected.has(text)) selected.set(text, same === 0 ? type.name : `${type.name}${String(same + 1)}`);
+  return selected.get(text) ?? text;
+}
+
+function membersOf(type: GraphQLObjectType, { selections }: SelectionSetNode): string {
   const fields = selections.filter((one): one is FieldNode => one.kind === Kind.FIELD);
   const members = fields.map(({ name, alias, selectionSet }) => {
     const field = type.getFields()[name.value];
@@ -78,7 +92,8 @@ function callType(name: string, text: string): string {
 
 async function main(): Promise<void> {
   const members = Object.entries(DOCUMENTS).map(([name, text]) => callType(name, text));
-  const text = `/* Written by npm run openapi, from documents.ts and the SDL. */\n\nexport interface Calls {\n${members.join('\n')}\n}\n`;
+  const types = [...selected].map(([text, name]) => `interface ${name} ${text}\n`);
+  const text = `/* Written by npm run openapi, from documents.ts and the SDL. */\n\n${types.join('\n')}\nexport interface Calls {\n${members.join('\n')}\n}\n`;
   const formatted = await format(text, { ...(await resolveConfig(FILE)), parser: 'typescript' });
   if (process.argv[2] !== '--check') writeFileSync(FILE, formatted);
   else if (readFileSync(FILE, 'utf8') !== formatted) throw new Error(`${FILE} is out of date: run npm run openapi`);

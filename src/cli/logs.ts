@@ -40,7 +40,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .json(
-      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, ms, address, similar}',
+      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, missing_scope, ms, address, similar}',
     )
     .examples([
       `scopegate logs --org ${ORG_ID} --failed --since 1d`,
@@ -68,8 +68,8 @@ async function logs(options: LogsOptions): Promise<void> {
       REQUEST: ({ method, path }) => `${method} ${path}`,
       OPERATION: ({ operation }) => operationShown(operation),
       STATUS: ({ status }) => String(status),
-      CODE: ({ code, reason, similar }) =>
-        `${code ?? ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
+      CODE: ({ code, reason, missing_scope: missing, similar }) =>
+        `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
       MS: ({ ms }) => String(ms),
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,
@@ -90,10 +90,8 @@ async function find(store: Store, { org, key, requestId, since, limit, json: _, 
   if (key !== undefined && (await store.control.apiKeys.find(key))?.organisation.id !== org) {
     throw notFound('key', key, `see scopegate key list --org ${org}`);
   }
-  const query = { organisationId: org, key_id: key, request_id: requestId, ...filters };
-  const rows = await store.control.requests.list(query, limit + 1);
-  // the newest come first, so these are the newest since then
-  return since ? rows.filter(({ at }) => at >= since) : rows;
+  const query = { organisationId: org, key_id: key, request_id: requestId, since: since?.toISOString(), ...filters };
+  return store.control.requests.list(query, limit + 1);
 }
 
 /** Why nothing may match. */

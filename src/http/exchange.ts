@@ -48,6 +48,8 @@ interface ExchangeLog {
   operation?: string;
   code?: string;
   principal?: Caller;
+  /** The scope that its key lacks, or several of which one would do. */
+  missingScope?: string;
   /** Why it is not authenticated. */
   refusal?: Refusal;
   /** Why it, or one of its fields, is unavailable. */
@@ -165,6 +167,9 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     },
     onRefused: (refusal) => {
       exchange.log.refusal = refusal;
+    },
+    onMissingScope: (scope) => {
+      exchange.log.missingScope ??= scope;
     },
   };
 }

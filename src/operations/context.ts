@@ -68,6 +68,8 @@ export interface IncomingRequest {
   readonly onPrincipal: (principal: KeyPrincipal | OperatorPrincipal) => void;
   /** Called with the reason why there is no caller, for the log. */
   readonly onRefused?: (refusal: Refusal) => void;
+  /** Called with the scope that an operation lacks, or several of which one would do, for the request log. */
+  readonly onMissingScope?: (scope: string) => void;
   /** Runs an operation in a span of its own, if the request is traced. */
   readonly trace?: Trace | undefined;
   readonly hold?: Hold;
@@ -170,7 +172,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       get rate() {
         return rate;
       },
-      authorise: authoriserOf(principal),
+      authorise: authoriserOf(principal, request.onMissingScope),
       async charge(points) {
         rate = await take(points);
       },
@@ -194,13 +196,19 @@ export function contextFactory(options: ContextOptions): OpenContext {
   };
 }
 
-function authoriserOf({ scopes }: KeyPrincipal): RequestContext['authorise'] {
+function authoriserOf(
+  { scopes }: KeyPrincipal,
+  onMissing?: IncomingRequest['onMissingScope'],
+): RequestContext['authorise'] {
   return ({ scope, anyOf, role }) => {
     if (role !== undefined)
       throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
-    if (anyOf && !anyOf.some((one) => scopes.has(one)))
+    if (anyOf && !anyOf.some((one) => scopes.has(one))) {
+      onMissing?.(anyOf.join(' or '));
       throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
+    }
     if (scope === undefined || scopes.has(scope)) return;
+    onMissing?.(scope);
     throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
   };
 }

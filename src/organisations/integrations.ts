@@ -120,6 +120,9 @@ export function integrationsOf(
       withSums(await usage.read(organisationUsageId(organisationId), period)),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
       mapPage(await requests.page({ ...query, organisationId }), loggedRequest),
+    request_counts: async (query: Omit<RequestPageQuery, 'organisationId' | 'limit' | 'cursor'>) => ({
+      data: await requests.countByKey({ ...query, organisationId }),
+    }),
     members: () => sessions.members(home),
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),

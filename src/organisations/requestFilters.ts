@@ -13,6 +13,8 @@ export interface RequestFilters {
   readonly code?: string | null | undefined;
   readonly failed?: boolean | null | undefined;
   readonly request_id?: string | null | undefined;
+  /** ISO 8601. */
+  readonly since?: string | null | undefined;
 }
 
 /** The statuses that a status filter means, from the first up to before the second; undefined if it is none. */

@@ -1,9 +1,9 @@
-import { trusted } from 'mongoose';
+import mongoose, { trusted } from 'mongoose';
 import { UNKNOWN_ADDRESS } from '../auth/addresses';
 import { areDuplicateKeys } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
-import { invalidRequest } from '../errors';
+import { ERROR_CODES, invalidRequest } from '../errors';
 import type { ControlModels } from './models';
 import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
@@ -14,6 +14,22 @@ export const MOST_ROWS = 10_000;
 
 export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
+}
+
+/** Keys that requests are counted by. */
+const MOST_KEYS = 100;
+
+interface KeyRequests {
+  readonly key_id: string;
+  readonly requests: number;
+  readonly last_at: Date;
+  readonly missing_scopes: readonly string[];
+}
+interface Counted extends Pick<KeyRequests, 'last_at'> {
+  readonly _id: string;
+  readonly listed: number;
+  readonly similar: number;
+  readonly scopes: readonly (string | null)[];
 }
 
 export type RequestLog = ReturnType<typeof requestLog>;
@@ -58,6 +74,24 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         times: ['at'],
       });
     },
+    /** How often each key made the matching requests, those that are only counted included, most first. @throws AppError as page */
+    async countByKey({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
+      const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(given)) };
+      const $group = {
+        ...{ _id: '$key_id', listed: { $sum: 1 }, similar: { $sum: '$similar' } },
+        ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
+      };
+      const rows = await native
+        .aggregate<Counted>([{ $match: mongoose.sanitizeFilter(filter) as object }, { $group }])
+        .toArray();
+      return rows
+        .map(({ _id: key_id, listed, similar, last_at, scopes }) => ({
+          ...{ key_id, requests: listed + similar, last_at },
+          missing_scopes: scopes.filter((scope) => scope !== null).sort(),
+        }))
+        .sort((one, other) => other.requests - one.requests)
+        .slice(0, MOST_KEYS);
+    },
     /** When a key was last used from an address that could not be read, in the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_ROWS }];
@@ -79,16 +113,30 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
 const givenOf = (filters: RequestFilters): RequestFilters =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
-/** @throws AppError invalid_request for a status that is none */
-function conditionsOf({ status, key_id, ...others }: RequestFilters): Record<string, unknown> {
-  const [from, before] = typeof status === 'string' ? (statusesOf(status) ?? []) : [];
-  if (typeof status === 'string' && from === undefined) {
+/**
+ * Filters as conditions. The index of an organisation's failed requests by time serves those by code, the one of all its requests the others.
+ * @throws AppError invalid_request for a status that is none
+ */
+function conditionsOf({ status, key_id, since, ...others }: RequestFilters): Record<string, unknown> {
+  return {
+    ...others,
+    ...(typeof others.code === 'string' && { failed: true }),
+    ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
+    ...(typeof since === 'string' && { at: trusted({ $gte: new Date(since) }) }),
+    ...(typeof status === 'string' && ofStatus(status)),
+  };
+}
+
+/** Also those that GraphQL answers with 200, by the status of their code. */
+function ofStatus(status: string): Record<string, unknown> {
+  const [from, before] = statusesOf(status) ?? [];
+  if (from === undefined || before === undefined) {
     const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
     throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
   }
-  return {
-    ...others,
-    ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
-    ...(from !== undefined && { status: trusted({ $gte: from, $lt: before }) }),
-  };
+  const codes = Object.entries(ERROR_CODES).flatMap(([code, { status: own }]) =>
+    own >= from && own < before ? [code] : [],
+  );
+  const answered = { status: 200, code: trusted({ $in: codes }) };
+  return { $or: [{ status: trusted({ $gte: from, $lt: before }) }, answered] };
 }

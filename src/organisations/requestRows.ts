@@ -26,6 +26,8 @@ export interface RequestRow {
   readonly status: number;
   readonly code: string | null;
   readonly reason: KeyRefusal | null;
+  /** The scope that the key lacked, or several of which one would have done; undefined in older rows. */
+  readonly missing_scope?: string | null;
   readonly ms: number;
   /** Network address of the caller. */
   readonly address: string;

@@ -13,7 +13,8 @@ interface Id {
 /** The operations of the settings page: on keys, which {@link Integrations} has by their names, and on webhooks. */
 export const settingsResolvers = {
   Query: {
-    ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'request_log', 'members', 'audit_events'),
+    ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'members', 'audit_events'),
+    ...resolversOf('request_log', 'request_counts'),
     webhook_endpoints: ofWebhooks(async (own) => ({ data: await own.list() })),
     webhook_deliveries: ofWebhooks((own, args: DeliveryQuery) => own.deliveries(args)),
   },

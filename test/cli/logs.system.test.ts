@@ -39,7 +39,15 @@ describe('logs', () => {
     expect(JSON.parse(stdout)).toEqual([
       {
         ...{ id: expect.any(String), at: expect.any(String), request_id: 'mine', key_id: key.id, face: 'rest' },
-        ...{ method: 'GET', path: '/api/v1/quotes', operation: 'quotes', status: 200, code: null, reason: null },
+        ...{
+          method: 'GET',
+          path: '/api/v1/quotes',
+          operation: 'quotes',
+          status: 200,
+          code: null,
+          reason: null,
+          missing_scope: null,
+        },
         ...{ ms: expect.any(Number), address: '127.0.0.1', similar: 0 },
       },
     ]);

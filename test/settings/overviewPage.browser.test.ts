@@ -61,7 +61,7 @@ inBrowser('the overview and members of the settings page', () => {
     await overview(page).getByText('By error code').click();
     await on.named(page, 'quotes').waitFor();
     const code = page.getByRole('link', { name: 'not_found' });
-    expect(await code.getAttribute('href')).toBe('/errors/not_found');
+    expect(await code.getAttribute('href')).toBe('/settings/requests?code=not_found&since=24');
     await page.getByRole('radio', { name: '30 days' }).check();
     await chart(page, /the last 30 days: 6,200/);
     expect(search(page)).toBe('?period=last_30d');

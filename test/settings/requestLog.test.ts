@@ -57,7 +57,7 @@ describe('the request log', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{ operation: 'quotes', status: 200, code: null, reason: null, similar: 0 },
+      ...{ operation: 'quotes', status: 200, code: null, reason: null, missing_scope: null, similar: 0 },
       ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
     const text = JSON.stringify(data);
@@ -78,11 +78,43 @@ describe('the request log', () => {
     [{ failed: true, face: 'graphql' }, ['200 invalid_request']],
     [{ code: 'insufficient_scope' }, ['403 insufficient_scope']],
     [{ operation: 'quotes', face: 'mcp' }, ['200 null']],
+    // GraphQL answers it with 200
+    [{ status: '400' }, ['200 invalid_request']],
+    [{ since: '2020-01-01T00:00:00Z', status: '404' }, ['404 not_found']],
+    [{ since: '9020-01-01T00:00:00Z' }, []],
     [{ request_id: 'no such' }, []],
     // no filter
     [{ request_id: null, status: null, code: null, operation: 'quote' }, ['404 not_found']],
   ])('finds by %j', async (filter, expected) => {
     expect(await idsOf(filter)).toEqual(expected);
+  });
+
+  test('says which scope was missing, over each API, and counts such requests by key', async () => {
+    const { gateway, organisation, member } = office;
+    const bot = await makeKey(gateway, organisation, { name: 'bot', scopes: ['products:read'] });
+    const caller = client(gateway, bot.key);
+    await caller.graphql('{ orders { has_more } }');
+    await caller.mcp('tools/call', { name: 'quotes' });
+    await caller.get('/quotes', {}, { 'X-Request-Id': 'scopeless' });
+    await eventually(async () => (await logOf(member, { request_id: 'scopeless' })).data.length > 0);
+    const { data } = await logOf(member, { code: 'insufficient_scope' });
+    expect(data.map(({ face, key_id: key, missing_scope: scope }: Json) => [face, key, scope])).toEqual([
+      ['rest', bot.id, 'quotes:read'],
+      ['mcp', bot.id, 'quotes:read'],
+      ['graphql', bot.id, 'orders:read'],
+      ['rest', reader.id, 'orders:read'],
+    ]);
+    const counted = (variables: object): Promise<Json> =>
+      member.call('request_counts', { code: 'insufficient_scope', ...variables });
+    expect((await counted({})).data).toEqual([
+      {
+        ...{ key_id: bot.id, requests: 3, missing_scopes: ['orders:read', 'quotes:read'] },
+        last_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      },
+      expect.objectContaining({ key_id: reader.id, requests: 1, missing_scopes: ['orders:read'] }),
+    ]);
+    expect((await counted({ since: '9020-01-01T00:00:00Z' })).data).toEqual([]);
+    await gateway.databases.control.collection('request_log').deleteMany({ key_id: bot.id });
   });
 
   test.each([{ status: '999' }, { status: '4x' }, { status: 'abc' }, { status: '4xxx' }, { request_id: '' }])(

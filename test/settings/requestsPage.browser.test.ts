@@ -1,8 +1,9 @@
 import type { Locator, Page } from 'playwright-core';
 import { ERROR_CODES } from '../../src/errors';
+import { organisationUsageId } from '../../src/organisations/keyUsage';
 import { HOUR } from '../../src/units';
 import { eventually } from '../http/eventually';
-import { button, copied, expectFits, hasFocus, inBrowser, press, says } from '../support/browser';
+import { button, copied, expectAccessible, expectFits, hasFocus, inBrowser, press, says } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served } from '../support/gateway';
@@ -41,7 +42,7 @@ inBrowser('requests on the settings page', () => {
     await listed(page, ['orders']);
     expect(search(page)).toBe(`?request_id=${String(body.request_id)}`);
     expect(await rows(page).innerText()).toMatch(
-      /orders\s+web shop\s+REST\s+403\s+insufficient_scope\s+[\d.]+ ms\s+127\.0\.0\.1/,
+      /orders\s+web shop\s+REST\s+403\s+lacks orders:read\s+[\d.]+ ms\s+127\.0\.0\.1/,
     );
     await press(page, /^Details of orders at/);
     const details = on.dialog(page);
@@ -93,13 +94,17 @@ inBrowser('requests on the settings page', () => {
     for (const [label, name, value, expected] of [
       ['Result', 'result', 'failed', failed],
       ['Result', 'result', 'successful', ['quotes', 'orders']],
-      ['Status', 'status', '4xx', ['quote', 'orders', '/mcp']],
+      // GraphQL answers with 200 what its code says is a 400
+      ['Status', 'status', '4xx', ['quote', 'quotes me', 'orders', '/mcp']],
+      ['Period', 'since', '1', all.slice(0, 4)],
+      ['Key', 'key', bot.id, ['/mcp']],
+      ['Error code', 'code', 'not_found', ['shop', 'quote']],
       ['API', 'api', 'mcp', ['/mcp']],
       ['Operation', 'operation', 'quotes me', ['quotes me']],
       ['Request id', 'request_id', fine!.request_id, ['quotes']],
     ] as const) {
       const field = requests(page).getByRole('group', { name: 'Filter requests' }).getByLabel(label);
-      const isText = ['Operation', 'Request id'].includes(label);
+      const isText = ['Operation', 'Error code', 'Request id'].includes(label);
       const set = (text: string): Promise<unknown> => (isText ? field.fill(text) : field.selectOption(text));
       await set(value);
       await listed(page, expected);
@@ -143,6 +148,34 @@ inBrowser('requests on the settings page', () => {
     await older.press('Enter');
     await counted(found(page), 30);
     await hasFocus(button(rows(page).nth(20), /^Details of/));
+  });
+
+  test('a count of an error code leads to its requests, by key and with what each key lacks', async () => {
+    const of = await makeOrganisation(gateway);
+    const [shop, bot] = await Promise.all(['shop', 'bot'].map((name) => makeKey(gateway, of, { name })));
+    const lacks = (scope: string) => ({ status: 403, code: 'insufficient_scope', missing_scope: scope });
+    await someRequests(gateway, of, shop!.id, [lacks('orders:read'), {}]);
+    await someRequests(gateway, of, bot!.id, [lacks('quotes:read'), { ...lacks('products:read'), similar: 22 }]);
+    const details = new Map([['codes.insufficient_scope', 25]]);
+    const counts = { hour: new Date(), requests: 26, errors: 25, rate_limited: 0 };
+    await gateway.control.usage.add([{ ...counts, keyId: organisationUsageId(of.id), details }]);
+    const page = await visit({ of, on: 'Overview' });
+    await page.getByText('By error code').click();
+    await page.getByRole('link', { name: 'insufficient_scope' }).click();
+    await counted(found(page), 3 + 2);
+    expect(search(page)).toBe('?code=insufficient_scope&since=24');
+    const byKey = requests(page).getByRole('table', { name: 'insufficient_scope by key' });
+    expect(await byKey.locator('tbody tr').allInnerTexts()).toEqual([
+      expect.stringMatching(/^bot\s+24\s+products:read, quotes:read\s/),
+      expect.stringMatching(/^shop\s+1\s+orders:read\s/),
+    ]);
+    await expectAccessible(page);
+    await byKey.getByRole('link', { name: 'bot' }).click();
+    await on.heading(page, 'bot').waitFor();
+    await counted(found(page), 2);
+    await page.goBack();
+    await counted(byKey.locator('tbody tr'), 2);
+    expect(search(page)).toBe('?code=insufficient_scope&since=24');
   });
 
   test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {

@@ -1,8 +1,8 @@
 import { render } from 'preact';
-import { type Answer, call, newest, settings } from './api';
+import { type Answer, call, settings } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable } from './events';
-import { nameOf, noteNames, readNames } from './keyNames';
+import { KeyChoice, readChoice } from './keyNames';
 import { List } from './list';
 import { Button } from './parts';
 import { choose, chosen, placeOf } from './route';
@@ -16,9 +16,7 @@ const UUID = /^[0-9a-f-]{36}$/i;
 
 export function auditPage() {
   const place = placeOf('audit');
-  const { attempt } = newest();
   let filters: EventFilters = { action: null, key_id: null };
-  let keys: Answer<'newestKeys'> = { data: [], has_more: false };
   const events = new List<Answer<'events'>>((cursor) => call('events', { ...filters, limit: AT_ONCE, cursor }), draw);
   const csv = new Csv(draw);
 
@@ -28,23 +26,8 @@ export function auditPage() {
     void events.load();
   }
 
-  /** The newest keys of the organisation, to choose from. */
-  async function readKeys(): Promise<void> {
-    const found = await attempt(
-      () => call('newestKeys'),
-      () => undefined,
-      readKeys,
-    );
-    if (!found) return;
-    noteNames(found.data);
-    keys = found;
-    if (filters.key_id !== null) await readNames([filters.key_id]);
-    draw();
-  }
-
   function draw(): void {
     const { action, key_id: key } = filters;
-    const isOlder = key !== null && !keys.data.some(({ id }) => id === key);
     // the button that had the focus may go
     const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
     render(
@@ -67,23 +50,7 @@ export function auditPage() {
               ))}
             </select>
           </label>
-          <label class="filter">
-            Key
-            <select
-              id="event-key"
-              value={key ?? ''}
-              onChange={({ currentTarget }) => change({ key_id: currentTarget.value || null })}
-            >
-              <option value="">any or none</option>
-              {isOlder && <option value={key}>{nameOf(key) ?? `key ${key.slice(0, 8)}`}</option>}
-              {keys.data.map(({ id, name, last_four: lastFour }) => (
-                <option key={id} value={id}>
-                  {name} …{lastFour}
-                </option>
-              ))}
-              {keys.has_more && <option disabled>Older keys: on their own pages</option>}
-            </select>
-          </label>
+          <KeyChoice of={key} change={(to) => change({ key_id: to })} />
           <button
             class="button"
             type="button"
@@ -130,7 +97,7 @@ export function auditPage() {
         action: action !== null && action in settings.actions ? action : null,
         key_id: key !== null && UUID.test(key) ? key.toLowerCase() : null,
       };
-      await Promise.all([events.load(), readKeys()]);
+      await Promise.all([events.load(), readChoice(filters.key_id, draw)]);
     },
     refresh: events.load,
   };

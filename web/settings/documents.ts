@@ -38,13 +38,17 @@ export const DOCUMENTS = {
     value: audit_events(key_id: $key_id, limit: 20, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } next_cursor } }`,
   requests: `query(
-    $key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $operation: String, $request_id: String, $cursor: String
+    $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
+    $request_id: String, $since: DateTime, $cursor: String
   ) {
     value: request_log(
-      key_id: $key_id, failed: $failed, status: $status, face: $face, operation: $operation, request_id: $request_id,
-      limit: 20, cursor: $cursor
+      key_id: $key_id, failed: $failed, status: $status, code: $code, face: $face, operation: $operation,
+      request_id: $request_id, since: $since, limit: 20, cursor: $cursor
     ) {
-      data { id at request_id key_id face method path operation status code reason ms address similar } next_cursor } }`,
+      data { id at request_id key_id face method path operation status code reason missing_scope ms address similar }
+      next_cursor } }`,
+  requestCounts: `query($code: String!, $since: DateTime) {
+    value: request_counts(code: $code, since: $since) { data { key_id requests missing_scopes last_at } } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { call, type Key } from './api';
+import { type Answer, call, type Key, newest } from './api';
 
 /* Names of keys, and links to their pages. */
 
@@ -37,11 +37,54 @@ export async function readNames(ids: readonly string[]): Promise<void> {
   );
 }
 
+let newestKeys: Answer<'newestKeys'> = { data: [], has_more: false };
+const { attempt } = newest();
+
+/** Reads the newest keys, to choose from, and the name of the chosen one; then calls `draw`. */
+export async function readChoice(chosen: string | null, draw: () => void): Promise<void> {
+  const found = await attempt(
+    () => call('newestKeys'),
+    () => undefined,
+    () => readChoice(chosen, draw),
+  );
+  if (!found) return;
+  newestKeys = found;
+  noteNames(found.data);
+  if (chosen !== null) await readNames([chosen]);
+  draw();
+}
+
+/** A choice of one of the newest keys. */
+export function KeyChoice({
+  of: key,
+  change,
+}: {
+  of: string | null;
+  change: (to: string | null) => void;
+}): JSX.Element {
+  const isOlder = key !== null && !newestKeys.data.some(({ id }) => id === key);
+  return (
+    <label class="filter">
+      Key
+      <select value={key ?? ''} onChange={({ currentTarget }) => change(currentTarget.value || null)}>
+        <option value="">any</option>
+        {isOlder && <option value={key}>{names.get(key) ?? `key ${key.slice(0, 8)}`}</option>}
+        {newestKeys.data.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name} …{one.last_four}
+          </option>
+        ))}
+        {newestKeys.has_more && <option disabled>Older keys: on their own pages</option>}
+      </select>
+    </label>
+  );
+}
+
 /** A link to the page of a key, of at most two lines. */
-export function KeyLink({ id }: { id: string }): JSX.Element {
+export function KeyLink({ id, search = '' }: { id: string; search?: string }): JSX.Element {
   const name = names.get(id) ?? `key ${id.slice(0, 8)}`;
   return (
-    <a class="key-name" href={`/settings/keys/${id}`} title={name}>
+    <a class="key-name" href={`/settings/keys/${id}${search}`} title={name}>
       {name}
     </a>
   );

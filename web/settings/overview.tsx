@@ -167,7 +167,12 @@ function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period
       {usage.codes.length > 0 && (
         <details>
           <summary>By error code</summary>
-          <Codes of={usage.codes} name={{ 'aria-label': 'Requests by error code' }} />
+          <Codes
+            of={usage.codes}
+            name={{ 'aria-label': 'Requests by error code' }}
+            at="/settings/requests"
+            period={period}
+          />
         </details>
       )}
       <p class="hint">

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { Answer } from './api';
 import { Sheet } from './dialog';
 import { KeyLink } from './keyNames';
-import { Copyable, Facts, State } from './parts';
+import { Ago, Cell, Copyable, Facts, Head, State } from './parts';
 import { exact, length } from './time';
 
 /* A request of the log. */
@@ -14,11 +14,11 @@ export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', g
 const LEFT = 499;
 
 /** Its status, in one line. */
-export function Status({ of: { status, code, similar } }: { of: Request }): JSX.Element {
+export function Status({ of: { status, code, similar, missing_scope: missing } }: { of: Request }): JSX.Element {
   const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
   return (
     <>
-      <State of={state} words={String(status)} /> {code}
+      <State of={state} words={String(status)} /> {missing === null ? code : `lacks ${missing}`}
       {status === LEFT && 'the caller disconnected'}
       {similar > 0 && (
         <span title={`and ${similar.toLocaleString('en')} more like it`}> +{similar.toLocaleString('en')}</span>
@@ -50,6 +50,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
         <code>{code}</code>
       </a>,
     ]);
+  if (request.missing_scope !== null) facts.push(['Lacks the scope', request.missing_scope]);
   if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
   facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} />]);
   if (similar > 0) {
@@ -62,5 +63,37 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
       <p class="hint">The request id, as in the answer’s header X-Request-Id and in the gateway’s log.</p>
       <Facts of={facts} />
     </Sheet>
+  );
+}
+
+/** How often each key made requests with one error code. */
+export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
+  const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
+  return (
+    <table class="rows numbers" aria-label={`${code} by key`}>
+      <thead>
+        <tr>
+          {['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last'].map((name) => (
+            <th scope="col" key={name}>
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
+          <tr key={id}>
+            <Head label="Key">
+              <KeyLink id={id} search={`?code=${code}`} />
+            </Head>
+            <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
+            {hasScopes && <Cell label="Lacks">{scopes.join(', ')}</Cell>}
+            <Cell label="Last">
+              <Ago at={last} />
+            </Cell>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -1,11 +1,11 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, settings } from './api';
+import { type Answer, call, now, settings } from './api';
 import { open } from './dialog';
-import { KeyLink, readNames } from './keyNames';
-import { List } from './list';
+import { KeyChoice, KeyLink, readChoice, readNames } from './keyNames';
+import { List, Reading } from './list';
 import { say } from './page';
 import { Ago, Button, Cell, Head, Table } from './parts';
-import { APIS, Details, type Request, Status } from './requestDetails';
+import { APIS, CountsByKey, Details, type Request, Status } from './requestDetails';
 import { choose, chosen, isShown, type PageOf, placeOf } from './route';
 import { exact, length } from './time';
 
@@ -15,9 +15,11 @@ import { exact, length } from './time';
 const TYPING = 250;
 const STATUSES = ['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'];
 const MORE_STATUSES = ['413', '415', '422', '429', '499', '500', '503'];
-const FILTERS = ['result', 'status', 'api', 'operation', 'request_id'] as const;
+const FILTERS = ['result', 'status', 'api', 'since', 'key', 'operation', 'code', 'request_id'] as const;
+/** Those that are typed. */
+const TYPED: readonly string[] = ['operation', 'code', 'request_id'];
 type Filters = Record<(typeof FILTERS)[number], string>;
-const NO_FILTERS: Filters = { result: '', status: '', api: '', operation: '', request_id: '' };
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Filters;
 
 export function requestsPage(): PageOf {
   const place = placeOf('requests');
@@ -31,6 +33,10 @@ export function requestsPage(): PageOf {
 
 export class Requests {
   readonly list: List<Answer<'requests'>>;
+  /** How often each key made such requests, of those with one error code. */
+  readonly #counts: Reading<Answer<'requestCounts'>>;
+  /** Since when those that were read are, in ISO 8601. */
+  #since: string | null = null;
   #keyId: string | undefined;
   #filters = NO_FILTERS;
   #typing: number | undefined;
@@ -40,6 +46,7 @@ export class Requests {
     readonly isOfKey: boolean,
   ) {
     this.list = new List((cursor) => this.#read(cursor), draw);
+    this.#counts = new Reading(() => call('requestCounts', { code: this.#code, since: this.#since }), draw);
   }
 
   /** Shows the requests that the address says, of a key or of the organisation. */
@@ -49,8 +56,7 @@ export class Requests {
     this.#filters = Object.fromEntries(FILTERS.map((name) => [name, chosen(name) ?? ''])) as Filters;
     const details = chosen('details');
     choose({ details: null });
-    this.list.clear();
-    await this.list.load();
+    await Promise.all([this.#load(), this.isOfKey ? undefined : readChoice(this.#filters.key || null, this.draw)]);
     const request = this.list.rows.find(({ id }) => id === details);
     if (request) this.#details(request);
   }
@@ -58,12 +64,29 @@ export class Requests {
   close(): void {
     clearTimeout(this.#typing);
     this.list.clear();
+    this.#counts.clear();
+  }
+
+  get #code(): string {
+    return this.#filters.code.trim();
+  }
+
+  async #load(): Promise<void> {
+    this.list.clear();
+    this.#counts.clear();
+    const reading = this.list.load();
+    const { key } = this.#filters;
+    await Promise.all([reading, this.isOfKey || this.#code === '' || key !== '' ? undefined : this.#counts.load()]);
   }
 
   async #read(cursor: string | null): Promise<Answer<'requests'>> {
-    const { result, status, api, operation, request_id } = this.#filters;
+    const { result, status, api, operation, request_id, since, key } = this.#filters;
+    // a cursor is for the same time
+    if (cursor === null) this.#since = since in HOURS ? new Date(now() - Number(since) * HOUR).toISOString() : null;
     const page = await call('requests', {
-      key_id: this.#keyId,
+      key_id: this.#keyId ?? (key || null),
+      code: this.#code || null,
+      since: this.#since,
       failed: result === '' ? null : result === 'failed',
       status: status || null,
       face: api === '' ? null : (api as Request['face']),
@@ -78,15 +101,13 @@ export class Requests {
   #change(name: keyof Filters, value: string): void {
     this.#filters = { ...this.#filters, [name]: value };
     clearTimeout(this.#typing);
-    const isText = name === 'operation' || name === 'request_id';
     const apply = (): void => {
       // another page is shown by now
       if (!isShown(this.isOfKey ? 'key' : 'requests')) return;
       choose(Object.fromEntries(FILTERS.map((one) => [one, this.#filters[one].trim() || null])));
-      this.list.clear();
-      void this.list.load();
+      void this.#load();
     };
-    if (isText) this.#typing = setTimeout(apply, TYPING);
+    if (TYPED.includes(name)) this.#typing = setTimeout(apply, TYPING);
     else apply();
   }
 
@@ -148,15 +169,24 @@ export class Requests {
           {choice('Result', 'result', RESULTS)}
           {choice('Status', 'status', [ANY, ...[...STATUSES, ...MORE_STATUSES].map((one) => [one, one] as const)])}
           {choice('API', 'api', [ANY, ...Object.entries(APIS)])}
+          {choice('Period', 'since', [['', '7 days'], ...Object.entries(HOURS)])}
+          {!this.isOfKey && <KeyChoice of={this.#filters.key || null} change={(to) => this.#change('key', to ?? '')} />}
           <label class="filter">
             Operation
             <input {...text} {...field('operation')} list="operations" placeholder="any" maxLength={200} />
+          </label>
+          <label class="filter">
+            Error code
+            <input {...text} {...field('code')} placeholder="any" maxLength={40} />
           </label>
           <label class="filter">
             Request id
             <input {...text} {...field('request_id')} placeholder="X-Request-Id" maxLength={128} />
           </label>
         </div>
+        {this.#counts.value && this.#counts.value.data.length > 0 && (
+          <CountsByKey of={this.#counts.value} code={this.#code} />
+        )}
         <Table
           of={this.list}
           class="requests"
@@ -175,6 +205,8 @@ export class Requests {
   }
 }
 
+const HOUR = 3_600_000;
+const HOURS: Readonly<Record<string, string>> = { '24': '24 hours', '1': '1 hour' };
 const ANY = ['', 'any'] as const;
 const RESULTS = [
   ['', 'all'],

@@ -129,13 +129,21 @@ export function Operations({ of, name }: { of: Usage['operations']; name: Number
   );
 }
 
-export function Codes({ of, name }: { of: Usage['codes']; name: NumbersProps['name'] }): JSX.Element {
+interface CodesProps {
+  readonly of: Usage['codes'];
+  readonly name: NumbersProps['name'];
+  /** Where their requests are listed. */
+  readonly at: string;
+  readonly period: Period;
+}
+
+export function Codes({ of, name, at, period }: CodesProps): JSX.Element {
   return (
     <Numbers class="codes" name={name} columns={['Error code', 'Requests']}>
       {of.map(({ code, requests }) => (
         <tr key={code}>
           <Head label="Error code">
-            <a href={`/errors/${code}`}>
+            <a href={`${at}?code=${code}${period === 'last_24h' ? '&since=24' : ''}`}>
               <code>{code}</code>
             </a>
           </Head>
@@ -250,7 +258,12 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
       {codes.length > 0 && (
         <>
           <h3 id="codes-title">By error code</h3>
-          <Codes of={codes} name={{ 'aria-labelledby': 'codes-title' }} />
+          <Codes
+            of={codes}
+            name={{ 'aria-labelledby': 'codes-title' }}
+            at={`/settings/keys/${key.id}`}
+            period={period}
+          />
         </>
       )}
     </>
