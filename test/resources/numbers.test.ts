@@ -5,7 +5,7 @@ import { products } from '../../src/resources/products/products';
 import type { Answer, Client, Json } from '../support/client';
 import { ask, FACES, GRAPHQL, refusal } from '../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
-import { served } from '../support/gateway';
+import { late, served } from '../support/gateway';
 
 /* Numbers that JSON, clients or other programs write, and that no answer may fail on without saying where they are. */
 
@@ -43,10 +43,11 @@ const WRITTEN: [string, Json, string, string][] = [
 ];
 
 describe.each(WRITTEN)('%s that another program wrote', (_title, members, pointer, shown) => {
+  const scene = late(() => withWritten(members));
   test.each(FACES)(
     'fails what returns it with an error that names object and member, and nothing else, in $name',
     async (face) => {
-      const { caller, broken, sound } = await withWritten(members);
+      const { caller, broken, sound } = scene;
       const isOfLines = pointer.startsWith('/lines');
       const errors = [
         { pointer, code: 'range', detail: expect.stringContaining(`is stored as ${shown}, which is not `) },
@@ -60,7 +61,7 @@ describe.each(WRITTEN)('%s that another program wrote', (_title, members, pointe
   );
 
   test('is named with its object on pages with lines and in relations, too', async () => {
-    const { caller, broken } = await withWritten(members);
+    const { caller, broken } = scene;
     const { status, body } = await caller.get('/orders', { include: 'lines' });
     expect([status, body.detail]).toEqual([
       400,
