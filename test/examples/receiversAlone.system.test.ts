@@ -68,37 +68,24 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       object: { type: type.split('.')[0], id: object },
       changes: [],
     });
-  const now = (): number => Math.floor(Date.now() / 1000);
 
-  async function post(to: Receiver, body: string, { signed = body, at = now(), secret = SECRET, headers = {} } = {}) {
+  async function post(to: Receiver, body: string, { signed = body, secret = SECRET } = {}) {
     const { id } = JSON.parse(signed) as { id: string };
-    const signature = signedHeaders({ id, timestamp: at, body: signed }, [secretFrom(secret)!]);
-    const sent = { 'content-type': 'application/json', ...signature, ...headers };
-    return (await fetch(to.url, { method: 'POST', body, headers: sent })).status;
+    const timestamp = Math.floor(Date.now() / 1000);
+    const headers = signedHeaders({ id, timestamp, body: signed }, [secretFrom(secret)!]);
+    return (await fetch(to.url, { method: 'POST', body, headers })).status;
   }
 
-  test('accepts a valid signature, and rejects one that is missing, for another body, too old or too far ahead', async () => {
+  // which signatures the clients accept: test/clients/webhooks.ts
+  test('accepts a signed event, and rejects one that is not, is for another body, or is no event', async () => {
     const receiver = await ready();
     const lines = (): Set<string> => new Set(receiver.said().split('\n'));
     const body = eventOf('a');
     expect(await post(receiver, body)).toBe(204);
-    const both = signedHeaders({ id: 'a', timestamp: now(), body }, [randomBytes(24), secretFrom(SECRET)!]);
-    // while the secret is being replaced
-    expect(await post(receiver, body, { headers: both })).toBe(204);
-    // the work follows the answer, and an event repeated before it is done is processed twice
+    // the work follows the answer
     const said = await eventually(() => (receiver.said().includes('product.updated one') ? lines() : undefined));
-    for (const refused of [
-      { secret: secretText(randomBytes(24)) },
-      { signed: eventOf('a', 'other') },
-      { at: now() - 3600 },
-      { at: now() + 3600 },
-      { headers: { 'webhook-id': 'b' } },
-      { headers: { 'webhook-timestamp': 'today' } },
-      { headers: { 'webhook-signature': 'v1' } },
-      { headers: { 'webhook-signature': 'v1,x' } },
-      { headers: { 'webhook-signature': '' } },
-    ])
-      expect({ refused, status: await post(receiver, body, refused) }).toEqual({ refused, status: 401 });
+    expect(await post(receiver, body, { secret: secretText(randomBytes(24)) })).toBe(401);
+    expect(await post(receiver, body, { signed: eventOf('a', 'other') })).toBe(401);
     expect((await fetch(receiver.url, { method: 'POST', body })).status).toBe(401);
     expect(await post(receiver, JSON.stringify({ id: 'a', padding: 'x'.repeat(20_001) }))).toBe(413);
     expect((await fetch(`${receiver.url}/other`, { method: 'POST', body })).status).toBe(404);
