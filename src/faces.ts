@@ -49,8 +49,7 @@ interface FacesOptions {
   readonly openContext: OpenContext;
   readonly recognise: RecogniseSome;
   readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
-  /** What does jobs; undefined without an operator API. */
-  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'> | undefined;
+  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'>;
   readonly isDraining: () => boolean;
   /** How often an open stream is sent a comment, in milliseconds. */
   readonly commentEvery: number;
@@ -94,7 +93,7 @@ export async function createFaces(options: FacesOptions) {
     },
     onError: logError('settings failed'),
   });
-  const operator = options.jobs && (await createOperatorFace(options, options.jobs));
+  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options) : undefined;
   const pages = createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') });
 
   return {
@@ -131,21 +130,19 @@ export async function createFaces(options: FacesOptions) {
 }
 
 /** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): the same as those of keys, with another schema and other callers. */
-async function createOperatorFace(
-  {
-    config,
-    databases,
-    control,
-    logger,
-    availability,
-    tracker,
-    metrics,
-    limiters,
-    webhooks,
-    commentEvery,
-  }: FacesOptions,
-  jobs: NonNullable<FacesOptions['jobs']>,
-) {
+async function createOperatorFace({
+  config,
+  databases,
+  control,
+  logger,
+  availability,
+  tracker,
+  metrics,
+  limiters,
+  webhooks,
+  jobs,
+  commentEvery,
+}: FacesOptions) {
   const schemas = operatorSchemas();
   const openContext = operatorContextFactory({
     ...{ config, databases, control, availability, webhooksOf: webhooks.webhooksOf, poke: jobs.poke },

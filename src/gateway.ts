@@ -61,7 +61,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const { isDraining, streams } = carrier;
   const schemas = publishedSchemas();
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
-  const jobs = hasOperators ? createJobWorker({ databases, control, logger }) : undefined;
+  const jobs = createJobWorker({ databases, control, logger });
   const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
   const operations = declared.map(({ name }) => name);
   const traffic = createTraffic(options, carrier, operations);
@@ -123,7 +123,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
-      await Promise.all([tails.stop(), webhooks.stop(), jobs?.stop()]);
+      await Promise.all([tails.stop(), webhooks.stop(), jobs.stop()]);
     },
     /** After the drain. */
     async stop(): Promise<void> {

@@ -129,7 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     throw error;
   });
   // only a gateway that serves records events and sends them
-  gateway.jobs?.start();
+  gateway.jobs.start();
   if (config.EVENTS === 'on') for (const part of [gateway.tails, gateway.webhooks]) part.start();
 
   async function end(): Promise<void> {

@@ -30,6 +30,7 @@ const FILES = `
   operation/heavyOrganisation.system
   operation/moving.system
   operation/streams.system
+  operator/jobKills.system
   pages/browser.browser
   pages/explorerKey.browser
   pages/referenceSamples.browser

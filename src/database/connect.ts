@@ -6,7 +6,6 @@ import { deadGateways, type GatewayRow } from './deadGateways';
 import { isDuplicateKey, isUnauthorised } from './faults';
 import { createGate } from './gate';
 import type { Upkeep } from './keeper';
-import { filesOf } from './making';
 import {
   type OpenCluster,
   type OrganisationData,
@@ -95,6 +94,7 @@ export async function connectDatabases(options: DatabaseOptions) {
   const upkeep: Upkeep = {
     // until the control data are open, nothing may be made
     standingOf: () => Promise.resolve('closed'),
+    noteFiles: () => Promise.resolve(),
     looks: undefined,
     quota: undefined,
     onFailure: () => undefined,
@@ -116,11 +116,9 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Names of the clusters. */
     clusters: [...clusters.keys()],
-    /** Files of an organisation that uses every collection (docs/decisions/files.md). */
-    filesOfOrganisation: options.collections.reduce((sum, definition) => sum + filesOf(definition), 0),
-    /** Sets what decides whether an organisation's collections may be made. */
-    openedBy(standingOf: Upkeep['standingOf']): void {
-      upkeep.standingOf = standingOf;
+    /** Sets what decides whether an organisation's collections may be made, and notes how many files they take. */
+    openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {
+      Object.assign(upkeep, { standingOf, noteFiles });
     },
     /** Gives indexes to collections that another program made without, when they are read; one at a time. */
     tend(onFailure: Upkeep['onFailure']): void {

@@ -35,3 +35,17 @@ export function createGate(most: number, longest = LONGEST): Gate {
     }
   };
 }
+
+/** Runs work while nothing else is inside a gate with so many places: what is inside ends first, and what comes waits. */
+export function alone<T>(gate: Gate, places: number, work: () => Promise<T>): Promise<T> {
+  let arrived = 0;
+  let begin = (): void => undefined;
+  const done = new Promise<void>((resolve) => (begin = resolve)).then(work);
+  const arrive = (): Promise<T> => {
+    arrived += 1;
+    if (arrived === places) begin();
+    return done;
+  };
+  // asked for at once, so of two that want to be alone the first gets all places first
+  return Promise.race(Array.from({ length: places }, () => gate(arrive)));
+}

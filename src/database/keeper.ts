@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../units';
 import type { Collection } from './collection';
 import type { Gate } from './gate';
 import type { Quota } from './quota';
-import { differenceOf, makeIndexes, rowsOf, SMALL } from './making';
+import { differenceOf, filesOf, makeIndexes, rowsOf, SMALL } from './making';
 
 /*
  * Keeps an organisation's collections: makes them at the first write, with the indexes that hold a rule, and gives them the others once they
@@ -24,6 +24,8 @@ export type Standing = 'open' | 'moving' | 'closed' | 'gone';
 export interface Upkeep {
   /** Whether an organisation's collections may be made. The only place that decides it: a dropped database must not come back. */
   standingOf: (organisation: Place) => Promise<Standing>;
+  /** Notes how many files an organisation has. */
+  noteFiles: (organisation: Place, files: number) => Promise<void>;
   /** Limits the looks of a whole gateway; undefined if reads do not look, as in the command line. */
   looks: Gate | undefined;
   /** How much each may store; undefined for as much as there is room for, as in the command line. */
@@ -39,13 +41,14 @@ const COUNT_EVERY = { read: 10 * MINUTE, written: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
-/** `creating` runs what may make a collection. @see OrganisationData.creating */
-export function keeperOf(
-  organisation: Place,
-  database: mongo.Db,
-  upkeep: Upkeep,
-  creating: (work: () => Promise<void>) => Promise<void>,
-) {
+interface Making {
+  /** Runs what may make a collection. @see OrganisationData.creating */
+  readonly creating: (work: () => Promise<void>) => Promise<void>;
+  /** Runs what lasts for milliseconds while this process has no transaction of the organisation under way. */
+  readonly quietly: (work: () => Promise<void>) => Promise<void>;
+}
+
+export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep, { creating, quietly }: Making) {
   /** Collections that need nothing more. */
   const kept = new Set<string>();
   const making = new Map<string, Promise<void>>();
@@ -59,7 +62,15 @@ export function keeperOf(
     if (small.has(name) && (await rowsOf(database, definition)) < SMALL) return;
     const { exists, isPlain, isSmall, missing } = await differenceOf(database, definition);
     if (!exists && !isWritten) return;
-    const make = (): Promise<void> => creating(() => makeIndexes(database, definition, missing));
+    const make = async (): Promise<void> => {
+      // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
+      const build = () => makeIndexes(database, definition, missing);
+      await creating(() => (small.has(name) ? quietly(build) : build()));
+      // what is not noted now is with the next that is made, or by `doctor --fix`
+      await filesOf(database)
+        .then((files) => upkeep.noteFiles(organisation, files))
+        .catch(() => undefined);
+    };
     if (!exists) await make();
     else if (isPlain && missing.length > 0)
       await make().catch((error: unknown) => {

@@ -28,9 +28,10 @@ export const SMALL = 1000;
 const holdsRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
-/** Files of a collection that has every index: itself, that of `_id`, and the others. */
-export function filesOf({ indexes }: Collection): number {
-  return 2 + indexes.length;
+/** How many files a database takes: its collections and indexes; one command. */
+export async function filesOf(database: mongo.Db): Promise<number> {
+  const { collections, indexes } = await database.command({ dbStats: 1 });
+  return Number(collections) + Number(indexes);
 }
 
 /** What an index does, whatever its name. */

@@ -5,7 +5,7 @@ import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import { type Courtesy, type Pace, paceOf } from './courtesy';
-import { createGate, type Gate } from './gate';
+import { alone, createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
@@ -80,7 +80,10 @@ export class OrganisationData {
     this.cluster = place.cluster;
     this.database = open.client.db(databaseName(place.id));
     this.now = open.now;
-    this.#keeper = keeperOf(place, this.database, upkeep, (work) => this.creating(work));
+    this.#keeper = keeperOf(place, this.database, upkeep, {
+      creating: (work) => this.creating(work),
+      quietly: (work) => alone(this.#transactions, AT_ONCE.transactions, work),
+    });
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */

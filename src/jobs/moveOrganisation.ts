@@ -40,7 +40,7 @@ export class Move {
     this.#signal = AbortSignal.any([signal, this.#lost.signal]);
   }
 
-  /** @throws JobRefused, MoveRefused, FullClusterError; whatever failed, it is undone unless the message says otherwise */
+  /** @throws JobRefused, FullClusterError; whatever failed, it is undone unless the message says otherwise */
   async run(): Promise<Moved> {
     const { id, to, stores } = this;
     const { databases, control } = stores;
@@ -79,13 +79,13 @@ export class Move {
   }
 
   /** @throws JobRefused if a database is there that no move has left; FullClusterError */
-  async #requireRoom({ copies }: Moves, target: OrganisationData): Promise<void> {
+  async #requireRoom({ copies, files }: Moves, target: OrganisationData): Promise<void> {
     if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
       throw new JobRefused(
         `cluster ${this.to} already has a database ${target.database.databaseName}, which no move has left; see scopegate doctor`,
       );
     }
-    await this.stores.control.placement.choose(this.to);
+    await this.stores.control.placement.choose(this.to, files);
   }
 
   /** Drops what a move that was undone has left. */

@@ -1,8 +1,9 @@
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../log';
+import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
-import { MoveRefused } from '../organisations/moving';
 import { FullClusterError } from '../organisations/placement';
 import { eraseOrganisation } from './eraseOrganisation';
 import { Move } from './moveOrganisation';
@@ -17,12 +18,15 @@ const AGAIN_AFTER = 5000;
 /** Jobs that a gateway does at once: each reads and writes as fast as it can. */
 const MOST = 2;
 
+/** Who goes on with a move. */
+const ITSELF: Actor = { who: 'system:moves', from: hostname() };
+
 export interface WorkerOptions extends Stores {
   readonly logger: Logger;
 }
 
 export function createJobWorker({ logger, ...stores }: WorkerOptions) {
-  const { jobs } = stores.control;
+  const { jobs, moving } = stores.control;
   const running = new Set<Promise<void>>();
   const ending = new AbortController();
   let woken = new AbortController();
@@ -31,8 +35,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
       woken = new AbortController();
-      const job =
-        running.size < MOST ? await jobs.take().catch(noted('looking for jobs failed; will retry')) : undefined;
+      const job = running.size < MOST ? await next().catch(noted('looking for jobs failed; will retry')) : undefined;
       if (job) {
         const ended = work(job)
           .catch(noted('a job could not be ended; another gateway takes it'))
@@ -46,6 +49,16 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
         await sleep(LOOK_EVERY, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
+  }
+
+  /** Takes a job, or a move that was begun on the command line and whose process has ended. */
+  async function next(): Promise<HeldJob | undefined> {
+    const { clusters } = stores.databases;
+    const job = await jobs.take(clusters);
+    if (job) return job;
+    const left = (await moving.abandoned()).filter(({ to }) => clusters.includes(to));
+    for (const { id: organisationId, to } of left) await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
+    return left.length > 0 ? jobs.take(clusters) : undefined;
   }
 
   function noted(message: string) {
@@ -103,7 +116,10 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
       return;
     }
-    if (await isMoved(id, to)) return;
+    const { organisation, move } = (await moving.movesOf(id)) ?? {};
+    // the previous holder moved it but could not store that
+    if (!move && organisation?.cluster === to) return;
+    if (!move && actor.who === ITSELF.who) throw new JobRefused('the move was undone');
     const report: Report = {
       note: () => undefined,
       warn: (text) => {
@@ -115,16 +131,10 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     await new Move(as, id, to ?? '', report, signal).run();
   }
 
-  /** Whether the previous holder moved it but could not store that. */
-  async function isMoved(id: string, to: string | null): Promise<boolean> {
-    const { organisation, move } = (await stores.control.moving.movesOf(id)) ?? {};
-    return !move && organisation?.cluster === to;
-  }
-
   /** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */
   async function isFinal({ kind, organisation_id: id }: HeldJob, error: unknown): Promise<boolean> {
-    const isRefused = error instanceof JobRefused || error instanceof MoveRefused || error instanceof FullClusterError;
-    const { organisation, move } = (await stores.control.moving.movesOf(id).catch(() => undefined)) ?? {};
+    const isRefused = error instanceof JobRefused || error instanceof FullClusterError;
+    const { organisation, move } = (await moving.movesOf(id).catch(() => undefined)) ?? {};
     if (kind === 'erasure') return isRefused && organisation?.state !== 'erasing';
     return isRefused && !move;
   }

@@ -18,8 +18,13 @@ export interface GaugeOptions {
   readonly quotas: () => { readonly largest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
-  /** Files reserved on each cluster, as last counted, and how many it may have. */
-  readonly files: () => readonly { readonly cluster: string; readonly reserved: number; readonly capacity: number }[];
+  /** Files on each cluster, as last counted: those that there are, those reserved, and how many it may have. */
+  readonly files: () => readonly {
+    readonly cluster: string;
+    readonly used: number;
+    readonly reserved: number;
+    readonly capacity: number;
+  }[];
   /** Moves of organisations to other clusters that have begun and not ended: under way, or stopped because their process has ended. */
   readonly moves: () => { readonly moving: number; readonly stopped: number };
   /** Bytes that an organisation may have (MAX_ORGANISATION_BYTES). */
@@ -106,10 +111,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_cluster_files',
-      'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
+      'Files (collections and indexes) of each cluster: used by its organisations, reserved for them (22 each at least), and its capacity (CLUSTER_FILES).',
       ['cluster', 'state'],
       () =>
-        files().flatMap(({ cluster, reserved, capacity }) => [
+        files().flatMap(({ cluster, used, reserved, capacity }) => [
+          [{ cluster, state: 'used' }, used],
           [{ cluster, state: 'reserved' }, reserved],
           [{ cluster, state: 'capacity' }, capacity],
         ]),

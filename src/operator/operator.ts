@@ -188,9 +188,10 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     async clusters() {
       const all = await control.placement.fullness();
       return {
-        data: all.map(({ cluster: name, organisations: count, copies, reserved, capacity }) => {
+        data: all.map(({ cluster: name, organisations: count, copies, used, reserved, capacity }) => {
           const state = availability.isAway(name) ? 'away' : availability.isReadOnly(name) ? 'read_only' : 'up';
-          return { name, state, organisations: count, copies, files_reserved: reserved, files_capacity: capacity };
+          const files = { files_used: used, files_reserved: reserved, files_capacity: capacity };
+          return { name, state, organisations: count, copies, ...files };
         }),
       };
     },

@@ -13,6 +13,8 @@ export const AUDIT_ACTIONS = [
   'organisation.copy_dropped',
   'organisation.erasing',
   'organisation.erased',
+  'job.created',
+  'job.failed',
   'sandbox.created',
   'sandbox.reset',
   'customer.erased',
@@ -36,7 +38,7 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export interface Actor {
-  /** `cli:<user>`, `operator:<token>`, `user:<id>`, or `system:webhooks` for what a gateway does by itself. */
+  /** `cli:<user>`, `operator:<token>`, `user:<id>`, or `system:webhooks` and `system:moves` for what a gateway does by itself. */
   readonly who: string;
   readonly name?: string;
   /** Host or network address. */

@@ -43,7 +43,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   await adoptSchema(databases.control, controlCollections);
   const { CLUSTER_FILES } = config;
   const capacityOf = (cluster: string): number => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each;
-  const places = placement(models, databases.clusters, capacityOf, databases.filesOfOrganisation);
+  const places = placement(models, databases.clusters, capacityOf);
   const place = async (cluster: string | undefined): Promise<string> => {
     const chosen = await places.choose(cluster);
     await databases.reach(chosen);
@@ -57,7 +57,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     moving: moving(models, actor, now),
   });
   const store = ofActor(options.actor);
-  databases.openedBy(store.organisations.standingOf);
+  databases.openedBy(store.organisations);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, answers, pepperNumber: pepper.number });
   const stores = {

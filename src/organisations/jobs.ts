@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { isDuplicateKey } from '../database/faults';
 import { DAY } from '../units';
@@ -35,8 +36,8 @@ export function jobs(models: ControlModels, now: () => number) {
     throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
   }
 
-  const own = async ({ _id, holder }: HeldJob, change: object): Promise<boolean> =>
-    (await rows.updateOne({ _id, holder }, change)).matchedCount === 1;
+  const own = async ({ _id, holder }: HeldJob, change: object, session?: ClientSession): Promise<boolean> =>
+    (await rows.updateOne({ _id, holder }, change, session && { session })).matchedCount === 1;
 
   return {
     /** Finds the job that already does this, or creates one. Undefined if there is no such organisation. @throws JobRefused */
@@ -50,7 +51,7 @@ export function jobs(models: ControlModels, now: () => number) {
         ...{ holder: null, until: LONG_AGO },
       };
       try {
-        return await models.change(async (session) => {
+        return await models.change(async (session, record) => {
           const organisation = await models.organisations.findById(organisationId, null, { session }).lean();
           if (!organisation) return undefined;
           const { state, move } = organisation;
@@ -59,6 +60,7 @@ export function jobs(models: ControlModels, now: () => number) {
           if (move && (kind === 'erasure' || move.to !== to))
             throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
           await rows.insertOne(job, { session });
+          await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
           return job;
         });
       } catch (error) {
@@ -69,9 +71,9 @@ export function jobs(models: ControlModels, now: () => number) {
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Takes the oldest job that nobody works on. */
-    async take(): Promise<HeldJob | undefined> {
-      const free = { open_of: { $exists: true }, until: { $lte: new Date(now()) } };
+    /** Takes the oldest job that nobody works on, of those that need no cluster but these. */
+    async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
+      const free = { open_of: { $exists: true }, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
       const how = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
       return ((await rows.findOneAndUpdate(free, { $set: taken }, how)) as HeldJob | null) ?? undefined;
@@ -86,7 +88,16 @@ export function jobs(models: ControlModels, now: () => number) {
     end(job: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
       const ended = { state: error === null ? 'done' : 'failed', error, holder: null, ended_at: new Date(at) } as const;
-      return own(job, { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) }, $unset: { open_of: '' } });
+      const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) }, $unset: { open_of: '' } };
+      return models.change(async (session, record) => {
+        const isOurs = await own(job, change, session);
+        // what it did if it is done is in the log already; of what is erased nothing else may be
+        if (isOurs && error !== null) {
+          const { _id, kind, actor, organisation_id } = job;
+          await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });
+        }
+        return isOurs;
+      });
     },
   };
 }

@@ -33,6 +33,8 @@ export interface OrganisationDocument {
     /** Whether it is what the organisation had until it was moved; else what a move that was undone had copied. */
     readonly complete: boolean;
   }[];
+  /** Files that its collections and indexes take, as last noted; a copy has as many. */
+  readonly files?: number;
   /** What is known of its events; nothing if it was never moved and lost none. */
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
   /** The operator's own id of it. */
@@ -121,9 +123,10 @@ const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] 
 
 const COLLECTIONS = {
   organisations: definedByType<OrganisationDocument>('organisations', [
-    // in order; those of a cluster, and how many they are
+    // in order; those of a cluster; how many they are, and their files
     { on: { created_at: 1, _id: 1 } },
     { on: { cluster: 1, created_at: 1, _id: 1 } },
+    { on: { cluster: 1, files: 1 } },
     // those that have something on a cluster because of a move
     { on: { 'copies.cluster': 1 }, options: { sparse: true } },
     { on: { 'move.to': 1 }, options: { sparse: true } },

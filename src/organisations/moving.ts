@@ -1,5 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Actor } from './auditEvents';
+import { JobRefused } from './jobs';
 import { lastKnownOf } from './placement';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
 import { type Listed, toListed } from './organisationRows';
@@ -17,14 +18,12 @@ export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
   return now - seen_at.getTime() >= LOST_AFTER;
 }
 
-export class MoveRefused extends Error {
-  override readonly name = 'MoveRefused';
-}
-
 export interface Moves {
   readonly organisation: Listed;
   readonly move?: MoveDocument;
   readonly copies: NonNullable<OrganisationDocument['copies']>;
+  /** Files that it has. */
+  readonly files: number;
 }
 
 export interface Mover {
@@ -62,6 +61,12 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       const rows = organisations.find({ $or: [{ 'copies.cluster': given }, { 'move.to': given }] }).lean();
       for await (const row of rows.cursor()) yield toMoves(row);
     },
+    /** Moves whose process has ended. */
+    async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {
+      const lost = { to: trusted({ $gt: '' }), seen_at: trusted({ $lte: new Date(now() - LOST_AFTER) }) };
+      const found = await organisations.find({ 'move.to': lost.to, 'move.seen_at': lost.seen_at }, { move: 1 }).lean();
+      return found.flatMap(({ _id: id, move }) => (move ? [{ id, to: move.to }] : []));
+    },
     /** How many there are of each state, as last counted. */
     counts: lastKnownOf({ moving: 0, stopped: 0 }, async () => {
       const rows = organisations.find({ 'move.to': trusted({ $gt: '' }) }, { move: 1 }).lean();
@@ -74,7 +79,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
     }),
     /**
      * Begins a move, or takes over one whose process has ended. From when this resolves no write begins.
-     * @throws MoveRefused
+     * @throws JobRefused
      */
     begin: ({ id, mover }: Mover, to: string): Promise<Moves | undefined> =>
       models.change(async (session, record) => {
@@ -120,28 +125,28 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
 }
 
 function toMoves(document: OrganisationDocument): Moves {
-  const { move, copies = [] } = document;
-  return { organisation: toListed(document), ...(move && { move }), copies };
+  const { move, copies = [], files = 0 } = document;
+  return { organisation: toListed(document), ...(move && { move }), copies, files };
 }
 
-/** @throws MoveRefused */
+/** @throws JobRefused */
 function refuse({ organisation: { id, cluster, state }, move, copies }: Moves, to: string, mover: string, now: number) {
-  if (state === 'erasing') throw new MoveRefused(`organisation ${id} is being erased`);
+  if (state === 'erasing') throw new JobRefused(`organisation ${id} is being erased`);
   if (move && move.to !== to) {
-    throw new MoveRefused(
+    throw new JobRefused(
       `organisation ${id} is already being moved to cluster ${move.to}; continue that, or undo it with scopegate org move ${id} --undo`,
     );
   }
   if (move && move.mover !== mover && !isAbandoned(move, now)) {
     const unseen = now - move.seen_at.getTime();
-    throw new MoveRefused(
+    throw new JobRefused(
       `another process is moving organisation ${id}; it was seen ${seconds(unseen)} ago. If it was killed, try again in ${seconds(LOST_AFTER - unseen)}`,
     );
   }
   if (move) return;
-  if (cluster === to) throw new MoveRefused(`organisation ${id} is on cluster ${to} already`);
+  if (cluster === to) throw new JobRefused(`organisation ${id} is on cluster ${to} already`);
   if (copies.some((copy) => copy.complete && copy.cluster === to)) {
-    throw new MoveRefused(
+    throw new JobRefused(
       `cluster ${to} still has the copy from when organisation ${id} was moved away; delete it first with scopegate org drop-copy ${id}`,
     );
   }

@@ -12,7 +12,7 @@ import type { Actor, AuditAction } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import { literal } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, type Listed, standingOf, toListed, toOrganisation } from './organisationRows';
+import { CHANGEABLE, type Listed, standingOf, toListed } from './organisationRows';
 
 export interface NewOrganisation {
   readonly name: string;
@@ -199,10 +199,6 @@ export function organisations(
         ],
       });
     },
-    async findMoving(id: string): Promise<{ organisation: Organisation; isMoving: boolean } | undefined> {
-      const found = await rows.findOne({ _id: id }, { readPreference: 'primary' });
-      return found ? { organisation: toOrganisation(found), isMoving: Boolean(found.move) } : undefined;
-    },
     async findDemo(): Promise<Listed | undefined> {
       const found = await models.organisations
         .findOne({ demo: true, state: CHANGEABLE })
@@ -216,6 +212,10 @@ export function organisations(
       const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
       const standing = found ? standingOf(found) : 'gone';
       return standing === 'open' && found?.cluster !== cluster ? 'moving' : standing;
+    },
+    /** Notes how many files an organisation has on a cluster: as many at least, unless it is exact. */
+    async noteFiles({ id, cluster }: Place, files: number, isExact = false): Promise<void> {
+      await rows.updateOne({ _id: id, cluster }, isExact ? { $set: { files } } : { $max: { files } });
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, without holding them all. */

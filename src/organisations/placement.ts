@@ -1,17 +1,28 @@
-import type { ControlModels } from './models';
+import type { mongo } from 'mongoose';
+import { nativeCollection } from '../database/native';
 import { MINUTE } from '../units';
+import type { ControlModels, OrganisationDocument } from './models';
 
 /*
- * On which cluster an organisation is placed. What runs out first on a cluster are the files that its server may open, and each
- * collection and index is one, so every organisation has as many reserved as it can use (docs/decisions/files.md).
+ * On which cluster an organisation is placed. What runs out first on a cluster are the files that its server may open: each collection and
+ * each index is one (docs/decisions/files.md).
  */
+
+/** Files that an organisation counts as until it has more: what a small one takes once it is used. */
+export const COUNTED_AT_LEAST = 22;
+/** New organisations leave 1 / so much of each cluster free, for those that are there to grow. */
+const GROWTH = 12;
+/** From this part of its capacity on, a cluster is nearly full; the alert has the same. */
+const NEARLY = 0.85;
 
 export interface Fullness {
   readonly cluster: string;
   readonly organisations: number;
   /** Copies that moves have left there, and moves to it that have not ended. */
   readonly copies: number;
-  /** Files reserved for both. */
+  /** Files that both have, as last noted. */
+  readonly used: number;
+  /** Files that both count as. */
   readonly reserved: number;
   readonly capacity: number;
 }
@@ -20,52 +31,80 @@ export class FullClusterError extends Error {
   override readonly name = 'FullClusterError';
 }
 
-/** `filesEach` are the files of an organisation that uses everything. */
+type Row = Pick<OrganisationDocument, 'files' | 'copies' | 'move'>;
+type Counted = Pick<Fullness, 'organisations' | 'used' | 'reserved'>;
+
 export function placement(
   models: Pick<ControlModels, 'organisations'>,
   clusters: readonly string[],
   capacityOf: (cluster: string) => number,
-  filesEach: number,
 ) {
-  async function fullnessOf(cluster: string): Promise<Fullness> {
-    const count = (filter: object): Promise<number> => models.organisations.countDocuments(filter).exec();
-    const all = [count({ cluster }), count({ 'copies.cluster': cluster }), count({ 'move.to': cluster })] as const;
-    const [organisations, left, coming] = await Promise.all(all);
-    const copies = left + coming;
-    const reserved = (organisations + copies) * filesEach;
-    return { cluster, organisations, copies, reserved, capacity: capacityOf(cluster) };
+  const rows = nativeCollection(models.organisations) as unknown as mongo.Collection;
+
+  /** How full clusters are; two commands, of which one reads an index only and the other the few that moves concern. */
+  async function fullness(of = clusters): Promise<Fullness[]> {
+    const each = { $max: ['$files', COUNTED_AT_LEAST] };
+    const sums = { organisations: { $sum: 1 }, used: { $sum: '$files' }, reserved: { $sum: each } };
+    const given = { $gt: '' };
+    const [counted, moved] = await Promise.all([
+      rows
+        .aggregate<Counted & { _id: string }>([
+          { $match: { cluster: { $in: [...of] } } },
+          { $group: { _id: '$cluster', ...sums } },
+        ])
+        .toArray(),
+      rows
+        .find<Row>(
+          { $or: [{ 'copies.cluster': given }, { 'move.to': given }] },
+          { projection: { files: 1, copies: 1, move: 1 } },
+        )
+        .toArray(),
+    ]);
+    return of.map((cluster) => {
+      const { organisations = 0, used = 0, reserved = 0 } = counted.find(({ _id }) => _id === cluster) ?? {};
+      const there = moved.flatMap(({ files = 0, copies = [], move }) =>
+        [...copies.map((copy) => copy.cluster), move?.to].filter((place) => place === cluster).map(() => files),
+      );
+      const sum = (files: readonly number[]): number => files.reduce((total, one) => total + one, 0);
+      return {
+        ...{ cluster, organisations, copies: there.length, capacity: capacityOf(cluster) },
+        used: used + sum(there),
+        reserved: reserved + sum(there.map(countedAs)),
+      };
+    });
   }
 
-  const fullness = (): Promise<Fullness[]> => Promise.all(clusters.map(fullnessOf));
-  const room = ({ reserved, capacity }: Fullness): number => capacity - reserved;
-
   return {
-    /** How full every cluster is; one count each, by an index. */
-    fullness,
+    /** How full every cluster is. */
+    fullness: () => fullness(),
     /** The same as last counted; empty until it was counted first. */
-    lastKnown: lastKnownOf<readonly Fullness[]>([], fullness),
+    lastKnown: lastKnownOf<readonly Fullness[]>([], () => fullness()),
     /**
-     * The cluster for a new organisation: the given one, or the one with the most room. Concurrent calls may each find the
-     * same last place. @throws FullClusterError
+     * The cluster for an organisation with so many files: the given one, or the one with the most room. Of concurrent calls each may find
+     * the same last place, which what is left free for growth has room for. @throws FullClusterError
      */
-    async choose(cluster: string | undefined): Promise<string> {
-      const found = await Promise.all((cluster === undefined ? clusters : [cluster]).map(fullnessOf));
-      const [best] = [...found].sort((one, other) => room(other) - room(one));
-      if (best && room(best) >= filesEach) return best.cluster;
-      throw new FullClusterError(`${found.map((one) => sayFull(one, filesEach)).join('; ')}; ${MAKE_ROOM}`);
+    async choose(cluster: string | undefined, files?: number): Promise<string> {
+      const found = await fullness(cluster === undefined ? clusters : [cluster]);
+      const [best] = found.toSorted((one, other) => roomOf(other) - roomOf(one));
+      if (best && roomOf(best) >= countedAs(files)) return best.cluster;
+      throw new FullClusterError(`${found.map(sayFull).join('; ')}; ${MAKE_ROOM}`);
     },
   };
 }
 
+export const countedAs = (files = 0): number => Math.max(files, COUNTED_AT_LEAST);
+
+/** Files of a cluster that new organisations may count as. */
+const roomOf = ({ reserved, capacity }: Fullness): number => capacity - Math.floor(capacity / GROWTH) - reserved;
+
+export const isNearlyFull = ({ reserved, capacity }: Fullness): boolean => reserved > NEARLY * capacity;
+
 /** What to do about a full cluster. */
 export const MAKE_ROOM = 'add a cluster to MONGODB_CLUSTERS, or raise CLUSTER_FILES and the LimitNOFILE of its servers';
 
-function sayFull({ cluster, organisations, capacity }: Fullness, filesEach: number): string {
-  return `cluster ${cluster} is full: ${count(organisations)} organisations of up to ${String(filesEach)} files leave no room for another in its ${count(capacity)} files`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString('en');
+function sayFull({ cluster, organisations, copies, reserved, capacity }: Fullness): string {
+  const count = (value: number): string => value.toLocaleString('en');
+  return `cluster ${cluster} is full: ${count(reserved)} of its ${count(capacity)} files are reserved for ${count(organisations + copies)} organisations, and the rest is for these to grow`;
 }
 
 /**

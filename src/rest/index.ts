@@ -16,8 +16,8 @@ import {
   type Arguments,
   createRouter,
   hasEntityTag,
-  hasLocation,
   includedIn,
+  locationOf,
   openApiDocument,
   type ReadArguments,
   readsOneObject,
@@ -93,8 +93,8 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
     const answered = await step.run(args, context, begun);
     const status = context.isExisting ? 200 : answered.status;
-    const how = { status, isCreated: step.isCreated, isWhole: included.length === 0 };
-    answer(exchange, operation, { ...answered, ...how }, publicUrl);
+    const created = step.location === undefined ? undefined : base + step.location;
+    answer(exchange, operation, { ...answered, status, created, isWhole: included.length === 0 }, publicUrl);
   };
 }
 
@@ -130,10 +130,10 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
         if (!written) return handle(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
-      const isCreated = hasLocation(operation, runner.schemas.operations);
+      const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
       const readAhead = usual && readsOneObject(operation) ? aheadOf(operation, field, read, usual) : undefined;
-      return [operation, { read, run, readAhead, isCreated }] as const;
+      return [operation, { read, run, readAhead, location }] as const;
     }),
   );
 }
@@ -161,14 +161,20 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
   return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
+interface Answered extends RouteAnswer {
+  readonly isWhole: boolean;
+  /** The path below which what was created is read. */
+  readonly created: string | undefined;
+}
+
 function answer(
   exchange: Exchange,
   operation: RestOperation,
-  { status, body, next, isWhole, isCreated }: RouteAnswer & { readonly isWhole: boolean; readonly isCreated: boolean },
+  { status, body, next, isWhole, created }: Answered,
   publicUrl: string,
 ): void {
   const { request, response, path, search } = exchange;
-  if (isCreated) response.setHeader('Location', `${publicUrl}${path}/${idOf(body)}`);
+  if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   // an ETag covers the object alone, so an answer with included relations has none
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;

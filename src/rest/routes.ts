@@ -62,9 +62,11 @@ export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
-/** Whether what a write creates can be read at its own address, below the one that created it. */
-export function hasLocation({ rest: { status, path } }: RestOperation, all: readonly Operation[]): boolean {
-  return status === 201 && all.some(({ rest }) => rest?.method === 'GET' && rest.path === `${path}/:id`);
+/** The path below which what a write creates is read by its id: that of the write, or of jobs if one goes on after the answer. */
+export function locationOf({ rest: { status, path } }: RestOperation, all: readonly Operation[]): string | undefined {
+  const below = status === 202 ? '/jobs' : path;
+  const isRead = all.some(({ rest }) => rest?.method === 'GET' && rest.path === `${below}/:id`);
+  return isRead && (status === 201 || status === 202) ? below : undefined;
 }
 
 export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {

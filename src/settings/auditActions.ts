@@ -14,6 +14,8 @@ export const ACTIONS: Readonly<Record<AuditAction, string>> = {
   'organisation.copy_dropped': 'Copy deleted',
   'organisation.erasing': 'Erasure begun',
   'organisation.erased': 'Organisation erased',
+  'job.created': 'Job created',
+  'job.failed': 'Job failed',
   'sandbox.created': 'Sandbox made',
   'sandbox.reset': 'Sandbox emptied',
   'customer.erased': 'Customer erased',

@@ -24,7 +24,7 @@ const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } }
 
 export interface RunOptions {
   readonly databases: Pick<Databases, 'open' | 'now'>;
-  readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'organisations'>;
+  readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'moving'>;
   readonly sender: Sender;
   readonly places: Places;
   /** Whether a cluster does not respond. */
@@ -48,10 +48,10 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
   const { webhookLeases: leases } = control;
   const after = (ms: number): Rest => notBefore(databases.now() + ms);
 
-  const { organisation, isMoving } = (await control.organisations.findMoving(taken.organisation_id)) ?? {};
+  const { organisation, move } = (await control.moving.movesOf(taken.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
   // nothing may be sent whose delivery could not be stored
-  if (isMoving) return leases.release(taken, {}, after(REST.moving));
+  if (move) return leases.release(taken, {}, after(REST.moving));
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
   try {

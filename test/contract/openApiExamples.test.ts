@@ -7,16 +7,16 @@ import { checkWith, createAjv } from '../../src/schema/validation';
 import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
 import { northwind } from '../support/factories';
-import { document } from '../support/openapi';
+import { document, operatorDocument } from '../support/openapi';
 
 /* The examples of the OpenAPI document are values that the gateway could send or accept. */
 
 const OPERATIONS: readonly Json[] = Object.values(document.paths).flatMap((methods) => Object.values(methods));
-const ajv = createAjv().addSchema(document, 'openapi');
+const ajv = createAjv().addSchema(document, 'openapi').addSchema(operatorDocument, 'operators');
 
 /** The faults of an example according to its schema. */
-function faultsOf({ schema, example }: Json): unknown {
-  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
+function faultsOf({ schema, example }: Json, id = 'openapi'): unknown {
+  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${id}#/`)) as object;
   return checkWith(ajv.compile(absolute))(example).faults;
 }
 
@@ -38,6 +38,15 @@ test.each(OPERATIONS)('$operationId has examples that match its schemas', (opera
   }
   for (const parameter of operation.parameters.filter(({ example }: Json) => example !== undefined))
     expect(faultsOf(parameter)).toEqual([]);
+});
+
+test('every body of the operator API has an example that matches its schema', () => {
+  const operations: readonly Json[] = Object.values(operatorDocument.paths).flatMap((methods) =>
+    Object.values(methods),
+  );
+  const bodies = operations.flatMap(({ requestBody }) => requestBody?.content['application/json'] ?? []);
+  expect(bodies.length).toBeGreaterThan(6);
+  for (const body of bodies) expect([body.example, faultsOf(body, 'operators')]).toEqual([expect.anything(), []]);
 });
 
 test.each(readdirSync(join(ROOT, EXAMPLES)))('%s in schema/examples is the first row of the sample data', (file) => {

@@ -35,7 +35,8 @@ beforeAll(async () => {
   const [main, eu] = clusters;
   // what its commands without mongod would have left
   await mkdir(join(folder, 'data'));
-  await writeFile(join(folder, 'data', 'eu.pid'), `${String(eu!.pid)}\n`);
+  for (const [name, { pid }] of Object.entries({ main: main!, eu: eu! }))
+    await writeFile(join(folder, 'data', `${name}.pid`), `${String(pid)}\n`);
   await symlink(dirname(PROGRAM), join(folder, 'dist'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
   const ports: [string, string][] = [];

@@ -5,7 +5,9 @@ import { makeKey, northwind, store } from '../support/factories';
 import { served } from '../support/gateway';
 import { operator, TOKENS } from './operator';
 
-const gateway = served({ ...TOKENS, CONTROL_DATABASE: 'scopegate_test_jobs' });
+// the other cluster is full
+const CLUSTERS = { MONGODB_CLUSTERS: `full=${process.env.TEST_MONGODB_URI!}`, CLUSTER_FILES: '60000 full=10' };
+const gateway = served({ ...TOKENS, ...CLUSTERS, CONTROL_DATABASE: 'scopegate_test_jobs' });
 const caller = () => operator(gateway);
 const create = async (name: string): Promise<string> => (await caller().post('/organisations', { name })).body.id;
 const ended = (id: string): Promise<Json> =>
@@ -22,7 +24,7 @@ test('an erasure answers 202 and a job, after which the organisation, its keys a
   const data = await gateway.databases.open(organisation);
   expect(await data.exists()).toBe(true);
   const asked = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Gone Ltd' });
-  expect(asked.status).toBe(202);
+  expect([asked.status, asked.headers.get('location')]).toEqual([202, `/operator/v1/jobs/${String(asked.body.id)}`]);
   expect(asked.body).toMatchObject({ kind: 'erasure', organisation_id: id, to: null, created_by: 'operator:billing' });
   expect(await ended(asked.body.id)).toMatchObject({ state: 'done', error: null });
   expect((await caller().get(`/organisations/${id}`)).status).toBe(404);
@@ -85,6 +87,26 @@ test('a move is refused to an unknown cluster, to its own, and of an organisatio
   await gateway.control.moving.begin({ id, mover: randomUUID() }, 'eu');
   const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Here' });
   expect([erasure.status, erasure.body.detail]).toEqual([409, expect.stringContaining('being moved to cluster eu')]);
+});
+
+test('a job is in the audit log when it is asked for, and when it fails', async () => {
+  const id = await create('Stays');
+  const { body } = await caller().post(`/organisations/${id}/moves`, { to: 'full' });
+  const { state, error } = await ended(body.id);
+  expect([state, error]).toEqual(['failed', expect.stringContaining('cluster full is full')]);
+  const audit = await gateway.control.audit.list({ organisationId: id, limit: 10 });
+  const job = { job: body.id, kind: 'move' };
+  expect(audit.map(({ action, actor, details }) => [action, actor.who, details]).slice(0, 2)).toEqual([
+    ['job.failed', 'operator:billing', { ...job, error }],
+    ['job.created', 'operator:billing', { ...job, to: 'full' }],
+  ]);
+});
+
+test('a move that a gateway went on with and somebody has undone is not begun again', async () => {
+  const organisationId = await create('Undone');
+  const itself = { who: 'system:moves', from: 'here' };
+  const asked = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'full' }, itself);
+  expect(await ended(asked!._id)).toMatchObject({ state: 'failed', error: 'the move was undone' });
 });
 
 test('an unknown job is 404, and jobs are there over GraphQL', async () => {

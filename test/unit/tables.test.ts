@@ -2,7 +2,7 @@ import { collections, recordKinds } from '../../src/resources';
 import written from '../../tools/openapi/examples.json';
 import { SCOPES } from '../../src/auth/scopes';
 import { FAULT_CODES } from '../../tools/openapi/faultCodes';
-import { publishedSchemas } from '../../src/published';
+import { operatorSchemas, publishedSchemas } from '../../src/published';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
 import { published } from '../../src/schema/model';
@@ -40,8 +40,7 @@ test('every collection is in a record of import and export', () => {
 });
 
 test('the written examples are of operations and parameters that exist', () => {
-  const { rest } = publishedSchemas();
-  const fields = rootFields(rest);
+  const fields = [publishedSchemas(), operatorSchemas()].flatMap(({ rest }) => rootFields(rest));
   const names = fields.map(({ name }) => name);
   const args = fields.flatMap((field) => field.args.flatMap(({ name }) => [name, `${field.name}.${name}`]));
   expect(Object.keys(written.parameters).filter((name) => !args.includes(name))).toEqual([]);

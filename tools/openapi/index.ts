@@ -23,7 +23,7 @@ import { describeIncluded, includeParameter, withItemTypes } from './include';
 import {
   answersPage,
   hasEntityTag,
-  hasLocation,
+  locationOf,
   readsOneObject,
   type RestOperation,
   restOperations,
@@ -232,16 +232,12 @@ function success(one: Linked, all: readonly Linked[]): object {
   const links = linksOf(one, all);
   const { operation, field } = one;
   const { rest } = operation;
+  const operations = all.map((other) => other.operation);
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
     ...(answersPage(field) ? ['Link'] : []),
-    ...(hasLocation(
-      operation,
-      all.map((other) => other.operation),
-    )
-      ? ['Location']
-      : []),
+    ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
     ...(hasEntityTag(operation) ? [rest.includes.length > 0 ? perhaps('ETag') : 'ETag'] : []),
   ];

@@ -1,7 +1,14 @@
 import type { Organisation } from '../../auth/principal';
 import { STATES } from '../../auth/states';
 import type { Collection } from '../../database/collection';
-import { collectionNames, type Difference, differenceOf, dropIndexes, makeIndexes } from '../../database/making';
+import {
+  collectionNames,
+  type Difference,
+  differenceOf,
+  dropIndexes,
+  filesOf,
+  makeIndexes,
+} from '../../database/making';
 import type { OrganisationData } from '../../database/organisationData';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
@@ -84,7 +91,7 @@ function summary({ complete, empty, surplus }: Tally): string {
 
 /** The check of one organisation; undefined if there is nothing to say about it. */
 async function checkOrganisation(
-  { store: { databases }, fix }: Visit,
+  { store, fix }: Visit,
   organisation: Organisation,
   tally: Tally,
 ): Promise<Check | undefined> {
@@ -95,7 +102,7 @@ async function checkOrganisation(
   if (!there?.has(id)) return undefined;
   const cause = 'fix the cause, then run scopegate doctor --fix';
   const check = await examine(`indexes of ${name} (${id})`, cause, async () => {
-    const data = databases.organisationData(organisation);
+    const data = store.databases.organisationData(organisation);
     const found = await differencesOf(data);
     for (const { files } of found) add(tally.files, cluster, files);
     const missing = found.flatMap(namesOf('missing'));
@@ -103,8 +110,10 @@ async function checkOrganisation(
     if (!fix && missing.length > 0)
       throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
     if (!fix && surplus.length > 0) tally.surplus += 1;
-    if (!fix || missing.length + surplus.length === 0) return '';
-    return fixAll(data, found);
+    if (!fix) return '';
+    const fixed = missing.length + surplus.length > 0 ? await fixAll(data, found) : '';
+    await store.control.organisations.noteFiles(organisation, await filesOf(data.database), true);
+    return fixed;
   });
   if (check.detail !== '') return check;
   tally.complete += 1;

@@ -3,7 +3,7 @@ import { databaseOf } from '../../database/native';
 import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
 import { isAbandoned, type Moves } from '../../organisations/moving';
-import { MAKE_ROOM } from '../../organisations/placement';
+import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../store';
 import { type Check, examine, Finding, listed, type Visit } from './check';
 
@@ -91,7 +91,7 @@ function stateOfMoves(moves: readonly Moves[], now: number): string {
     const others = abandoned.length > 1 ? `, and ${String(abandoned.length - 1)} more` : '';
     throw new Finding(
       `the process that moved ${name} (${id}) to cluster ${move.to} has ended, last seen ${move.seen_at.toISOString()}; until the move ends the organisation's writes are refused${others}`,
-      `to continue, run scopegate org move ${id} --to ${move.to}; to undo it, scopegate org move ${id} --undo`,
+      `start a gateway that knows both clusters, which goes on with it, or run scopegate org move ${id} --to ${move.to}; to undo it, scopegate org move ${id} --undo`,
     );
   }
   const copies = moves.flatMap(({ organisation: { id }, copies: left }) =>
@@ -107,13 +107,14 @@ function stateOfMoves(moves: readonly Moves[], now: number): string {
 /** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */
 export async function* checkFiles({ control }: Store, inUse: ReadonlyMap<string, number>): AsyncGenerator<Check> {
   const count = (value: number): string => value.toLocaleString('en');
-  for (const { cluster, organisations, copies, reserved, capacity } of await control.placement.fullness()) {
+  for (const one of await control.placement.fullness()) {
+    const { cluster, organisations, copies, reserved, capacity } = one;
     yield await examine(`files on cluster ${cluster}`, MAKE_ROOM, () => {
       const noun = organisations === 1 ? 'organisation' : 'organisations';
       const used = inUse.get(cluster);
       const text = `${count(reserved)} of ${count(capacity)} reserved for ${count(organisations)} ${noun}${copies > 0 ? ` and ${count(copies)} of moves` : ''}${used === undefined ? '' : `, which have ${count(used)}`}`;
-      if (reserved > capacity) throw new Error(text);
-      return text;
+      if (Math.max(reserved, used ?? 0) > capacity) throw new Error(text);
+      return { detail: text, ...(isNearlyFull(one) && { fix: MAKE_ROOM }) };
     });
   }
 }
