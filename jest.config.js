@@ -5,6 +5,8 @@ const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es
 const SHARED = {
   rootDir: __dirname,
   transform: { '^.+\\.ts$': swc },
+  // what is imported when it is needed is named as Node finds it
+  moduleNameMapper: { '^(\\.{1,2}/.+)\\.js$': '$1' },
   testEnvironment: '<rootDir>/test/support/environment.js',
   runtime: '<rootDir>/test/support/runtime.js',
 };

@@ -80,7 +80,15 @@ export async function openRig(): Promise<Rig> {
 export async function delayed(rig: Rig, ms: number): Promise<Rig> {
   const uri = new URL(rig.database.uri);
   const port = String(await freePort());
-  const program = ['--import', 'tsx', join(ROOT, 'bench', 'delay.ts'), port, uri.hostname, uri.port, String(ms)];
+  const program = [
+    '--import',
+    'tsx',
+    join(ROOT, 'bench', 'servers', 'delay.ts'),
+    port,
+    uri.hostname,
+    uri.port,
+    String(ms),
+  ];
   const logFile = join(rig.place, 'delay.log');
   await startProcess(process.execPath, program, { env: process.env, logFile, readyWhen: /^listening/ });
   uri.port = port;

@@ -1,17 +1,13 @@
 import {
-  BREAK,
   type DocumentNode,
   execute as interpret,
   type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
-  OperationTypeNode,
-  visit,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import type { Query } from './compile';
 
 /*
  * Runs operations. Repeated operations are compiled by graphql-jit, which gives the same results as graphql-js in a fraction
@@ -27,8 +23,6 @@ export interface Execution {
 }
 
 export type Execute = (execution: Execution) => Promise<ExecutionResult>;
-
-type Query = CompiledQuery['query'];
 
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 export const COMPILED_FROM = 3;
@@ -57,12 +51,15 @@ export function createExecutor(
     dispose: (_query, operation) => void uses.delete(operation),
   });
 
-  function queryOf({ document, operation }: Execution): Query | null {
-    const known = compiled.get(operation);
+  async function queryOf({ document, operation }: Execution): Promise<Query | null> {
     const before = uses.get(operation) ?? 0;
-    if (known || before === NEVER) return known ?? null;
+    if (before === NEVER) return null;
     uses.set(operation, before + 1);
     if (before + 1 < compiledFrom) return null;
+    const { compile } = await import('./compile.js');
+    // another run may have compiled it meanwhile
+    const known = compiled.get(operation);
+    if (known) return known;
     const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
     if (query) compiled.set(operation, query);
     else uses.set(operation, NEVER);
@@ -71,7 +68,8 @@ export function createExecutor(
 
   return async (execution) => {
     const { document, operation, contextValue, variableValues } = execution;
-    const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
+    const query = compiled.get(operation) ?? (await queryOf(execution));
+    const result = await query?.(undefined, contextValue, variableValues ?? {});
     // without data nothing was run, so let graphql-js report invalid variables in its own words
     if (result?.data !== undefined) return asGraphql(withFewErrors(result));
     const operationName = operation.name?.value;
@@ -85,31 +83,6 @@ function withFewErrors(result: ExecutionResult): ExecutionResult {
   if (errors.length <= MOST_ERRORS) return result;
   const more = errors.length - MOST_ERRORS;
   return { ...result, errors: errors.slice(0, MOST_ERRORS), extensions: { ...extensions, more_errors: more } };
-}
-
-function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Query | null {
-  if (!isPlain(document, operation)) return null;
-  const compiled = compileQuery(schema, document, operation.name?.value ?? '');
-  return isCompiledQuery(compiled) ? compiled.query : null;
-}
-
-/** Whether graphql-jit gives the same result: no @skip or @include (inconsistent in fragments), no introspection, at most one write. */
-function isPlain(document: DocumentNode, operation: OperationDefinitionNode): boolean {
-  if (operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
-  const { selections } = operation.selectionSet;
-  const [first] = selections;
-  const isOneField = selections.length === 1 && first?.kind === Kind.FIELD;
-  if (operation.operation === OperationTypeNode.MUTATION && !isOneField) return false;
-  let isPlainSoFar = true;
-  const leave = (): typeof BREAK => {
-    isPlainSoFar = false;
-    return BREAK;
-  };
-  visit(document, {
-    Directive: leave,
-    Field: ({ name }) => (name.value.startsWith('__') && name.value !== '__typename' ? leave() : undefined),
-  });
-  return isPlainSoFar;
 }
 
 /** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */

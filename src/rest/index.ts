@@ -24,7 +24,7 @@ import {
   type RestOperation,
   restOperations,
 } from './routes';
-import { createSofaRouter, type RouteAnswer, sofaHandler } from './sofa';
+import type { RouteAnswer, RouteHandler } from './sofa';
 
 export const REST_BASE = '/api/v1';
 
@@ -112,13 +112,19 @@ function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
 /** How to run each operation: a query from the database's bytes where that is possible, everything else through its Sofa route. */
 function stepsOf({ runner, base = REST_BASE }: RestOptions) {
   const operations = restOperations(runner.schemas.operations);
-  const sofa = createSofaRouter(runner.routes, operations, base);
+  // loaded by the first request that needs it: it takes a fifth of the time in which a start loads packages
+  let loading: Promise<(operation: RestOperation, field: Field) => RouteHandler> | undefined;
+  const sofa = (): NonNullable<typeof loading> =>
+    (loading ??= import('./sofa.js').then(({ createSofaRouter, sofaHandler }) => {
+      const router = createSofaRouter(runner.routes, operations, base);
+      return (operation, field) => sofaHandler(router, operation, field);
+    }));
   return new Map(
     operations.map((operation) => {
       const runnable = runner.of(operation);
       if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
       const { field, checks, readOf } = runnable;
-      const handle = sofaHandler(sofa, operation, field);
+      let handle: RouteHandler | undefined;
       const usual = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const withLarge = readOf(everyField(field.type, large));
@@ -127,7 +133,7 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? usual : withLarge) : undefined;
         const written = read && (await read(coerceArguments(field.args, args), context, begun));
-        if (!written) return handle(args, context);
+        if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
       const location = locationOf(operation, runner.schemas.operations);

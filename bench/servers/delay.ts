@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/* `tsx bench/delay.ts PORT HOST PORT MS`: what comes to the first port goes on to the address, and back, each MS later. */
+/* `tsx bench/servers/delay.ts PORT HOST PORT MS`: what comes to the first port goes on to the address, and back, each MS later. */
 
 const [near, host = '127.0.0.1', far, ms] = process.argv.slice(2);
 
