@@ -49,7 +49,7 @@ let waiting;
 /** Points a visitor without a key to the form, which stays in sight; resolves with whether a key was entered before it was asked for again. */
 export function askForKey() {
   waiting?.(false);
-  say('Enter your API key first: then the request is sent.');
+  say('Enter your API key to send the request.');
   field.focus({ preventScroll: true });
   return new Promise((resolve) => (waiting = resolve));
 }

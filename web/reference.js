@@ -1,6 +1,8 @@
 import './style.css';
 import './key.css';
 import './reference/list.css';
+import './reference/documented.css';
+import './reference/operation.css';
 import './code.css';
 import './reference.css';
 import './repairs.js';

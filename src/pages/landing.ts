@@ -59,7 +59,7 @@ export const landing: Page = {
     html`<div class="hero">
         <section aria-labelledby="title">
           <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
-          <h1 id="title">One schema. Three APIs. Scoped keys.</h1>
+          <h1 id="title">One schema.<br />Three APIs.<br />Scoped keys.</h1>
           <p class="lead">
             An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the
             same operations, scopes, limits and error codes in each.
@@ -73,7 +73,7 @@ export const landing: Page = {
         ${firstRequest(visit)}
       </div>
       <section aria-labelledby="faces">
-        <h2 id="faces">Ways in</h2>
+        <h2 id="faces">APIs and events</h2>
         <dl class="rows">
           ${row(html`<a href="/api/v1/docs">REST</a>`, 'GET /api/v1/…', html`Every route with its parameters, answers and errors. Enter your key and send requests from the page.`)}
           ${row(
@@ -88,11 +88,11 @@ export const landing: Page = {
         </dl>
       </section>
       <section aria-labelledby="rules">
-        <h2 id="rules">What to rely on</h2>
+        <h2 id="rules">What you can rely on</h2>
         <dl class="rows">
           ${row(html`<a href="/errors">Errors</a>`, 'code', html`REST errors are <code>application/problem+json</code>; GraphQL errors have the same <code>code</code> in <code>extensions</code>.`)}
           ${row(html`Safe retries`, 'Idempotency-Key', html`Send one with each write: however often you retry, the write happens once.`)}
-          ${row(html`Limits`, 'RateLimit', html`Each key has a rate limit per minute. Every answer says what is left.`)}
+          ${row(html`Limits`, 'RateLimit', html`Each key has a rate limit per minute. Responses report what is left.`)}
           ${row(html`Values`, 'total_minor', html`Amounts are integers in minor units, times are in UTC, ids are UUIDs.`)}
         </dl>
       </section>`,

@@ -38,7 +38,7 @@ export const sandbox: Page = {
         </p>
         ${withoutScripts('Sandbox')}
       </div>
-      <p class="aside"><a href="/graphiql">Use GraphiQL instead (asks no other site)</a></p>
+      <p class="aside"><a href="/graphiql">Use GraphiQL instead (contacts no other site)</a></p>
       ${jsonBlock('settings', { frame: SANDBOX_FRAME, document: FIRST_QUERY, authorization: AUTHORIZATION, key: visit.demoKey })}`,
 };
 

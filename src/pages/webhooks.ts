@@ -43,7 +43,8 @@ const PARTS: readonly { readonly id: string; readonly title: string; readonly bo
     id: 'arrives',
     title: 'What arrives',
     body: html`<p>
-        The event, not the object: read that by its id with an API key. The same events, with the same ids, are in
+        The event, not the object: fetch the object by its id with an API key. The same events, with the same ids, are
+        in
         <code>GET /api/v1/events</code>.
       </p>
       ${codeBlock(html`Body of the POST`, 'Example of an event', EVENT)}`,
@@ -52,19 +53,19 @@ const PARTS: readonly { readonly id: string; readonly title: string; readonly bo
     id: 'signature',
     title: 'Check the signature, then answer at once',
     body: html`<p>
-        Requests are signed as the open specification Standard Webhooks says, in the headers <code>webhook-id</code>,
-        <code>webhook-timestamp</code> and <code>webhook-signature</code>. It has libraries for most languages. Any
-        answer from 200 to 299 within 15 seconds accepts the event; redirects are not followed.
+        Requests are signed according to the open Standard Webhooks specification, in the headers
+        <code>webhook-id</code>, <code>webhook-timestamp</code> and <code>webhook-signature</code>. It has libraries for
+        most languages. Any answer from 200 to 299 within 15 seconds accepts the event; redirects are not followed.
       </p>
       ${codeBlock(html`Node.js`, 'Receiver for Node.js', RECEIVER)}
       <p>Then press <strong>Send test event</strong> on the endpoint’s page: it shows what your server answered.</p>`,
   },
   {
     id: 'rely',
-    title: 'What to rely on',
+    title: 'What you can rely on',
     body: html`<dl class="facts">
       <dt>More than once</dt>
-      <dd>An event can arrive again, always with the same <code>id</code>. Ignore ids that you know.</dd>
+      <dd>An event can arrive more than once, always with the same <code>id</code>. Ignore ids you have seen.</dd>
       <dt>In order for each object</dt>
       <dd>Events of one object arrive in the order in which they happened; those of different objects may not.</dd>
       <dt>Retries</dt>
@@ -74,14 +75,11 @@ const PARTS: readonly { readonly id: string; readonly title: string; readonly bo
       </dd>
       <dt>When an endpoint is down</dt>
       <dd>
-        After failures of ten objects it is <em>failing</em>: only its oldest event is tried, until one succeeds. After
-        five days of nothing but failures, or a 410 at once, it is disabled.
+        Once deliveries for ten objects have failed, it is <em>failing</em>: only its oldest event is retried, until one
+        succeeds. After five days without a success, or immediately on a 410, it is disabled.
       </dd>
       <dt>Nothing is lost within 30 days</dt>
-      <dd>
-        Enable a disabled endpoint from where it stopped, or send everything again from a time: events are kept for 30
-        days.
-      </dd>
+      <dd>Re-enable it from where it stopped, or replay everything since a time: events are kept for 30 days.</dd>
       <dt>Types you do not know</dt>
       <dd>
         Accept and ignore them: new ones are added. <code>feed.gap</code> says that events may be missing; read what
@@ -107,7 +105,7 @@ export const webhookGuide: Page = {
         <p class="crumbs"><a href="/settings/integrations">Settings</a></p>
         <h1>Receiving webhooks</h1>
         <p class="lead">
-          A webhook is a POST to a URL of yours, soon after something changed. Admins add endpoints in
+          A webhook is a POST to your URL shortly after something changes. Admins add endpoints in
           <a href="/settings/webhooks">Settings → Webhooks</a>.
         </p>
         ${PARTS.map(

@@ -145,7 +145,7 @@ inBrowser('samples in the reference', () => {
     await page.locator('.graphiql-response').getByText('Enter your API key').waitFor();
     await page.goto(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
     await page.locator('#operations-me-get_me').getByRole('button', { name: 'Send request' }).click();
-    await says(keyForm(page), 'Enter your API key first');
+    await says(keyForm(page), 'Enter your API key to send the request.');
     await hasFocus(keyForm(page).getByLabel('API key'));
     await enterKey(page, scene.key);
     await page.locator('#operations-me-get_me .answer').waitFor();
@@ -213,7 +213,7 @@ inBrowser('samples in the reference', () => {
     await read.getByRole('button', { name: 'Send request' }).click();
     await says(read, 'Sending…');
     expect(await opacity()).not.toBe(now);
-    await says(answer, 'From the request before');
+    await says(answer, 'Previous answer');
     await unsent(await next());
     await says(answer, 'The gateway cannot be reached. Check your connection, then send this again.');
     expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);

@@ -162,7 +162,7 @@ function Sending(place: Place & { lacking: readonly string[]; isExample: boolean
     specActions.validateParams([path, method]);
     if (specSelectors.validateBeforeExecute([path, method])) return true;
     const [name] = lacking;
-    say(name ? '' : 'A field has a value that it cannot have.');
+    say(name ? '' : 'A field is invalid.');
     const row = name ? `[data-param-name="${name}"]` : '.parameters';
     form.current?.closest('.opblock')?.querySelector<HTMLElement>(`${row} :is(input, select)`)?.focus();
     return false;
@@ -174,7 +174,7 @@ function Sending(place: Place & { lacking: readonly string[]; isExample: boolean
     const press = presses.current;
     const { key } = await knownKey();
     if (press !== presses.current) return;
-    if (!key) say('Waiting for your API key, at the top.');
+    if (!key) say('Waiting for your API key above.');
     const isKnown = Boolean(key) || (await askForKey());
     say('');
     if (!isKnown || (place.isExample && !(await agrees(method, path)))) return;
@@ -208,7 +208,7 @@ function Answered({ answer, ms, isOld }: { answer: Answer; ms: number | undefine
   const head = <span class={status < 400 ? 'good' : 'bad'}>{`HTTP ${String(status)}${time}`}</span>;
   return (
     <div class="answer" aria-busy={isOld}>
-      {isOld && <p>From the request before</p>}
+      {isOld && <p>Previous answer</p>}
       <Code head={head} label="Answer" text={indented(text) || 'No content'} />
       <details>
         <summary>{Object.keys(headers).length} headers</summary>
