@@ -1,7 +1,6 @@
 import {
   type ASTNode,
   type ConstDirectiveNode,
-  type DefinitionNode,
   type DocumentNode,
   type FieldDefinitionNode,
   type InputValueDefinitionNode,
@@ -43,53 +42,37 @@ export interface Places {
   readonly inputs: readonly InputPlace[];
 }
 
-export function placesOf({ definitions }: DocumentNode): Places {
-  const fields = definitions.flatMap(fieldsIn);
-  const inputs = [...definitions.flatMap(inputsIn), ...fields.flatMap(argumentsOf)];
-  return { all: [...definitions.flatMap(othersIn), ...fields, ...inputs], fields, inputs };
-}
-
-const KINDS: ReadonlyMap<string, FieldPlace['kind']> = new Map([
+const ROOTS: ReadonlyMap<string, FieldPlace['kind']> = new Map([
   ['Query', 'query'],
   ['Mutation', 'mutation'],
   [SUBSCRIPTION, 'stream'],
 ]);
 
-function fieldsIn(node: DefinitionNode): FieldPlace[] {
-  const isInterface = node.kind === Kind.INTERFACE_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_EXTENSION;
-  if (!isInterface && !isObjectNode(node)) return [];
-  const { name, fields = [] } = node;
-  const owner = name.value;
-  const kind = isInterface ? 'abstract' : (KINDS.get(owner) ?? 'member');
-  return fields.map((field) => ({ name: `${owner}.${field.name.value}`, kind, node: field, owner }));
-}
-
-function argumentsOf(of: FieldPlace): InputPlace[] {
-  return (of.node.arguments ?? []).map((node) => ({
-    name: `${of.name}(${node.name.value}:)`,
-    kind: 'argument',
-    node,
-    of,
-  }));
-}
-
-function inputsIn(node: DefinitionNode): InputPlace[] {
-  if (node.kind === Kind.DIRECTIVE_DEFINITION) {
-    const { name, arguments: args = [] } = node;
-    return args.map((one) => ({ name: `@${name.value}(${one.name.value}:)`, kind: 'setting', node: one }));
+export function placesOf({ definitions }: DocumentNode): Places {
+  const [others, fields, inputs]: [Place[], FieldPlace[], InputPlace[]] = [[], [], []];
+  for (const node of definitions) {
+    if (node.kind === Kind.DIRECTIVE_DEFINITION) {
+      const nameOf = (argument: string): string => `@${node.name.value}(${argument}:)`;
+      for (const one of node.arguments ?? []) inputs.push({ name: nameOf(one.name.value), kind: 'setting', node: one });
+    }
+    if (!isTypeDefinitionNode(node) && !isTypeExtensionNode(node)) continue;
+    const { value: owner } = node.name;
+    const inside = (member: { readonly name: { readonly value: string } }): string => `${owner}.${member.name.value}`;
+    others.push({ name: owner, kind: 'type', node });
+    for (const value of 'values' in node ? (node.values ?? []) : [])
+      others.push({ name: inside(value), kind: 'value', node: value });
+    for (const field of 'fields' in node ? (node.fields ?? []) : []) {
+      const name = inside(field);
+      if (field.kind === Kind.INPUT_VALUE_DEFINITION) {
+        inputs.push({ name, kind: 'input', node: field });
+        continue;
+      }
+      const kind = isObjectNode(node) ? (ROOTS.get(owner) ?? 'member') : 'abstract';
+      const of: FieldPlace = { name, kind, node: field, owner };
+      fields.push(of);
+      for (const one of field.arguments ?? [])
+        inputs.push({ name: `${name}(${one.name.value}:)`, kind: 'argument', node: one, of });
+    }
   }
-  if (node.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION && node.kind !== Kind.INPUT_OBJECT_TYPE_EXTENSION) return [];
-  const { name, fields = [] } = node;
-  return fields.map((field) => ({ name: `${name.value}.${field.name.value}`, kind: 'input', node: field }));
-}
-
-/** Types and values of enums. */
-function othersIn(node: DefinitionNode): Place[] {
-  if (!isTypeDefinitionNode(node) && !isTypeExtensionNode(node)) return [];
-  const { value: name } = node.name;
-  const values = 'values' in node ? (node.values ?? []) : [];
-  return [
-    { name, kind: 'type', node },
-    ...values.map((one) => ({ name: `${name}.${one.name.value}`, kind: 'value', node: one })),
-  ];
+  return { all: [...others, ...fields, ...inputs], fields, inputs };
 }
