@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { customers } from '../resources/customers/customers';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
-import { comparable } from '../schema/callerKeys';
+import { normalised } from '../schema/callerKeys';
 import { stampedWrite } from '../database/openWrites';
 import { changedAt, writeRows } from '../stored/rows';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
@@ -44,7 +44,7 @@ export async function readmitCustomerCommand(ref: string, { org, json }: OrgOpti
     const data = await store.databases.open(await requireOrganisation(store, org));
     const rows = data.collection(customers);
     const customer =
-      (await rows.findOne({ external_ref: comparable(ref) })) ?? (await rows.findOne({ _id: ref.toLowerCase() }));
+      (await rows.findOne({ external_ref: normalised(ref) })) ?? (await rows.findOne({ _id: ref.toLowerCase() }));
     if (!customer)
       throw new CommandFailure(`there is no customer with the external_ref or id ${ref}; see GET /api/v1/customers`);
     const { _id } = customer;

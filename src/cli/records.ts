@@ -5,7 +5,7 @@ import type { Fault } from '../errors';
 import { BODY_BOUNDS, type JsonBounds, structureFault } from '../http/json';
 import { publishedSchemas } from '../published';
 import { published } from '../schema/model';
-import { comparable, isCompared } from '../schema/callerKeys';
+import { normalised, isCallerKey } from '../schema/callerKeys';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';
 import { brokenTexts, replaceNegativeZero } from '../stored/brokenTexts';
@@ -79,13 +79,13 @@ function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
  * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Exports
  * from other systems may differ.
  */
-function respellNames(value: object, uuids: ReadonlySet<string>): void {
+function normaliseIdentifiers(value: object, uuids: ReadonlySet<string>): void {
   const members = value as Record<string, unknown>;
   for (const [name, member] of Object.entries(members)) {
-    if (typeof member === 'object' && member !== null) respellNames(member, uuids);
+    if (typeof member === 'object' && member !== null) normaliseIdentifiers(member, uuids);
     else if (typeof member !== 'string') continue;
     else if (uuids.has(name)) members[name] = member.toLowerCase();
-    else if (isCompared(name)) members[name] = comparable(member);
+    else if (isCallerKey(name)) members[name] = normalised(member);
   }
 }
 
@@ -108,13 +108,13 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
   if (isObjectSchema(target)) {
     const members = Object.entries(target.properties).map(([name, declared]) => {
       const write = decimals.includes(name) ? writeDecimal : recordWriter(schemas, declared, decimals);
-      return { name, prefix: `${JSON.stringify(name)}: `, write, isOwed: target.required.includes(name) };
+      return { name, prefix: `${JSON.stringify(name)}: `, write, isAlwaysWritten: target.required.includes(name) };
     });
     return (value) => {
       if (value === null || value === undefined) return 'null';
       const row = value as Record<string, unknown>;
       // rows from before there was such a member are the same when they come back
-      const there = members.filter(({ name, isOwed }) => isOwed || row[name] !== undefined);
+      const there = members.filter(({ name, isAlwaysWritten }) => isAlwaysWritten || row[name] !== undefined);
       return `{${there.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
     };
   }
@@ -205,7 +205,7 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
       }
       const record = value as ImportRecord;
       // before the check, which bounds the stored length: a text may be longer in NFC
-      respellNames(record, uuids);
+      normaliseIdentifiers(record, uuids);
       replaceNegativeZero(record);
       const { faults: found, more } = check(record);
       const faults = [...found, ...brokenTexts(record)];

@@ -4,7 +4,7 @@ import { published } from './model';
  * Members that are the callers' keys of objects, by which bulk calls match them. They are stored and compared in Unicode NFC, so that
  * an é of one code point and an é of two are the same key; case and white space are significant.
  */
-export function isCompared(member: string): boolean {
+export function isCallerKey(member: string): boolean {
   return published.keys.includes(member);
 }
 
@@ -16,22 +16,18 @@ export const LONGEST_KEY = 64 * 6;
 export const MOST_KEYS = 20;
 
 /** Normalises a string for storing and comparing, unless it is too long to be valid. */
-export function comparable(text: string): string {
+export function normalised(text: string): string {
   return text.length > LONGEST_KEY ? text : text.normalize('NFC');
 }
 
 /** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
 export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const given = published.keys.filter((name) => name in args);
-  const respelt = given.map((name) => [name, respell(args[name])] as const);
-  return respelt.length === 0 ? args : { ...args, ...Object.fromEntries(respelt) };
+  const changed = given.map((name) => [name, normaliseValue(args[name])] as const);
+  return changed.length === 0 ? args : { ...args, ...Object.fromEntries(changed) };
 }
 
-function respell(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length > MOST_KEYS ? value : value.map(spelled);
-  return spelled(value);
-}
-
-function spelled(value: unknown): unknown {
-  return typeof value === 'string' ? comparable(value) : value;
+function normaliseValue(value: unknown): unknown {
+  if (typeof value === 'string') return normalised(value);
+  return Array.isArray(value) && value.length <= MOST_KEYS ? value.map(normaliseValue) : value;
 }

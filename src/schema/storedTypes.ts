@@ -8,7 +8,7 @@ import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } f
 /** A member of a stored type, or of an object inside one. */
 export interface StoredMember {
   readonly name: string;
-  readonly kind: 'text' | 'number' | 'flag' | 'date' | 'object';
+  readonly kind: 'string' | 'number' | 'boolean' | 'dateTime' | 'object';
   /** Name of its scalar, enum or object type. */
   readonly type: string;
   readonly isRequired: boolean;
@@ -44,14 +44,14 @@ export interface StoredType {
 export type Types = ReadonlyMap<string, StoredType>;
 
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
-  ID: 'text',
-  String: 'text',
-  Date: 'text',
+  ID: 'string',
+  String: 'string',
+  Date: 'string',
   Int: 'number',
   Float: 'number',
   Minor: 'number',
-  Boolean: 'flag',
-  DateTime: 'date',
+  Boolean: 'boolean',
+  DateTime: 'dateTime',
 };
 
 /** The stored types of a schema, by name. */
@@ -80,7 +80,7 @@ export function findStoredTypes(sdl: Sdl): Types {
         return {
           name: field.name.value,
           // enum values are strings
-          kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'text'),
+          kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'string'),
           type: named,
           isRequired: field.type.kind === Kind.NON_NULL_TYPE,
           isList: isListType(field.type),

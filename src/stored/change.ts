@@ -149,7 +149,7 @@ function taken(name: string, member: string, owner: string | undefined): AppErro
 
 /** Sets members as they are given. */
 function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
-  const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'date' ? [name] : [])));
+  const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'dateTime' ? [name] : [])));
   return (before, given) => {
     const set = Object.entries(given).map(([name, value]) => {
       return [name, times.has(name) && typeof value === 'string' ? new Date(value) : value] as const;

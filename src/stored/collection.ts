@@ -5,7 +5,7 @@ import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
-import { comparable, isCompared } from '../schema/callerKeys';
+import { normalised, isCallerKey } from '../schema/callerKeys';
 import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
 import { published } from '../schema/model';
@@ -115,17 +115,17 @@ export function filtersInForce(args: Readonly<Record<string, unknown>>, filters:
     const value = args[argument] as Given | null | undefined;
     if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
     given[argument] = isList(value)
-      ? [...new Set(value.map((item) => asKept(filter, item)))].sort()
-      : asKept(filter, value);
+      ? [...new Set(value.map((item) => asStored(filter, item)))].sort()
+      : asStored(filter, value);
   }
   return given;
 }
 
 /** Normalises a value as it is stored: ids in lower case, keys in NFC. */
-function asKept<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
+function asStored<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
   if (type === 'ID') return value.toLowerCase();
-  return isCompared(member) ? comparable(value) : value;
+  return isCallerKey(member) ? normalised(value) : value;
 }
 
 function isList(value: Given): value is readonly string[] {

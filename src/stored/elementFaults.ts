@@ -1,7 +1,7 @@
 import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../errors';
 import type { Pace } from '../database/courtesy';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
-import { comparable } from '../schema/callerKeys';
+import { normalised } from '../schema/callerKeys';
 
 /* Faults of the elements of a bulk call, and how many of them a response lists. */
 
@@ -79,7 +79,7 @@ function validateOne(
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...placed(checked(sent, check), at) };
   }
-  const key = comparable(sentKey);
+  const key = normalised(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
   return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
 }

@@ -104,7 +104,7 @@ export function fromRecord(
   const document: Record<string, unknown> = { _id: id, ...given };
   for (const { name, kind } of members) {
     const value = given[name];
-    if (kind === 'date' && typeof value === 'string') document[name] = new Date(value);
+    if (kind === 'dateTime' && typeof value === 'string') document[name] = new Date(value);
   }
   return document;
 }

@@ -44,7 +44,7 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
     return searchWords(...found);
   };
   const { collection: name, omittedInLists, members } = stored;
-  const times = members.filter(({ kind }) => kind === 'date').map((member) => member.name as keyof T & string);
+  const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
   const less = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
     ...definedByType<T>(name, spec.indexes, times, spec.retired),

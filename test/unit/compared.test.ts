@@ -1,5 +1,5 @@
 import { publishedSchemas } from '../../src/published';
-import { comparable, normaliseKeys, isCompared, LONGEST_KEY, MOST_KEYS } from '../../src/schema/callerKeys';
+import { normalised, normaliseKeys, isCallerKey, LONGEST_KEY, MOST_KEYS } from '../../src/schema/callerKeys';
 import { argumentsSchema, componentSchemas, type JsonSchema, rootFields } from '../../src/schema/jsonSchema';
 
 test('the longest valid key is normalised before its length is checked', () => {
@@ -7,7 +7,7 @@ test('the longest valid key is normalised before its length is checked', () => {
   const [whole] = ['\u{16126}'.repeat(64)];
   const decomposed = whole.normalize('NFD');
   expect(decomposed).toHaveLength(LONGEST_KEY);
-  expect(comparable(decomposed)).toBe(whole);
+  expect(normalised(decomposed)).toBe(whole);
   expect(normaliseKeys({ sku: [decomposed, 1], q: decomposed })).toEqual({ sku: [whole, 1], q: decomposed });
 });
 
@@ -17,7 +17,7 @@ test('every key that is compared has a maximum that refuses what is not normalis
   const calls = rootFields(graphql).map(({ name, args }) => [name, argumentsSchema(args)] as const);
   const members = [...types.filter(([name]) => name.endsWith('Upsert')), ...calls].flatMap(([name, schema]) =>
     Object.entries(schema.properties ?? {})
-      .filter(([member]) => isCompared(member))
+      .filter(([member]) => isCallerKey(member))
       .map(([member, declared]) => [`${name}.${member}`, declared as JsonSchema] as const),
   );
   expect(members.map(([name]) => name)).toEqual(

@@ -35,14 +35,14 @@ test('a stored type has its own fields, at every depth, without relations to oth
     ['lids', { type: 'Lid', isList: true, member: 'box_id' }],
   ]);
   expect(members.map(({ name, kind, isList, isRequired }) => [name, kind, isList, isRequired])).toEqual([
-    ['id', 'text', false, true],
-    ['code', 'text', false, true],
+    ['id', 'string', false, true],
+    ['code', 'string', false, true],
     ['sides', 'object', true, true],
     ['parts', 'object', true, true],
     ['weight', 'number', false, false],
   ]);
   expect(members[2]!.members).toMatchObject([
     { name: 'name', isSearchable: true },
-    { name: 'painted_at', kind: 'date', isSearchable: false },
+    { name: 'painted_at', kind: 'dateTime', isSearchable: false },
   ]);
 });

@@ -56,7 +56,7 @@ export const LISTS: Rules = {
         ...rows.members
           .filter(({ name }) => names.has(name))
           .map(({ name, kind, isList, isRequired, type }) => {
-            if ((kind !== 'text' && kind !== 'date') || isList)
+            if ((kind !== 'string' && kind !== 'dateTime') || isList)
               return `sorts by ${name}, which is ${type}: pages can only continue after a text or a time`;
             if (!isRequired) return `sorts by ${name}, which may be null: no page could continue after such a row`;
             const isOmitted = rows.omittedInLists.includes(name);

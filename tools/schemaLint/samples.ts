@@ -90,7 +90,7 @@ export function storedSample(sdl: Sdl, members: readonly StoredMember[], variant
   return Object.fromEntries(
     members.map(({ name, kind, type, isList, members: inner }) => {
       const text = inner.length > 0 ? storedSample(sdl, inner, variant) : valueOf(sdl, type, variant);
-      const one = kind === 'date' ? new Date(String(text)) : text;
+      const one = kind === 'dateTime' ? new Date(String(text)) : text;
       return [name, isList ? [one] : one];
     }),
   );

@@ -54,7 +54,7 @@ export const STORED: Rules = {
       const member = members.find(({ name }) => name === unique);
       if (unique === undefined) return [];
       if (!member) return [`has @stored(unique: "${unique}"), but no member ${unique}`];
-      const isRight = member.isRequired && !member.isList && (member.kind === 'text' || member.kind === 'number');
+      const isRight = member.isRequired && !member.isList && (member.kind === 'string' || member.kind === 'number');
       return [!isRight && `has @stored(unique: "${unique}"), which must be a single text or number that is never null`];
     },
   },

@@ -7,7 +7,7 @@ import { findPage, type ListArguments, type Page } from '../../database/paginati
 import { notFound, validationFailed } from '../../errors';
 import type { RequestContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
-import { comparable } from '../../schema/callerKeys';
+import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
@@ -72,7 +72,7 @@ export async function openRequest(
 ): Promise<RequestThread> {
   refuse(brokenTexts(input));
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
-  const externalRef = input.external_ref == null ? null : comparable(input.external_ref);
+  const externalRef = input.external_ref == null ? null : normalised(input.external_ref);
   const subject = subjectOf(input);
   requireText(input);
   const customer = await customerOf(data, customerId);
