@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
@@ -124,6 +124,11 @@ const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
 /** The addresses of pages, those of one key or one webhook endpoint included. */
 const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
+/** Such an address, with what is chosen there, as it is kept while somebody signs in: a path of this host, whoever wrote the cookie. */
+const WANTED = new RegExp(
+  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,1000})?$`,
+  'i',
+);
 
 interface RoutesOptions {
   readonly config: Config;
@@ -148,6 +153,8 @@ function settingsRoutes(options: RoutesOptions): Routes {
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
   const attemptReturn = attempts(failures, 'openid', tooMany);
   const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
+  // the page that somebody asked for before they signed in
+  const wantedCookie = cookie('scopegate_wanted', config.PUBLIC_URL);
   const provider = openId(options);
   const hasProvider = provider !== undefined;
   const requireProvider = (): OpenId => {
@@ -155,10 +162,21 @@ function settingsRoutes(options: RoutesOptions): Routes {
     return provider;
   };
 
-  const showPage: Route = async ({ params }, _response, exchange) => {
+  function enter(request: Request, response: Response, token: string): Reply {
+    sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
+    const wanted = Buffer.from(wantedCookie.read(request) ?? '', 'base64url').toString();
+    if (wanted !== '') wantedCookie.clear(response);
+    return { to: WANTED.test(wanted) ? wanted : PAGE };
+  }
+
+  const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
     if (params.id !== undefined && !UUID.test(String(params.id))) throw notFound('page');
     const found = await sessions.find(exchange);
-    if (!found) return { to: SIGN_IN };
+    if (!found) {
+      const wanted = Buffer.from(originalUrl).toString('base64url');
+      if (originalUrl !== PAGE) wantedCookie.set(response, wanted, ATTEMPT_SECONDS);
+      return { to: SIGN_IN };
+    }
     const { organisation, user, role } = found.session;
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
@@ -200,7 +218,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
           if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
           else await control.sessions.endAll(all, userActor(user, address));
         }
-        sessions.cookie.clear(response);
+        for (const one of [sessions.cookie, wantedCookie]) one.clear(response);
         return { to: SIGN_IN };
       },
     },
@@ -219,7 +237,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
         const token = await attemptLink(address, async () =>
           typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
         );
-        if (token !== undefined) return enter(sessions, response, token);
+        if (token !== undefined) return enter(request, response, token);
         return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
       },
     },
@@ -240,14 +258,9 @@ function settingsRoutes(options: RoutesOptions): Routes {
         const token = await attemptReturn(address, async () =>
           control.sessions.start(await chosen.finish(search, attempt), address),
         );
-        if (token !== undefined) return enter(sessions, response, token);
+        if (token !== undefined) return enter(request, response, token);
         throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
       },
     },
   };
-}
-
-function enter({ cookie: sessionCookie }: BrowserSessions, response: ServerResponse, token: string): Reply {
-  sessionCookie.set(response, token, SESSION_LIMITS.absolute / 1000);
-  return { to: PAGE };
 }

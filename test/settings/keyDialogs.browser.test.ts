@@ -1,6 +1,6 @@
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { DAY, HOUR } from '../../src/units';
-import { button, copied, expectAccessible, inBrowser, press, says } from '../support/browser';
+import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
@@ -14,7 +14,8 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
   test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
     const page = await visit(await makeOrganisation(gateway));
     await button(page, 'New key').press('Enter');
-    await dialog(page).getByLabel('Name', { exact: true }).fill('web shop');
+    await hasFocus(dialog(page).getByLabel('Name', { exact: true }));
+    await page.keyboard.type('web shop');
     await page.keyboard.press('Enter');
     await says(dialog(page), 'Select at least one scope.');
     await dialog(page)
@@ -141,6 +142,9 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await makeKey(gateway, of, { name: 'asleep' });
     const page = await visit(of);
     await says(page, 'Upgrade the plan');
+    const empty = await visit({ of: await makeOrganisation(gateway, { plan: 'starter' }), on: 'Overview' });
+    await says(empty, 'There is none yet. Upgrade the plan to create one');
+    expect(await empty.getByText('Ask an admin').count()).toBe(0);
     await press(page, 'Actions for asleep');
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
     expect(await button(page, 'New key').count()).toBe(0);
@@ -182,6 +186,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await choose(page, 'endless', 'Rotate…');
     expect(await chosen()).toBe('never, like the old key');
     expect(await expires.locator('option:not([hidden])').count()).toBe(2);
-    expect(await rotated('endless', 'It never expires.')).toBeNull();
+    await dialog(page).getByLabel('Keep the old key').selectOption('0 hours (expire it now)');
+    expect(await rotated('endless', 'It never expires. The old key no longer works.')).toBeNull();
   });
 });

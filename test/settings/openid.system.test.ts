@@ -94,8 +94,9 @@ function sessionOf(visitor: Visitor): string {
 describe('signing in with an OpenID provider', () => {
   test('signs in whom the claims name', async () => {
     const visitor = new Visitor();
+    await visitor.ask(`${gateway.url}/settings/audit`);
     const answer = await visitor.ask(await goThere(visitor, 'ada'));
-    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/integrations']);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/audit']);
     const there = await person(gateway, sessionOf(visitor));
     const page = await (await visit(gateway, '/settings/integrations', there.cookie)).text();
     expect(page).toContain('Ada Lovelace <span class="tag">admin</span>');

@@ -35,6 +35,27 @@ describe('a one-time link', () => {
     expect(await again.text()).toContain('has been used or has expired');
   });
 
+  test('leads to the page that was asked for before, if it is one of the settings, and only once', async () => {
+    const enter = async (cookie: string) =>
+      sendLink(gateway, await makeLink(gateway, organisation), { cookie: `scopegate_wanted=${cookie}` });
+    const key = '/settings/keys/689defbf-4477-4b15-966e-4830b650ded3?code=not_found&since=24';
+    const refused = await visit(gateway, key);
+    expect(leadsTo(refused)).toEqual(SIGN_IN);
+    const wanted = /scopegate_wanted=([\w-]+); Max-Age=600;/.exec(refused.headers.getSetCookie().join())?.[1];
+    const entered = await enter(wanted!);
+    expect(leadsTo(entered)).toEqual([303, key]);
+    expect(entered.headers.getSetCookie().join()).toContain('scopegate_wanted=; Max-Age=0');
+    for (const elsewhere of [
+      'https://evil.example',
+      '//evil.example/settings/keys',
+      '/settings/keys@evil.example',
+      '/',
+    ])
+      expect(leadsTo(await enter(Buffer.from(elsewhere).toString('base64url')))).toEqual([303, PAGE]);
+    expect(leadsTo(await enter('%zz'))).toEqual([303, PAGE]);
+    expect((await visit(gateway, PAGE)).headers.getSetCookie()).toEqual([]);
+  });
+
   test('signs in only one of several concurrent uses', async () => {
     const link = await makeLink(gateway, organisation);
     const answers = await Promise.all([0, 1, 2, 3].map(() => sendLink(gateway, link)));

@@ -67,9 +67,18 @@ on.inBrowser('signing in and out', () => {
     await on.signOutElsewhere(page);
     await page.getByLabel('Show').selectOption('revoked and expired');
     await page.waitForURL(SIGN_IN);
+    // and from there back
+    await openLink(page, await makeLink(gateway, of));
+    await press(page, 'Continue');
+    await page.waitForURL('**/settings/keys?state=ended');
     const plain = await visitAsStranger({ javaScriptEnabled: false });
     await openLink(plain, await makeLink(gateway, of));
     await press(plain, 'Continue');
+    // no button is there before it works
+    expect(await button(plain, /./).allTextContents()).toEqual([
+      ...[/Live/, /Sandbox/].map((name): unknown => expect.stringMatching(name)),
+      ...['Sign out', 'Sign out everywhere'],
+    ]);
     await press(plain, 'Sign out');
     await plain.waitForURL(SIGN_IN);
   });

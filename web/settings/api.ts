@@ -146,7 +146,8 @@ async function send(body: string, headers: Headers): Promise<ApiAnswer> {
 function signedOut(): Failure {
   const message = 'You have been signed out.';
   if (!document.querySelector('dialog[open], [data-unsaved]')) {
-    location.assign('/settings/sign-in');
+    // which leads to the sign-in page, and from there back here
+    location.reload();
     return new Failure(message, { code: 'unauthenticated' });
   }
   // what was typed or read, or a secret that is shown, must not be lost

@@ -135,8 +135,11 @@ function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
         </>
       ) : (
         <p>
-          There is none yet. Ask an admin of the organisation to create one; the {reference} shows what can be requested
-          with it.
+          There is none yet.{' '}
+          {settings.mayChange
+            ? 'Upgrade the plan to create one, or try the API in the sandbox, where keys can be created on every plan'
+            : 'Ask an admin of the organisation to create one'}
+          ; the {reference} shows what can be requested with it.
         </p>
       )}
     </>
