@@ -63,7 +63,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
       if (!changed) return before ?? undefined;
       const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
-      if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, ...details });
+      if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, url: after.url, ...details });
       return after ?? undefined;
     });
 

@@ -68,7 +68,7 @@ inBrowser('the page of a key', () => {
       ...['failed before it was known', '1', '0', '1', 'none', 'none'],
     ]);
     await counted(section(page, 'Requests').getByRole('rowheader'), 2);
-    await says(section(page, 'Audit log of this key'), 'Key created');
+    await says(section(page, 'Audit log of this key'), /^Created web shop with /);
 
     await page.reload();
     await chart(/30 days: 25/);

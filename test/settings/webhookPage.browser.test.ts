@@ -69,7 +69,7 @@ inBrowser('webhooks on the settings page', () => {
     await dialog(page).waitFor({ state: 'hidden' });
     expect(await page.content()).not.toContain(secret);
     await on.goTo(page, 'Audit log');
-    await says(section(page, 'Audit log'), 'Webhook endpoint added');
+    await says(section(page, 'Audit log'), `Added the endpoint ${receiver.url} for all events`);
     await on.goTo(page, 'Webhooks');
 
     await follow(page, receiver.url);

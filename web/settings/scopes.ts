@@ -2,13 +2,13 @@
 const NAMED = 2;
 
 /** `products read + write, orders read +2`: the scopes of a key by resource. */
-export function scopesInWords(scopes: readonly string[]): string {
+export function scopesInWords(scopes: readonly string[], most = NAMED): string {
   const actions = new Map<string, string[]>();
   for (const scope of scopes) {
     const [resource = '', action = ''] = scope.split(':');
     actions.set(resource, [...(actions.get(resource) ?? []), action]);
   }
   const named = [...actions].map(([resource, can]) => `${resource} ${can.join(' + ')}`);
-  const more = named.length - NAMED;
-  return `${named.slice(0, NAMED).join(', ')}${more > 0 ? ` +${String(more)}` : ''}`;
+  const more = named.length - most;
+  return `${named.slice(0, most).join(', ')}${more > 0 ? ` +${String(more)}` : ''}`;
 }
