@@ -17,7 +17,7 @@ import type { JsonOutput } from './jsonOutput';
 export interface Wanted {
   /** Its name in the answer. */
   readonly key: string;
-  /** What stands there; a text that is the same in every object (`__typename`), or a member by its name in the database. */
+  /** Its source: a text that is the same in every object (`__typename`), or a member by its name in the database. */
   readonly from: { readonly constant: string } | { readonly member: string; readonly value: Value };
 }
 
@@ -76,7 +76,7 @@ export function idle(): Writing {
   return { bytes: NOTHING, listed: 0 };
 }
 
-/** Reads or writes bytes. They are let go of then, since writers are kept and share the bytes of a whole reply. */
+/** Reads or writes bytes, then releases them, since writers are kept and share the bytes of a whole reply. */
 export function withBytes<T>(writing: Writing, bytes: Buffer, work: () => T): T {
   writing.bytes = bytes;
   writing.listed = 0;

@@ -8,7 +8,7 @@ import { IF_MATCH } from '../schema/entityTags';
 import { directiveOf, ROWS } from '../schema/sdl';
 import { everyField, type Field, type Selected } from '../operations/selection';
 
-/* Operations as tools of the Model Context Protocol: what a model is told of them. */
+/* Operations as tools of the Model Context Protocol, described for a model. */
 
 /** Arguments that tools have beside those of their operation. */
 export const FIELDS = 'fields';
@@ -105,7 +105,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   const { [IF_MATCH]: _version, ...properties } = own.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
-    // of pages it says what its bounds say
+    // for pages, its bounds say the same
     properties.limit = {
       ...bounds,
       default: limit,
@@ -148,7 +148,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
-  // what a text may be, its values say
+  // its values say what a text may be
   const text = given.enum !== undefined ? '' : told(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>

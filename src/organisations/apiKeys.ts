@@ -37,9 +37,9 @@ export interface KeyPageQuery extends ListArguments {
   readonly state?: 'active' | 'ended' | null;
   /** Part of the name, or the first or last characters that are shown of the key. */
   readonly search?: string | null;
-  /** Id of the key that replaced those that are looked for. */
+  /** Only keys that the key with this id replaced. */
   readonly replaced_by?: string | null;
-  /** Only keys that expire before this time (ISO 8601) and were not replaced: what ends without anybody having seen to it. */
+  /** Only keys that expire before this time (ISO 8601) and were not replaced: those that will end without a successor. */
   readonly expires_before?: string | null;
 }
 
@@ -187,7 +187,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
             const detail = `was already replaced by ${by}; rotate that key, or revoke it first if it was lost`;
             throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
           }
-          // the end of a replaced key is that of its overlap, but its replacement has the lifetime
+          // a replaced key ends with its overlap, and its replacement has the lifetime
           const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
           if (!document) return undefined;
           const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));

@@ -15,7 +15,7 @@ export interface Sandbox {
 export interface NewSandbox {
   /** Id of the organisation that it belongs to. */
   readonly of: string;
-  /** By default the name of that, and `sandbox`. */
+  /** By default the name of its owner, and `sandbox`. */
   readonly name?: string | undefined;
   readonly cluster?: string | undefined;
   /** Whether it gets the sample, which the caller stores. */
@@ -25,7 +25,7 @@ export interface NewSandbox {
 /** The name of an organisation has at most 200 characters. */
 const OWNER_SHOWN = 190;
 
-/** There is a sandbox already, or it would be one of a sandbox. */
+/** The organisation has a sandbox already, or is one. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }
@@ -47,7 +47,7 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
     async create({ of, cluster, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const chosen = await place(cluster);
       return models.change(async (session, record) => {
-        // writes to its row: of two that make a sandbox at once, or with a change of the plan, the later sees what the other did
+        // writes to the owner's row, so that of two concurrent creations, or one and a change of plan, the later sees the earlier
         const owner = await holdOrganisation(models, of, session);
         if (!owner) return undefined;
         if (owner.sandbox_of !== undefined)

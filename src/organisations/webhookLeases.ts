@@ -8,7 +8,7 @@ import type { EndpointRow } from './webhookRows';
 
 /** How long a lease lasts, in milliseconds; longer than an attempt. */
 const LEASED_FOR = 30_000;
-/** How often whoever holds one notes so, and by then notices if it was taken away, in milliseconds. */
+/** How often its holder renews it, and so notices if it was lost, in milliseconds. */
 export const BEAT_EVERY = 3000;
 /**
  * How long an organisation is known to have no endpoint, in milliseconds. An endpoint that is younger than {@link SETTLED_AFTER} never
@@ -54,7 +54,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
   const until = (): Date => new Date(now() + LEASED_FOR);
 
   return {
-    /** Endpoints that have work and that nobody works on, those that wait longest first; without those that there is no room for. */
+    /** Endpoints that have work and no lease, those that wait longest first; without those that there is no room for. */
     waiting: async ({ limit, without: full, hasRoomForFailed }: Room): Promise<Due[]> =>
       (await rows
         .find(
@@ -72,7 +72,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
       const found = await rows.findOneAndUpdate({ _id: id, ...free() }, taken, { returnDocument: 'after' });
       return (found as Leased | null) ?? undefined;
     },
-    /** Keeps a lease and stores how far the work is. Resolves with the endpoint as it is now; undefined if the lease was lost. */
+    /** Renews a lease and stores the progress. Resolves with the endpoint as it is now; undefined if the lease was lost. */
     async keep({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> {
       const kept = { $set: { until: until(), ...progress } };
       const found = await rows.findOneAndUpdate({ _id, holder }, kept, { returnDocument: 'after' });

@@ -21,7 +21,7 @@ const BATCH = { documents: 1000, bytes: 4 * MEBIBYTE };
 const LANES = ['1', '2', '3', '4'];
 /** Keeps each value's type, so that what is written is what was read. */
 const AS_STORED = { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true } as const;
-/** Of what was acknowledged, nothing is missed. */
+/** Read options that see every acknowledged write. */
 const ACKNOWLEDGED = { raw: true, ...SETTLED_READ } as const;
 /** Rows that a TTL index deletes within this time (ms) are not compared, since each cluster deletes them by itself. */
 const EXPIRES_WITHIN = 3_600_000;
