@@ -59,7 +59,7 @@ interface CallersOptions {
   readonly databases: Databases;
   readonly control: Control;
   readonly schemas: Schemas;
-  readonly tracker: Pick<RequestTracker<never>, 'admit' | 'admitOrganisation'>;
+  readonly tracker: Pick<RequestTracker<never>, 'admit' | 'admitOrganisation' | 'isCalm'>;
   readonly metrics: Metrics;
   readonly limiters: Limiters;
   readonly waiting: Waiting;
@@ -102,6 +102,7 @@ export function keyCallers(options: CallersOptions) {
     limiter: keyRateLimiter(counted('key', limiters.keys), counted('organisation', limiters.organisations)),
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
+    isCalm: tracker.isCalm,
     checkElement: (type, ...args) => elementCheck(type)(...args),
     eventSource: createEventSource(databases, waiting),
     onOverLimit: () => {

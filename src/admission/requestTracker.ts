@@ -26,6 +26,8 @@ const AFTER_LOSS = 5000;
 const FORGOTTEN_AFTER = 2;
 /** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
 const MOST_IN_FLIGHT = 2000;
+/** Up to so many, requests read ahead. With more, they wait for each other's reads anyway, and fewer reads would share a command. */
+const CALM = 4;
 /** Maximum for one organisation. */
 const MOST_OF_ONE = MOST_IN_FLIGHT / 4;
 /** Maximum for one of several clusters. */
@@ -78,8 +80,9 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     let waiting = 0;
     for (const { isReceiving, held, log } of inFlight.keys()) {
       if (!isReceiving && held === 0 && isMeant(log.principal?.organisation)) waiting += 1;
+      if (waiting > most) return true;
     }
-    return waiting > most;
+    return false;
   }
 
   /** The cluster that it waits for and that does not respond. */
@@ -132,6 +135,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       }
       return false;
     },
+    /** Whether so few requests wait for the database that each may read its object beside its key. */
+    isCalm: (): boolean => !exceeds(CALM, () => true),
     /** Requests in progress, including rejected ones whose work has not ended. */
     inFlight: (): number => inFlight.size,
     /**
@@ -145,18 +150,18 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       throw tooMany('Too many requests are waiting for the database.');
     },
     /**
-     * Checks a request before it queries its organisation's data; `onFull` is called with the limit reached.
+     * Checks a request before it queries its organisation's data.
      * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
      */
-    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>, onFull = onShed): void {
+    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>): void {
       if (availability.isAway(cluster)) throw away(cluster);
       if (exceeds(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
-        onFull('organisation');
+        onShed('organisation');
         throw tooMany('Too many requests of this organisation are in progress.');
       }
       if (clusters.length === 1 || !exceeds(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
         return;
-      onFull('cluster');
+      onShed('cluster');
       throw tooMany('Too many requests are waiting for the database of this organisation.');
     },
     stop(): void {

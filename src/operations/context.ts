@@ -85,8 +85,10 @@ export interface ContextOptions {
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
-  /** Checks whether an organisation may have one more request in progress; calls `onFull` (default: counts it) if not. @throws AppError unavailable */
-  readonly admit?: (organisation: Organisation, onFull?: () => void) => void;
+  /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
+  readonly admit?: (organisation: Organisation) => void;
+  /** Whether requests may read ahead now. */
+  readonly isCalm?: () => boolean;
   readonly eventSource?: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
   readonly onOverLimit?: () => void;
@@ -100,7 +102,7 @@ const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
  * operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
-  const { authenticate, limiter, organisationData, checkElement, admit, eventSource, onOverLimit } = options;
+  const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
   // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
 
@@ -108,8 +110,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
   function contextOf(likely: KeyPrincipal): ReadContext {
     const { organisation } = likely;
     requireAccess(organisation);
-    // counted once the key is read
-    admit?.(organisation, () => undefined);
+    admit?.(organisation);
     return { data: organisationData(organisation), authorise: authoriserOf(likely) };
   }
 
@@ -118,7 +119,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
     const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
     const paid = await payIfSpent();
     // a read that is dropped would leave spans in a trace
-    const early = readAhead && !request.trace ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
+    const isAhead = readAhead && !request.trace && (isCalm?.() ?? true);
+    const early = isAhead ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
     const principal = await authenticate(authorization, address, onRefused, early?.onLikely).catch(early?.giveUp);
     onPrincipal(principal);
     const start = await early?.take();

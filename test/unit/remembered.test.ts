@@ -190,7 +190,13 @@ describe('a request of a caller who is likely to be accepted', () => {
   };
 
   /** Opens a context; `events` says in which order it takes its point, reads ahead and reads its key. */
-  function opening({ was = principal, is = principal as KeyPrincipal | null, isTraced = false, allowed = true }) {
+  function opening({
+    was = principal,
+    is = principal as KeyPrincipal | null,
+    isTraced = false,
+    isCalm = true,
+    allowed = true,
+  }) {
     const events: string[] = [];
     const consume = (_caller: unknown, points = 1): Promise<RateState> => {
       events.push(`points ${String(points)}`);
@@ -206,6 +212,7 @@ describe('a request of a caller who is likely to be accepted', () => {
     const open = contextFactory({
       ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      isCalm: () => isCalm,
     });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};
     const ahead = { args: {}, begun: undefined };
@@ -250,8 +257,11 @@ describe('a request of a caller who is likely to be accepted', () => {
     expect(events).toEqual(['points 1', 'key']);
   });
 
-  test('does not read ahead if it is traced, since a read that is dropped would leave a span', async () => {
-    const { events, opened } = opening({ isTraced: true });
+  test.each([
+    ['it is traced, since a read that is dropped would leave a span', { isTraced: true }],
+    ['many others wait for the database', { isCalm: false }],
+  ])('does not read ahead if %s', async (_title, change) => {
+    const { events, opened } = opening(change);
     await opened;
     expect(events).toEqual(['key', 'points 1']);
   });

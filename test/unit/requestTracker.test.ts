@@ -92,6 +92,15 @@ test('a request still receiving its body when connections are lost is not affect
   expect(end.error).toBeUndefined();
 });
 
+test('it is calm while up to four requests wait for the database, whoever waits for a body or for events', () => {
+  const tracker = start();
+  for (let nth = 0; nth < 4; nth += 1) endOf(tracker);
+  for (const how of [{ isReceiving: true }, { held: 1 }]) endOf(tracker, of('o', how));
+  expect(tracker.isCalm()).toBe(true);
+  endOf(tracker);
+  expect(tracker.isCalm()).toBe(false);
+});
+
 test('a request whose work never ends is eventually dropped, and reported once', async () => {
   const ended: Exchange[] = [];
   const tracker = start({ onEnd: (exchange) => ended.push(exchange) });
