@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/auth/principal';
 import { type Answer, type Client, client } from '../support/client';
 import { callerOf, makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served, type TestGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 import { makeStocked } from './scene';
 
@@ -10,16 +9,9 @@ const LIMIT = 3;
 const QUERY = '{ me { key { id } } }';
 const me = operations.find(({ name }) => name === 'me')!;
 
-let roomy: TestGateway;
-let tight: TestGateway;
-let organisation: Organisation;
-
-beforeAll(async () => {
-  roomy = await startGateway();
-  tight = await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
-  organisation = await makeStocked(roomy);
-});
-afterAll(() => Promise.all([roomy.stop(), tight.stop()]));
+const roomy = served();
+const tight = served({ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
+const organisation = late(() => makeStocked(roomy));
 
 async function freshCaller(gateway: TestGateway): Promise<Client> {
   return client(gateway, (await makeKey(roomy, organisation)).key);

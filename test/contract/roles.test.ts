@@ -1,34 +1,29 @@
 import { ALL_SCOPES } from '../../src/auth/scopes';
-import { type Client, client } from '../support/client';
+import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { userArguments, documentOf, userOperations } from '../support/operations';
 import { startRecordedGateway } from './commands';
 import { makeStocked, SAME_ID, seen } from './scene';
-import { servedBy } from '../support/gateway';
-
-let caller: Client;
-let key: { id: string; key: string };
+import { late, servedBy } from '../support/gateway';
 
 const gateway = servedBy(startRecordedGateway);
-beforeAll(async () => {
-  const organisation = await makeStocked(gateway);
-  key = await makeKey(gateway, organisation, { scopes: ALL_SCOPES });
-  caller = client(gateway, key.key);
-});
+const organisation = late(() => makeStocked(gateway));
+const key = late(() => makeKey(gateway, organisation, { scopes: ALL_SCOPES }));
+const caller = late(() => Promise.resolve(client(gateway, key.key)));
 
 test('the operations for users are those of the settings page, and have no REST routes', () => {
   const ofRole = (role: string) => userOperations.flatMap((one) => (one.role === role ? [one.name] : [])).sort();
   expect(userOperations.filter(({ rest }) => rest)).toEqual([]);
   expect(ofRole('member').join(' ')).toBe(
-    'api_key api_keys audit_events key_usage members organisation_usage request_log webhook_deliveries ' +
-      'webhook_endpoints',
+    'api_key api_keys audit_events key_usage members organisation_usage request_counts request_log ' +
+      'webhook_deliveries webhook_endpoints',
   );
   expect(ofRole('admin').join(' ')).toBe(
     'create_api_key create_webhook_endpoint delete_webhook_endpoint disable_webhook_endpoint enable_webhook_endpoint ' +
       'resend_event revoke_api_key rotate_api_key rotate_webhook_endpoint send_test_event update_api_key ' +
       'update_webhook_endpoint',
   );
-  expect(userOperations).toHaveLength(21);
+  expect(userOperations).toHaveLength(22);
 });
 
 describe('a key with every scope', () => {

@@ -1,5 +1,5 @@
-import type { Client, Json } from '../support/client';
-import { callerOf, makeOrganisation, store } from '../support/factories';
+import type { Json } from '../support/client';
+import { callerOf, makeOrganisation, makeStored } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { variedNorthwind } from '../support/resources';
 
@@ -7,15 +7,11 @@ import { variedNorthwind } from '../support/resources';
 
 const TIMES = 5;
 const records = variedNorthwind();
-let [all, few]: Client[] = [];
 
 const gateway = served();
-const organisation = late(() => makeOrganisation(gateway));
-beforeAll(async () => {
-  await store(gateway, organisation, records);
-  all = await callerOf(gateway, organisation);
-  few = await callerOf(gateway, organisation, { scopes: ['quotes:read'] });
-});
+const organisation = late(() => makeStored(gateway, records));
+const all = late(() => callerOf(gateway, organisation));
+const few = late(() => callerOf(gateway, organisation, { scopes: ['quotes:read'] }));
 
 /** An answer without the request id. */
 function lasting({ errors, ...rest }: Json): Json {
@@ -82,7 +78,7 @@ test.each<[string, string, Json]>([
   ],
   ['a write that fails', 'mutation { open_request(text: "") { id } }', {}],
 ])('%s: answers are the same before and after compilation', async (_title, query, variables) => {
-  for (const caller of [all!, few!]) {
+  for (const caller of [all, few]) {
     const answers: Json[] = [];
     for (let time = 0; time < TIMES; time += 1) {
       const { status, body } = await caller.graphql(query, variables);
@@ -97,11 +93,7 @@ test('a compiled operation returns the data of the calling key, within its scope
   const other = await makeOrganisation(gateway);
   const foreign = await callerOf(gateway, other);
   for (let time = 0; time < TIMES; time += 1) {
-    const [mine, theirs, limited] = await Promise.all([
-      all!.graphql(query),
-      foreign.graphql(query),
-      few!.graphql(query),
-    ]);
+    const [mine, theirs, limited] = await Promise.all([all.graphql(query), foreign.graphql(query), few.graphql(query)]);
     expect(mine.body.data.me.organisation.id).toBe(organisation.id);
     expect(mine.body.data.quotes.data).toHaveLength(1);
     expect(theirs.body.data).toEqual({ me: { organisation: { id: other.id } }, quotes: { data: [] } });

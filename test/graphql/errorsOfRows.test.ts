@@ -1,6 +1,6 @@
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import type { Client, Json } from '../support/client';
-import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
+import { callerOf, makeStored, northwind } from '../support/factories';
 import { late, served } from '../support/gateway';
 
 /* What concerns all rows is checked once and told once, and an answer has a bounded number of errors. */
@@ -11,10 +11,7 @@ const ALIASES = 10;
 const RUNS = 4;
 
 const gateway = served();
-const organisation = late(() => makeOrganisation(gateway));
-beforeAll(async () => {
-  await store(gateway, organisation, { customers: CUSTOMERS });
-});
+const organisation = late(() => makeStored(gateway, { customers: CUSTOMERS }));
 
 async function callerWith(scopes: readonly Scope[]): Promise<Client> {
   return callerOf(gateway, organisation, { scopes });

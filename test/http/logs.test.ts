@@ -3,7 +3,7 @@ import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { AppError } from '../../src/errors';
 import { placesFor } from '../support/attackPlaces';
-import { type Client, client } from '../support/client';
+import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { eventually } from './eventually';
@@ -11,13 +11,8 @@ import { raw } from './raw';
 
 const gateway = served({ LOG_LEVEL: 'trace' });
 const organisation = late(() => makeOrganisation(gateway));
-let key: { id: string; key: string };
-let caller: Client;
-
-beforeAll(async () => {
-  key = await makeKey(gateway, organisation, { scopes: ALL_SCOPES });
-  caller = client(gateway, key.key);
-});
+const key = late(() => makeKey(gateway, organisation, { scopes: ALL_SCOPES }));
+const caller = late(() => Promise.resolve(client(gateway, key.key)));
 
 /** The access log lines of a request, once there is one. */
 async function linesOf(requestId: string): Promise<Record<string, unknown>[]> {

@@ -63,6 +63,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     api_key: { id },
     key_usage: { id, period: 'last_24h' },
     organisation_usage: { period: 'last_24h' },
+    request_counts: { code: 'not_found' },
     webhook_deliveries: { endpoint: id },
     create_webhook_endpoint: { url: 'https://hooks.example.com/scopegate' },
     update_webhook_endpoint: { id, types: ['order.created'] },
