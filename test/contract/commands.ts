@@ -24,7 +24,9 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
     const collection = String(command[commandName]);
     // what is recorded of requests, and which of their organisations and keys are there
     const isRecording = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
-    const isPeriodic = isRecording || command.filter?._id?.$in !== undefined;
+    // jobs that wait, and moves that nobody finishes
+    const isLooking = collection === 'jobs' || command.filter?.['move.to'] !== undefined;
+    const isPeriodic = isRecording || isLooking || command.filter?._id?.$in !== undefined;
     if (commandName === 'ping' || isPeriodic) return;
     const keys = usedKeys(command);
     if (keys.length > 0) usesWritten.push(keys);
