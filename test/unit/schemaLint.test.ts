@@ -18,6 +18,7 @@ const CASES: readonly Case[] = [
   ['Query.events has @access(any_of: []), which no key meets', '@access(events: true)', '@access(any_of: [])'],
   ['Quote is @stored but has no id: add id: ID!', /(type Quote [^]*?)id: ID!/, '$1'],
   ['Order.quote is a Quote, but no member quote_id of type ID refers to it', /(type Order [^]*?)quote_id: ID/, '$1'],
+  ['Order.number is stored but has @graphql_only', /(type Order @[^]*?number: String!)/, '$1 @graphql_only'],
   ['Customer.requests is a list', '): RequestPage @graphql_only', '): RequestPage'],
   ['Customer.quotes takes number', /(type Customer [^]*?quotes\()/, '$1number: String '],
   ['Order.placed_at is @searchable but DateTime', /(type Order [^]*?placed_at: DateTime!)/, '$1 @searchable'],

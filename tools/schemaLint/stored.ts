@@ -108,6 +108,10 @@ export const STORED: Rules = {
     resolvers[owner]?.[name.value] &&
       'has a resolver, but is stored, so that an import requires it: remove one of them',
   ]),
+  'stored-hidden': kept((field) => [
+    omittedFrom(field) === 'EVERYWHERE' &&
+      'is stored but has @graphql_only, so that exports would lose it: remove that',
+  ]),
   'stored-argument': kept(({ arguments: args = [] }) =>
     args.map(({ name }) => `takes ${name.value}, which has no effect on what is stored: remove it`),
   ),
