@@ -1,11 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
-import { DEFAULT_MCP } from './mcpAccess';
+import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
-import { hasApiAccess, type KeyPrincipal, type Organisation } from './principal';
 import { isLikely, seenKeys } from './seenKeys';
-import { STATES } from './states';
 
 export interface KeySource {
   /** Reads a key by id from the primary. */

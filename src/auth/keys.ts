@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
-import { DEFAULT_MCP, type McpAccess } from './mcpAccess';
+import { DEFAULT_MCP, type McpAccess } from './principal';
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
 

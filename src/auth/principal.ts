@@ -1,8 +1,30 @@
-import type { McpAccess } from './mcpAccess';
-import { type Plan, PLANS } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';
-import type { OrganisationState } from './states';
+
+/** All plans, and which of them include API access (integrations). */
+export const PLANS = {
+  starter: { integrations: false },
+  integrations: { integrations: true },
+  enterprise: { integrations: true },
+} as const;
+
+export type Plan = keyof typeof PLANS;
+
+/** All states of an organisation, and what each allows. */
+export const STATES = {
+  active: { requests: true, data: true },
+  suspended: { requests: false, data: true },
+  /** Cannot be resumed. */
+  erasing: { requests: false, data: false },
+} as const satisfies Record<string, { readonly requests: boolean; readonly data: boolean }>;
+
+export type OrganisationState = keyof typeof STATES;
+
+/** What assistants may do with a key over MCP: nothing, read, or write too. */
+export const MCP_ACCESS = ['off', 'read', 'write'] as const;
+export type McpAccess = (typeof MCP_ACCESS)[number];
+/** Of keys that say nothing of it, all those made before there was a choice. */
+export const DEFAULT_MCP: McpAccess = 'read';
 
 /** The organisation of a request. Each key has a copy, updated in the same transaction, so that a request needs one read. */
 export interface Organisation {

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { parseRange, rangeFault } from '../auth/addresses';
 import { nameFault } from '../auth/keys';
-import { MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
+import { MCP_ACCESS, type McpAccess } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import { ERROR_CODES, type ErrorCode } from '../errors';
 import { statusesOf } from '../organisations/requestFilters';

@@ -1,5 +1,5 @@
 import { nameFault } from '../auth/keys';
-import type { Plan } from '../auth/plans';
+import type { Plan } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { type Config, gatewayUrl } from '../config';
 import type { Availability } from '../database/availability';

@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
 import type { ApiKey, NewKey } from '../auth/keys';
-import { DEFAULT_MCP } from '../auth/mcpAccess';
+import { DEFAULT_MCP } from '../auth/principal';
 import type { Fault } from '../errors';
 import type { Actor, Authority } from './auditEvents';
 

@@ -2,7 +2,7 @@ import { trusted } from 'mongoose';
 import { z } from 'zod';
 import { isRange } from '../auth/addresses';
 import type { ApiKey } from '../auth/keys';
-import { MCP_ACCESS } from '../auth/mcpAccess';
+import { MCP_ACCESS } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession, Model } from 'mongoose';
 import type { ApiKey } from '../auth/keys';
-import type { Plan } from '../auth/plans';
+import type { OrganisationState, Plan } from '../auth/principal';
 import type { User } from '../auth/principal';
 import type { Role } from '../auth/roles';
-import type { OrganisationState } from '../auth/states';
 import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';

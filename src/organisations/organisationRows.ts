@@ -1,6 +1,5 @@
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation } from '../auth/principal';
-import { type OrganisationState, STATES } from '../auth/states';
+import { type Organisation, type OrganisationState, STATES } from '../auth/principal';
 import type { Standing } from '../database/keeper';
 import type { ControlModels, OrganisationDocument } from './models';
 

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation } from '../auth/principal';
-import type { Plan } from '../auth/plans';
-import type { OrganisationState } from '../auth/states';
+import type { Organisation, OrganisationState, Plan } from '../auth/principal';
 import type { Place, Standing } from '../database/keeper';
 import { isDuplicateKey } from '../database/faults';
 import { nativeCollection } from '../database/native';

@@ -1,5 +1,4 @@
-import { hasApiAccess, modeOf, type Organisation } from '../auth/principal';
-import { STATES } from '../auth/states';
+import { hasApiAccess, modeOf, type Organisation, STATES } from '../auth/principal';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';

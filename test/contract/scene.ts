@@ -1,5 +1,4 @@
-import type { Organisation } from '../../src/auth/principal';
-import type { Plan } from '../../src/auth/plans';
+import type { Organisation, Plan } from '../../src/auth/principal';
 import type { ImportRecord } from '../../src/stored/records';
 import type { Answer } from '../support/client';
 import { makeStored, northwind } from '../support/factories';

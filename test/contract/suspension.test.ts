@@ -1,4 +1,4 @@
-import type { Plan } from '../../src/auth/plans';
+import type { Plan } from '../../src/auth/principal';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { late, served } from '../support/gateway';

@@ -1,7 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { encode } from 'gpt-tokenizer';
-import type { McpAccess } from '../../src/auth/mcpAccess';
+import type { McpAccess } from '../../src/auth/principal';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { client, type Client, type Json } from '../support/client';
 import { callerOf, makeKey, makeOrganisation } from '../support/factories';

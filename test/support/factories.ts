@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpAccess } from '../../src/auth/mcpAccess';
+import type { McpAccess, Plan } from '../../src/auth/principal';
 import type { Organisation } from '../../src/auth/principal';
-import type { Plan } from '../../src/auth/plans';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/stored/records';

@@ -1,6 +1,5 @@
 import { isInputType, Kind, print, specifiedDirectives, typeFromAST, validateSchema, valueFromAST } from 'graphql';
-import { MCP_ACCESS } from '../../src/auth/mcpAccess';
-import { PLANS } from '../../src/auth/plans';
+import { MCP_ACCESS, PLANS } from '../../src/auth/principal';
 import { ALL_ROLES, ROLES } from '../../src/auth/roles';
 import { SCOPES } from '../../src/auth/scopes';
 import { FIELDS, IDEMPOTENCY_KEY } from '../../src/mcp/tools';

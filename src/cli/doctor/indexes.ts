@@ -1,5 +1,4 @@
-import type { Organisation } from '../../auth/principal';
-import { STATES } from '../../auth/states';
+import { type Organisation, STATES } from '../../auth/principal';
 import type { Collection } from '../../database/collection';
 import {
   collectionNames,

@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { nameFault } from '../../auth/keys';
-import { type Plan, PLANS } from '../../auth/plans';
+import { type Plan, PLANS } from '../../auth/principal';
 import { modeOf, type Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';
 import { recordKinds } from '../../resources';

@@ -1,4 +1,4 @@
-import { type Plan, PLANS } from '../../auth/plans';
+import { type Plan, PLANS } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { gatewayUrl } from '../../config';
 import { storedBytes } from '../../database/quota';

@@ -1,5 +1,5 @@
 import { Argument, Option } from 'commander';
-import { PLANS } from '../../auth/plans';
+import { PLANS } from '../../auth/principal';
 import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { currency, name, uuid } from '../values';
