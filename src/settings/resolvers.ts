@@ -10,6 +10,11 @@ interface Id {
   readonly id: string;
 }
 
+interface DeliveryId {
+  readonly endpoint: string;
+  readonly delivery: string;
+}
+
 /** The operations of the settings page: on keys, which {@link Integrations} has by their names, and on webhooks. */
 export const settingsResolvers = {
   Query: {
@@ -17,6 +22,7 @@ export const settingsResolvers = {
     ...resolversOf('request_log', 'request_counts'),
     webhook_endpoints: ofWebhooks(async (own) => ({ data: await own.list() })),
     webhook_deliveries: ofWebhooks((own, args: DeliveryQuery) => own.deliveries(args)),
+    webhook_message: ofWebhooks((own, { endpoint, delivery }: DeliveryId) => own.message(endpoint, delivery)),
   },
   Mutation: {
     ...resolversOf('create_api_key', 'rotate_api_key', 'update_api_key', 'revoke_api_key'),
@@ -34,7 +40,7 @@ export const settingsResolvers = {
       await context.charge(BY_HAND);
       return own.test(id);
     }),
-    resend_event: ofWebhooks(async (own, args: { readonly endpoint: string; readonly delivery: string }, context) => {
+    resend_event: ofWebhooks(async (own, args: DeliveryId, context) => {
       await context.charge(BY_HAND);
       return own.resend(args.endpoint, args.delivery);
     }),

@@ -126,6 +126,20 @@ export function createManagement({ databases, control, policy, resolve, signing 
       return byHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
 
+    /** A delivery with its event as it is sent. @throws AppError not_found; validation_failed if the event is no longer kept */
+    async function delivered(id: string, delivery: string) {
+      const endpoint = await require(id);
+      const data = await open();
+      const { find, note } = deliveriesOf(data);
+      const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
+      if (!row) throw notFound('delivery');
+      const position = positionOfDelivery(row._id);
+      const event = (await eventsAt(data, [position])).get(position);
+      if (event) return { endpoint, row, note, event: shownEvent(organisation.id, event) };
+      const detail = 'the event is older than 30 days and no longer kept';
+      throw validationFailed([{ pointer: '/delivery', code: 'expired', detail }]);
+    }
+
     return {
       async list() {
         const rows = await webhooks.list(organisation.id);
@@ -194,20 +208,15 @@ export function createManagement({ databases, control, policy, resolve, signing 
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */
       async resend(id: string, delivery: string) {
-        const endpoint = await require(id);
-        const data = await open();
-        const { find, note } = deliveriesOf(data);
-        const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
-        if (!row) throw notFound('delivery');
-        const position = positionOfDelivery(row._id);
-        const event = (await eventsAt(data, [position])).get(position);
-        if (!event) {
-          const detail = 'the event is older than 30 days and no longer kept';
-          throw validationFailed([{ pointer: '/delivery', code: 'expired', detail }]);
-        }
-        const attempt = shownAttempt(await send(endpoint, shownEvent(organisation.id, event)));
+        const { endpoint, row, event, note } = await delivered(id, delivery);
+        const attempt = shownAttempt(await send(endpoint, event));
         await note(row, attempt);
         return attempt;
+      },
+      /** What is sent of a delivery. @throws AppError validation_failed if its event is no longer kept */
+      async message(id: string, delivery: string) {
+        const { event } = await delivered(id, delivery);
+        return { body: JSON.stringify(event) };
       },
     };
   };

@@ -16,14 +16,14 @@ test('the operations for users are those of the settings page, and have no REST 
   expect(userOperations.filter(({ rest }) => rest)).toEqual([]);
   expect(ofRole('member').join(' ')).toBe(
     'api_key api_keys audit_events key_usage members organisation_usage request_counts request_log ' +
-      'webhook_deliveries webhook_endpoints',
+      'webhook_deliveries webhook_endpoints webhook_message',
   );
   expect(ofRole('admin').join(' ')).toBe(
     'create_api_key create_webhook_endpoint delete_webhook_endpoint disable_webhook_endpoint enable_webhook_endpoint ' +
       'resend_event revoke_api_key rotate_api_key rotate_webhook_endpoint send_test_event update_api_key ' +
       'update_webhook_endpoint',
   );
-  expect(userOperations).toHaveLength(22);
+  expect(userOperations).toHaveLength(23);
 });
 
 describe('a key with every scope', () => {

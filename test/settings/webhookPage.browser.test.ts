@@ -160,6 +160,9 @@ inBrowser('webhooks on the settings page', () => {
     await says(page, 'Sent again: Accepted: the answer was 200');
     expect(await attempts.count()).toBe(1 + 3);
     expect(verified(secret)).toMatchObject({ id: event.id, type: 'quote.created' });
+    await page.getByText('What each attempt sent').click();
+    expect(JSON.parse(await on.shown(page, 'Body'))).toMatchObject({ id: event.id, type: 'quote.created' });
+    expect(await on.shown(page, 'Headers')).toContain(`webhook-id: ${event.id}`);
     await expectAccessible(page);
     await on.closeDetails(page);
     await attempts.first().waitFor({ state: 'hidden' });

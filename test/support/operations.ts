@@ -73,6 +73,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     delete_webhook_endpoint: { id },
     send_test_event: { id },
     resend_event: { endpoint: id, delivery: `${id}.0` },
+    webhook_message: { endpoint: id, delivery: `${id}.0` },
   };
   return all[name] ?? {};
 }

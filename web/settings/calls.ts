@@ -215,6 +215,10 @@ interface WebhookDeliveryPage {
   readonly next_cursor: string | null;
 }
 
+interface WebhookMessage {
+  readonly body: string;
+}
+
 interface NewWebhookEndpoint {
   readonly secret: string;
   readonly endpoint: WebhookEndpoint;
@@ -316,6 +320,10 @@ export interface Calls {
       readonly cursor?: string | null | undefined;
     };
     readonly answer: { readonly value: WebhookDeliveryPage | null };
+  };
+  message: {
+    readonly variables: { readonly endpoint: string; readonly delivery: string };
+    readonly answer: { readonly value: WebhookMessage | null };
   };
   createEndpoint: {
     readonly variables: { readonly url: string; readonly types?: readonly string[] | null | undefined };

@@ -67,6 +67,8 @@ export const DOCUMENTS = {
   deliveries: `query($endpoint: ID!, $state: WebhookDeliveryState, $cursor: String) {
     value: webhook_deliveries(endpoint: $endpoint, state: $state, limit: 20, cursor: $cursor) {
       data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
+  message: `query($endpoint: ID!, $delivery: String!) {
+    value: webhook_message(endpoint: $endpoint, delivery: $delivery) { body } }`,
   createEndpoint: `mutation($url: String!, $types: [String!]) {
     value: create_webhook_endpoint(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
   updateEndpoint: `mutation($id: ID!, $url: String, $types: [String!]) {

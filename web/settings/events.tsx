@@ -85,7 +85,7 @@ const SENTENCES: Readonly<Record<string, ((of: Details, keyId: string | null) =>
   'organisation.renamed': ({ from, to }) => [`Renamed the organisation from ${valueInWords(from)} to `, named(to)],
   'organisation.plan_changed': ({ from, to }) => [`Changed the plan from ${valueInWords(from)} to `, named(to)],
   'link.created': ({ user, role, ends_at: end }) => [
-    `Created a sign-in link for ${valueInWords(user)} as ${valueInWords(role)}, valid until ${valueInWords(end)}`,
+    `Created a sign-in link for ${valueInWords(user).replace(/^link:/, '')} as ${valueInWords(role)}, valid until ${valueInWords(end)}`,
   ],
   'user.signed_in': ({ role }) => [`Signed in as ${valueInWords(role)}`],
   'user.signed_out': (of) => ['Signed out', others(of)],

@@ -181,11 +181,9 @@ function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } 
   const isChanged = settings.mayChange && key.state === 'active';
   if (!isChanged && old.length === 0)
     return (
-      <div class="actions">
-        <Button label={`Usage of ${name}`} does={() => use(key)}>
-          Usage
-        </Button>
-      </div>
+      <Button label={`Usage of ${name}`} does={() => use(key)}>
+        Usage
+      </Button>
     );
   const items = [
     { text: 'Usage', does: () => use(key) },

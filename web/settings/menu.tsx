@@ -83,7 +83,7 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
     }
   };
   return (
-    <div class="actions">
+    <div>
       <button
         class="button menu-button"
         type="button"

@@ -70,7 +70,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
-    <table class="rows numbers" aria-label={`${code} by key`}>
+    <table class="rows" aria-label={`${code} by key`}>
       <thead>
         <tr>
           {['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last'].map((name) => (

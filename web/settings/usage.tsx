@@ -43,12 +43,18 @@ export function Periods(props: { name: string; label: string; of: Period; change
   );
 }
 
+/** What the colours of the chart mean is said where it is counted. */
+const SWATCHES: Readonly<Record<string, string>> = { Errors: 'bad', '429s': 'limited' };
+
 export function Totals({ of: totals }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
   return (
     <dl class="totals">
       {totals.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>
+            {SWATCHES[name] !== undefined && <span class={`swatch ${SWATCHES[name]}`} />}
+            {name}
+          </dt>
           <dd>{typeof value === 'number' ? words(value) : value}</dd>
         </div>
       ))}
@@ -241,6 +247,7 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
       <Chart of={key.name} usage={usage} period={period} />
       {requests > 0 && (
         <p class="hint">
+          <span class="swatch limited" />
           {words(limited)} got a 429, and {words(mcp)} came over MCP. {AGE.slice(0, -1)}; times are in UTC.
         </p>
       )}

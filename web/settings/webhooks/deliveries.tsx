@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { type Answer, call, Failure, failureOf, settings } from '../api';
 import { open, redraw, Sheet } from '../dialog';
 import { List } from '../list';
 import { say } from '../page';
-import { Ago, Button, Cell, Facts, Head, Problem, State, Table } from '../parts';
+import { Ago, Button, Cell, Copyable, Facts, Head, Problem, State, Table } from '../parts';
 import { exact, length } from '../time';
 import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
 
@@ -236,7 +237,33 @@ function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.El
           <AnswerText of={last} />
         </>
       )}
+      <Message of={delivery} endpoint={by.endpoint?.id ?? ''} />
     </Sheet>
+  );
+}
+
+/** What each attempt sent, which is read when it is opened. */
+function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endpoint: string }): JSX.Element {
+  const [message, setMessage] = useState<Answer<'message'> | Failure>();
+  const read = async (): Promise<void> => {
+    setMessage(await call('message', { endpoint, delivery: id }).catch(failureOf));
+  };
+  const headers = `content-type: application/json\nwebhook-id: ${event}\nwebhook-timestamp: (seconds, of the attempt)\nwebhook-signature: v1,…`;
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open && !message) void read();
+      }}
+    >
+      <summary>What each attempt sent</summary>
+      {message instanceof Failure && <Problem failure={message} again={read} />}
+      {message && !(message instanceof Failure) && (
+        <>
+          <Copyable name="Headers" text={headers} />
+          <Copyable name="Body" text={JSON.stringify(JSON.parse(message.body), undefined, 2)} />
+        </>
+      )}
+    </details>
   );
 }
 
