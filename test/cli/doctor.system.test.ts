@@ -64,6 +64,11 @@ describe('doctor --fix', () => {
       sent.length = 0;
       expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
       expect(sent.filter((one) => 'createIndexes' in one || 'dropIndexes' in one)).toEqual([]);
+      // what was made beside the gateways is counted too
+      const { detail } = fixed.checks.find(({ name }) => name === 'files on cluster default')!;
+      const have = await Promise.all([whole.id, id].map((one) => withDatabase(one, countFiles)));
+      const [reserved, used] = [have.map((files) => Math.max(files, 22)), have].map((all) => all[0]! + all[1]!);
+      expect(detail).toBe(`${String(reserved)} of 60,000 reserved for 2 organisations, which have ${String(used)}`);
     } finally {
       await proxy.close();
     }
@@ -142,6 +147,12 @@ test('doctor stops at once on SIGTERM while the database does not respond, says 
 
 async function withDatabase<T>(organisationId: string, work: (database: mongo.Db) => Promise<T>): Promise<T> {
   return withServer((client) => work(client.db(databaseName(organisationId))));
+}
+
+async function countFiles(database: mongo.Db): Promise<number> {
+  const all = await database.listCollections().toArray();
+  const indexes = await Promise.all(all.map(({ name }) => database.collection(name).listIndexes().toArray()));
+  return all.length + indexes.flat().length;
 }
 
 async function withServer<T>(work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {

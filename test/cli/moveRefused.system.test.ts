@@ -44,7 +44,7 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
     await scene.age(one);
     const doctor = await scene.cli.run('doctor');
     expect(doctor.stdout).toMatch(/moves: the process that moved Moved .* to cluster eu has ended/);
-    expect(doctor.stdout).toContain(`to continue, run scopegate org move ${one.id} --to eu`);
+    expect(doctor.stdout).toContain(`which goes on with it, or run scopegate org move ${one.id} --to eu`);
     expect(await scene.cli.run('org', 'move', one.id, '--undo')).toMatchObject({ code: 0 });
     expect(await scene.cli.run(...erase)).toMatchObject({ code: 0 });
   });

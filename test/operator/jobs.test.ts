@@ -109,6 +109,17 @@ test('a move that a gateway went on with and somebody has undone is not begun ag
   expect(await ended(asked!._id)).toMatchObject({ state: 'failed', error: 'the move was undone' });
 });
 
+test('a gateway leaves a move to a cluster that it does not know to others', async () => {
+  const [organisationId, other] = [await create('Elsewhere'), await create('Next')];
+  const asked = await gateway.control.jobs.ask(
+    { kind: 'move', organisationId, to: 'elsewhere' },
+    { who: 'a', from: 'b' },
+  );
+  // the oldest is taken first
+  await ended((await caller().post(`/organisations/${other}/erasure`, { confirm: 'Next' })).body.id);
+  expect((await caller().get(`/jobs/${asked!._id}`)).body).toMatchObject({ state: 'waiting', to: 'elsewhere' });
+});
+
 test('an unknown job is 404, and jobs are there over GraphQL', async () => {
   expect((await caller().get(`/jobs/${randomUUID()}`)).status).toBe(404);
   const id = await create('By GraphQL');

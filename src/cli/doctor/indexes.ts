@@ -103,16 +103,19 @@ async function checkOrganisation(
   const check = await examine(`indexes of ${name} (${id})`, cause, async () => {
     const data = store.databases.organisationData(organisation);
     const found = await differencesOf(data);
-    for (const { files } of found) add(tally.files, cluster, files);
     const missing = found.flatMap(namesOf('missing'));
     const surplus = found.flatMap(namesOf('surplus'));
-    if (!fix && missing.length > 0)
-      throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
-    if (!fix && surplus.length > 0) tally.surplus += 1;
-    if (!fix) return '';
-    const fixed = missing.length + surplus.length > 0 ? await fixAll(data, found) : '';
-    await store.control.organisations.noteFiles(organisation, await filesOf(data.database), true);
-    return fixed;
+    try {
+      if (fix && missing.length + surplus.length > 0) return await fixAll(data, found);
+      if (missing.length > 0)
+        throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
+      if (surplus.length > 0) tally.surplus += 1;
+      return '';
+    } finally {
+      const files = fix ? await filesOf(data.database) : found.reduce((sum, one) => sum + one.files, 0);
+      if (fix) await store.control.organisations.noteFiles(organisation, files, true);
+      add(tally.files, cluster, files);
+    }
   });
   if (check.detail !== '') return check;
   tally.complete += 1;
