@@ -66,7 +66,8 @@ export const reference: Page = {
   current: '/api/v1/docs',
   bundle: 'reference',
   body: (visit) =>
-    html`<h1 class="unseen" id="title">REST reference</h1>
+    html`<link rel="preload" as="fetch" href="/api/v1/openapi.json" crossorigin />
+      <h1 class="unseen" id="title">REST reference</h1>
       ${KEY_FORM}
       <div class="columns">
         <nav id="operations" aria-label="Operations">

@@ -1,7 +1,7 @@
 import { UUID } from '../../src/units';
 import { eventually } from '../http/eventually';
 import type { Json } from '../support/client';
-import { button, copied, expectAccessible, hasFocus, inBrowser, press, says, VIEWS } from '../support/browser';
+import { button, copied, expectAccessible, hasFocus, inBrowser, press, says, unsent, VIEWS } from '../support/browser';
 import { response, run, writeKey } from './graphiqlPage';
 import { BROKEN, output, pagesScene } from './scene';
 
@@ -41,6 +41,16 @@ inBrowser('in a browser without internet', () => {
       await page.keyboard.press('Home');
       await page.getByRole('link', { name: 'Skip to content' }).press('Enter');
       expect(await page.evaluate('document.activeElement.id')).toBe('content');
+    },
+  );
+
+  test.each([...PAGES, { path: '/graphql' }])(
+    '$path shows no button that does nothing yet while its script is missing',
+    async ({ path }) => {
+      const page = await scene.visit({ path: '/errors', tolerates: BROKEN });
+      await page.route('**/*.js', unsent);
+      await page.goto(scene.gateway.url + path);
+      expect(await page.getByRole('button', { disabled: false }).allInnerTexts()).toEqual([]);
     },
   );
 

@@ -199,7 +199,7 @@ inBrowser('samples in the reference', () => {
     },
   );
 
-  test('Send request reports an unreachable gateway, and marks the previous answer while it waits', async () => {
+  test('Send request reports an unreachable gateway, and while it waits marks the previous answer and sends nothing else', async () => {
     const page = await scene.visit({ path: '/api/v1/docs#/customers/get_customer', tolerates: BROKEN });
     await enterKey(page, scene.key);
     const read = page.locator('#operations-customers-get_customer');
@@ -212,6 +212,12 @@ inBrowser('samples in the reference', () => {
     const next = await hold(page, '**/api/v1/customers/*');
     await read.getByRole('button', { name: 'Send request' }).click();
     await says(read, 'Sending…');
+    let sent = 0;
+    page.on('request', () => (sent += 1));
+    await button(read, 'Send request').press('Enter');
+    await settled(page);
+    // of `settled` itself
+    expect(sent).toBe(1);
     expect(await opacity()).not.toBe(now);
     await says(answer, 'Previous answer');
     await unsent(await next());

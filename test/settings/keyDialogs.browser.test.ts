@@ -1,5 +1,6 @@
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { DAY, HOUR } from '../../src/units';
+import { eventually } from '../http/eventually';
 import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -48,7 +49,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     await named(page, 'web shop').waitFor();
     expect(await page.content()).not.toContain(key);
     // the dialog's place in the history is left after it is closed, which would end a reload before it loads
-    await page.waitForFunction('!history.state?.isDialog');
+    await eventually(() => page.evaluate<boolean>('!history.state?.isDialog'));
     await page.reload();
     await named(page, 'web shop').waitFor();
     expect(await page.content()).not.toContain(key);
