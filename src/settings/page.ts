@@ -130,7 +130,7 @@ function modeSwitch(mode: Mode, csrf: string): Html {
 }
 
 const SANDBOX_NOTICE = html`<p class="info" id="sandbox">
-  This is the sandbox: sample data to try an integration on. Its keys and webhooks are its own, and reach nothing of
+  This is the sandbox: sample data to try an integration on. It has keys and webhooks of its own, which cannot reach
   your live data.
 </p>`;
 
@@ -174,7 +174,7 @@ export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
         <li>
           <p>
             Create the link with that id in place of <code>ID</code>, for an <code>admin</code>, or a
-            <code>member</code>, who can only look:
+            <code>member</code>, who can only view:
           </p>
           ${command('Command that creates a link', 'npx scopegate org link --org ID --role admin')}
         </li>

@@ -100,7 +100,7 @@ inBrowser('the settings page with the longest values', () => {
       await checkDialogs({ Edit: '' });
       await on.goTo(page, 'Webhooks');
       await page.getByRole('link', { name: LONG, exact: true }).click();
-      await says(page, 'it was disabled. Look below');
+      await says(page, 'it was disabled. See below');
       await checkDetails('Deliveries', 12);
       await expectAccessible(page);
       await checkDialogs({ Enable: 'From a time' });

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { DAY, HOUR } from '../../src/units';
+import { webhookDeliveries } from '../../src/webhooks/deliveries';
 import { eventually } from '../http/eventually';
 import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import type { Json } from '../support/client';
@@ -173,6 +174,9 @@ inBrowser('webhooks on the settings page', () => {
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * HOUR), parked: 12 });
     const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
     await become(id, { position });
+    const failed = { at: new Date(), ok: false, status: 503, error: 'the answer was 503', answer: null, ms: 12 };
+    const deliveries = gateway.databases.organisationData(of).collection(webhookDeliveries);
+    await deliveries.updateMany({ state: 'waiting' }, { $set: { log: [failed] } });
     const started = async (): Promise<Json[]> => {
       const events = await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 });
       return events.data.map((one) => one.details.from);
@@ -184,6 +188,7 @@ inBrowser('webhooks on the settings page', () => {
     await follow(page, receiver.url);
     const FAILING = 'The last events of ten different objects failed';
     await says(page, FAILING);
+    await says(page, /^Last failure: the answer was 503, (just now|1 minute ago)/);
     const attempts = async (...expected: string[]): Promise<unknown> =>
       eventually(async () => {
         const places = await sent(page).locator('xpath=../td[4]').allInnerTexts();
@@ -191,7 +196,7 @@ inBrowser('webhooks on the settings page', () => {
       });
     const after = 'after the oldest is accepted';
     await attempts('–', after, after, 'as soon as there is room');
-    await says(fact(page, 'Behind'), 'up to date, but for 12 events waiting to be retried');
+    await says(fact(page, 'Behind'), 'up to date, except 12 events waiting to be retried');
     for (const name of ['Send test event', 'Send again: quote.created']) {
       if (name !== 'Send test event') await openDetails(page);
       await button(page, name).press('Enter');
@@ -249,16 +254,16 @@ inBrowser('webhooks on the settings page', () => {
 
     await on.act(page, 'Rotate secret…');
     await button(dialog(page), 'Rotate secret').press('Enter');
-    await says(dialog(page), 'is signed with the old secret too until');
+    await says(dialog(page), 'is also signed with the old secret until');
     const next = await on.shown(page, 'The signing secret');
     await saved(page);
-    await says(fact(page, 'Signing secret'), 'the one before signs too until');
+    await says(fact(page, 'Signing secret'), 'the old one also signs until');
     await hasFocus(button(page, 'More actions'));
     await press(page, 'Send test event');
     await says(page, 'Accepted: ');
     for (const one of [secret, next]) expect(verified(one)).toBeTruthy();
     await on.act(page, 'Rotate secret…');
-    await says(dialog(page), 'If you rotate again, that one ends at once');
+    await says(dialog(page), 'If you rotate again, the old one ends at once');
     await page.keyboard.press('Escape');
 
     await on.act(page, 'Delete…');

@@ -48,7 +48,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     let fate = unsent;
     await on.calls(page, /rotate_webhook_endpoint/, (route) => fate(route));
     // somebody else has changed something since the page was read
-    await says(fact(page, 'Signing secret'), 'shown once, when it was made');
+    await says(fact(page, 'Signing secret'), 'shown once, when it was created');
     await admin('rotate_webhook_endpoint', { id: ids[0] });
     let reading = unsent;
     await on.calls(page, /webhook_endpoints/, (route) => reading(route));
@@ -59,7 +59,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     await dialog(page).waitFor({ state: 'hidden' });
     reading = passed;
     await on.act(page, 'Rotate secret…');
-    await says(dialog(page), 'If you rotate again, that one ends at once');
+    await says(dialog(page), 'If you rotate again, the old one ends at once');
     const rotated = async (outcome: string): Promise<void> => {
       await press(dialog(page), 'Rotate secret');
       await says(dialog(page), outcome);
@@ -87,7 +87,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     await fillEndpoint(page);
     for (let time = 0; time < 3; time += 1) await button(dialog(page), 'Add endpoint').dispatchEvent('click');
     for (let time = 0; time < 3; time += 1) await url(page).press('Enter');
-    await says(dialog(page), 'The gateway takes its time');
+    await says(dialog(page), 'The gateway is slow');
     expect(await button(dialog(page), 'Add endpoint').isDisabled()).toBe(true);
     // closed in the meantime: the secret is shown all the same
     await page.keyboard.press('Escape');

@@ -89,7 +89,7 @@ class Asking {
     this.isRunning = true;
     redraw();
     const timer = setTimeout(() => {
-      this.status = 'The gateway takes its time; still waiting.';
+      this.status = 'The gateway is slow; still waiting.';
       redraw();
     }, SLOW);
     const [next, failure] = await this.question.work(given).then(

@@ -41,10 +41,11 @@ export function membersPage() {
           ))}
         </Table>
         <p class="empty" hidden={list.pages?.[0]?.has_more !== true}>
-          Others signed in before those.
+          Earlier sign-ins are not listed.
         </p>
         <p class="hint">
-          Who has signed in to these settings. Your identity provider, or the operator of this gateway, decides who can.
+          Everyone who has signed in to these settings. Your identity provider or the operator of this gateway decides
+          who can.
         </p>
       </>,
       place,

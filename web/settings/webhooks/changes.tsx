@@ -42,8 +42,8 @@ export function rotateSecret(
         </p>
         {until !== null && (
           <p class="info">
-            The secret was rotated less than 24 hours ago, and the one before signs until {exact(until)}. If you rotate
-            again, that one ends at once: your server must have the current one by then.
+            The secret was rotated less than 24 hours ago, and the old one still signs until {exact(until)}. If you
+            rotate again, the old one ends at once: your server must have the current one by then.
           </p>
         )}
       </>
@@ -75,7 +75,7 @@ export function rotateSecret(
         note(after);
         changed();
         throw new Failure(
-          `${why} The secret was rotated meanwhile, by this page or by somebody else, and the new one is not known here. The one before signs until ${exact(until ?? '')}. First look in the audit log who rotated it, and ask whether they have the new secret; if nobody has, rotate again.`,
+          `${why} The secret was rotated meanwhile, by this page or by somebody else, and the new one is not known here. The old one signs until ${exact(until ?? '')}. First look in the audit log who rotated it, and ask whether they have the new secret; if nobody has, rotate again.`,
         );
       }
     },
@@ -112,7 +112,7 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
           Send to <Url of={url} />:
         </p>
         <fieldset class="box">
-          <legend>From when on</legend>
+          <legend>Which events</legend>
           {starts.map(([start, [name, meaning]]) => (
             <div key={start}>
               <label>

@@ -143,7 +143,7 @@ export class Deliveries {
           columns={['Event', 'Object', 'State', 'Attempts', 'Next attempt', 'First sent']}
           none={
             this.#state === ''
-              ? 'Nothing was sent yet. Events that happen from now on are listed here; to try the endpoint, send a test event.'
+              ? 'Nothing was sent yet. New events appear here; to try the endpoint, send a test event.'
               : 'No deliveries in this state.'
           }
           more="Show older deliveries"
@@ -158,7 +158,7 @@ export class Deliveries {
             />
           ))}
         </Table>
-        <p class="hint">What was sent is kept for 30 days. Test events are not listed.</p>
+        <p class="hint">Deliveries are kept for 30 days. Test events are not listed.</p>
       </section>
     );
   }
@@ -230,7 +230,7 @@ function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.El
       ) : (
         outcome && <OutcomeBox what="Sent again" of={outcome} />
       )}
-      {log.length === 0 ? <p class="quiet">It was not tried yet.</p> : <Attempts of={log} />}
+      {log.length === 0 ? <p class="quiet">Not tried yet.</p> : <Attempts of={log} />}
       {last && !outcome && last.answer !== null && (
         <>
           <p>What it answered last, up to 1 KiB:</p>

@@ -40,7 +40,7 @@ function Types({ of: before }: { of: readonly string[] }): JSX.Element {
   return (
     <fieldset class="box" data-field="types" {...described}>
       <legend>Events</legend>
-      {choice('all', 'All, also of types that are added later')}
+      {choice('all', 'All, including types added later')}
       {choice('some', 'Only these:')}
       {place}
       <div class="groups" hidden={isAll}>
@@ -99,7 +99,7 @@ function askEndpoint(title: string, button: string, before: Given, work: (given:
           placeholder="https://…"
           autofocus
           defaultValue={before.url}
-          hint="An https URL that anybody on the internet could reach."
+          hint="An https URL that is reachable from the internet."
         />
         <Types of={before.types} />
       </>
@@ -219,7 +219,7 @@ export function showNewSecret({ secret, endpoint }: Answer<'rotateEndpoint'>): v
         Endpoint: <Url of={url} />
       </p>
       <Copyable name="The signing secret" text={secret} isFirst />
-      {until !== null && <p>Everything is signed with the old secret too until {exact(until)}.</p>}
+      {until !== null && <p>Everything is also signed with the old secret until {exact(until)}.</p>}
     </Sheet>
   ));
 }

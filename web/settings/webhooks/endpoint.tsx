@@ -190,7 +190,7 @@ export function endpointPage(onChange: () => void): PageOf {
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
   const { types, old_secret_until: until, last_success_at: last, created_at: made, created_by: by } = endpoint;
   const secret =
-    until === null ? 'shown once, when it was made' : `rotated; the one before signs too until ${exact(until)}`;
+    until === null ? 'shown once, when it was created' : `rotated; the old one also signs until ${exact(until)}`;
   return [
     ['Events', <Types of={types} />],
     ...(endpoint.failing_since === null && endpoint.state !== 'disabled'

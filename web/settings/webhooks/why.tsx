@@ -5,15 +5,15 @@ import { type Attempt, type Endpoint, events } from './words';
 /* What an admin should know and do about an endpoint. */
 
 const DISABLED: Readonly<Record<string, string>> = {
-  by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it when it is to get events again.',
+  by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it to send events again.',
   failures:
-    'Everything that was sent to this endpoint failed for five days, so it was disabled. Look below at what it answered, repair it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
-  gone: 'This endpoint answered 410 Gone, which says that it wants nothing more, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or repair it, send a test event, and enable it.',
+    'Everything that was sent to this endpoint failed for five days, so it was disabled. See below what it answered, repair it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
+  gone: 'This endpoint answered 410 Gone, which means that it wants no more events, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or repair it, send a test event, and enable it.',
 };
 const LOST =
   'This endpoint was added, but the answer with its secret was lost on its way. Rotate its secret to get one that you can save, or delete it.';
 const ACCEPTED =
-  'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest event that waits. To send that at once, and the others after it, press "Try again" and choose "From where it stopped".';
+  'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest waiting event. To send that at once, and the others after it, press "Try again" and choose "From where it stopped".';
 const FAILING =
   'The last events of ten different objects failed. Until one is accepted, only the oldest is tried again; the others wait, and nothing is lost within 30 days. Repair the endpoint, and try again. After five days of nothing but failures it is disabled.';
 

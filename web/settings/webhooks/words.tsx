@@ -77,7 +77,7 @@ const KEPT = 30 * 86_400;
 /** How far it is behind. */
 export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
   const retries = `${events(waiting)} waiting to be retried`;
-  if (lag === 0 && waiting > 0) return <>up to date, but for {retries}</>;
+  if (lag === 0 && waiting > 0) return <>up to date, except {retries}</>;
   const words = lag === null ? 'not known' : lag === 0 ? 'up to date' : lag > KEPT ? 'more than 30 days' : span(lag);
   return (
     <>
