@@ -89,6 +89,14 @@ const LIMITS: readonly Limit[] = [
        fragment F on MeKey { ${times(100, () => 'name')} }`,
   },
   {
+    title: 'fragment spreads',
+    limit: 10_000,
+    // 99 spreads of a fragment with 100 inline ones, and the rest
+    document: (count) =>
+      `{ me { key { ${times(99, () => '...F')} ${times(count - 9999, () => '... { id }')} } } }
+       fragment F on MeKey { ${'... { '.repeat(100)} id ${'}'.repeat(100)} }`,
+  },
+  {
     title: 'lines',
     limit: 2000,
     document: (count) => `${'\n'.repeat(count - 1)}{ __typename }`,

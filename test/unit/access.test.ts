@@ -1,8 +1,62 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/auth/addresses';
-import { createRateLimiter, secondsUntilReset } from '../../src/admission/rateLimit';
+import { createAuthenticator } from '../../src/auth/authenticate';
+import { type ApiKey, generateKey } from '../../src/auth/keys';
+import { createRateLimiter, failedAuthentications, secondsUntilReset } from '../../src/admission/rateLimit';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
+const made = generateKey('svc_live_', '');
+const STORED = {
+  ...made,
+  _id: made.id,
+  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', cluster: 'default', state: 'active' },
+  name: 'test',
+  prefix: made.displayPrefix,
+  scopes: [],
+  expires_at: null,
+  revoked_at: null,
+  allowed_ranges: [],
+} as unknown as ApiKey;
+
+/** An authenticator with one stored key, at noon. */
+function authenticatorFor(changes: Partial<ApiKey> = {}) {
+  const find = jest.fn((id: string) => Promise.resolve(id === made.id ? { ...STORED, ...changes } : null));
+  const markUsed = jest.fn();
+  const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
+  const { authenticate, recognise } = createAuthenticator({
+    apiKeys: { find, markUsed },
+    keyPrefixes: ['svc_live_'],
+    pepper: '',
+    countFailure: failedAuthentications(failures),
+    now: () => NOON,
+  });
+  return {
+    find,
+    markUsed,
+    authenticate: (text = `Bearer ${made.key}`, address = '192.0.2.1') => authenticate(text, address),
+    recognise: (text = `Bearer ${made.key}`, address = '192.0.2.1') => recognise(text, address),
+  };
+}
+
+describe('authentication', () => {
+  test('identifies the owner of a key, or why it is rejected, without side effects', async () => {
+    const { authenticate, recognise, markUsed } = authenticatorFor();
+    expect(await recognise()).toMatchObject({ kind: 'key', organisation: { id: 'o' } });
+    const owner = { owner: { key: made.id, organisation: 'o' } };
+    for (const [changes, refusal] of [
+      [{ revoked_at: new Date(NOON) }, { reason: 'revoked', ...owner }],
+      [{ expires_at: new Date(NOON) }, { reason: 'expired', ...owner }],
+      [{ allowed_ranges: ['10.0.0.0/8'] }, { reason: 'address', ...owner }],
+    ] as const) {
+      expect(await authenticatorFor(changes).recognise()).toMatchObject(refusal);
+    }
+    expect(await authenticatorFor({ expires_at: new Date(NOON + 1) }).recognise()).toMatchObject({ kind: 'key' });
+    // more often than an address may fail
+    for (let time = 0; time < 5; time += 1) expect(await recognise('Bearer x')).toEqual({ reason: 'malformed' });
+    await expect(authenticate('Bearer x')).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(markUsed).not.toHaveBeenCalled();
+  });
+});
 
 describe('a rate limit', () => {
   beforeEach(() => jest.useFakeTimers({ now: NOON }));

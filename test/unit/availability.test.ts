@@ -1,6 +1,7 @@
 import { type Availability, createAvailability } from '../../src/database/availability';
 
 let isThere: Record<string, boolean>;
+let asked: string[];
 let changes: [string, boolean][];
 let writes: Record<string, Promise<unknown>>;
 let written: [string, unknown][];
@@ -8,10 +9,14 @@ let availability: Availability;
 
 beforeEach(async () => {
   jest.useFakeTimers();
-  [isThere, changes, writes, written] = [{ one: true, two: true }, [], {}, []];
+  [isThere, asked, changes] = [{ one: true, two: true }, [], []];
+  [writes, written] = [{}, []];
   availability = createAvailability({
     clusters: ['one', 'two'],
-    answers: (cluster) => Promise.resolve(isThere[cluster] === true),
+    answers: (cluster) => {
+      asked.push(cluster);
+      return Promise.resolve(isThere[cluster] === true);
+    },
     onChange: (cluster, isAway) => changes.push([cluster, isAway]),
     write: (cluster) => writes[cluster] ?? Promise.resolve(),
     onWrites: (cluster, failure) => written.push([cluster, failure]),
@@ -35,6 +40,15 @@ test('a cluster that goes down or recovers is noticed within seconds, without a 
     ['two', true],
     ['two', false],
   ]);
+});
+
+test('a cluster has one timer, however often its state is read', async () => {
+  await Promise.all(Array.from({ length: 100 }, () => availability.ask('one')));
+  asked = [];
+  await jest.advanceTimersByTimeAsync(5100);
+  expect(asked.sort()).toEqual(['one', 'two']);
+  // and one for writes
+  expect(jest.getTimerCount()).toBe(4);
 });
 
 test.each<[string, () => Promise<unknown>]>([
@@ -66,4 +80,11 @@ test('a single write that fails, and those to a cluster that does not respond, s
   writes.two.catch(() => undefined);
   await jest.advanceTimersByTimeAsync(20_000);
   expect(written).toEqual([]);
+});
+
+test('nothing is checked after a stop', async () => {
+  availability.stop();
+  asked = [];
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect([asked, written]).toEqual([[], []]);
 });

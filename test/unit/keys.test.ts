@@ -45,9 +45,23 @@ describe('a key', () => {
 });
 
 describe('a text is not a key', () => {
+  test('with any two adjacent characters swapped', () => {
+    const exchanged = [...made.key.split('').keys()]
+      .map((at) => made.key.slice(0, at) + (made.key[at + 1] ?? '') + made.key[at]! + made.key.slice(at + 2))
+      .filter((text) => text !== made.key);
+    expect(exchanged.filter((text) => parseKey(text, DEFAULT_KEY_PREFIX))).toEqual([]);
+  });
+
   test.each([
+    ['nothing', ''],
+    ['only the prefix', DEFAULT_KEY_PREFIX],
+    ['a missing character', made.key.slice(0, -1)],
+    ['an extra character', `${made.key}0`],
+    ['a space before', ` ${made.key}`],
+    ['a line break after', `${made.key}\n`],
     ['another case', made.key.toUpperCase()],
     ['another prefix', generateKey('svc_test_', '').key],
+    ['characters outside of base62', DEFAULT_KEY_PREFIX + '!'.repeat(72)],
     [
       'an id larger than a UUID, with a valid checksum',
       withChecksum(`${DEFAULT_KEY_PREFIX}${'z'.repeat(22)}_${'0'.repeat(43)}`),

@@ -1,3 +1,4 @@
+import { totalOf } from '../../src/stored/lines';
 import { northwind } from '../support/factories';
 
 type Row = Record<string, unknown>;
@@ -27,6 +28,18 @@ describe('the sample data', () => {
       const amounts = (lines as Row[]).map(amountsOf);
       const sum = (at: 0 | 1): number => Number(amounts.reduce((all, one) => all + one[at], 0n));
       expect([number, sum(0), sum(1)]).toEqual([number, subtotal, discount]);
+    }
+  });
+
+  test.each([
+    ['quotes', 913],
+    ['orders', 830],
+  ])('of %s has %i different numbers, exact totals, and lines with positions from 0', (name, count) => {
+    const rows = records(name);
+    expect(new Set(rows.map(({ number }) => number)).size).toBe(count);
+    for (const { number, total_minor: total, lines, ...row } of rows) {
+      expect([number, total]).toEqual([number, totalOf(row as unknown as Parameters<typeof totalOf>[0])]);
+      expect((lines as Row[]).map(({ position }) => position)).toEqual((lines as Row[]).map((_line, at) => at));
     }
   });
 

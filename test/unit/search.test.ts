@@ -1,3 +1,6 @@
+import { findPage } from '../../src/database/pagination';
+import { published } from '../../src/schema/model';
+import { toConditions } from '../../src/stored/collection';
 import { searchConditions, searchWords } from '../../src/stored/search';
 
 describe('the words of a text', () => {
@@ -29,6 +32,10 @@ describe('the words of a text', () => {
     expect(searchWords(`${'\ufdfa'.repeat(1000)} end`)).not.toContain('END');
     expect(searchWords(`${'각'.repeat(1000)} end`)).toContain('END');
   });
+
+  test('are the same for a text as for its parts', () => {
+    expect(searchWords('Chai tea', 'black')).toEqual(searchWords('Chai', 'tea', 'black'));
+  });
 });
 
 /** Whether a search meets a name: each of its words begins one of the name. */
@@ -57,6 +64,16 @@ test.each([
   expect(notMet.filter((q) => meets(name, q))).toEqual([]);
 });
 
-test('a search starts with the longest word, whatever the order in the text', () => {
-  expect(searchConditions('1 Q-0000123 box', 'q')[0]).toEqual(searchConditions('0000123', 'q')[0]);
+describe('a search', () => {
+  test('starts with the longest word, whatever the order in the text', () => {
+    expect(searchConditions('1 Q-0000123 box', 'q')[0]).toEqual(searchConditions('0000123', 'q')[0]);
+  });
+
+  test.each(['-', ' ', '…'])('for "%s", without a word, finds nothing without querying the database', async (q) => {
+    const conditions = toConditions({ q }, published.filtersOf('products'));
+    const request = { organisationId: 'o', operation: 'products', args: {}, filters: { q }, conditions };
+    // an undefined model throws as soon as it is used
+    const page = await findPage(undefined as never, request);
+    expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
 });
