@@ -55,8 +55,6 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   const looked = new Map<string, number>();
   /** Collections that may grow. */
   const small = new Set<string>();
-  /** Those that are looked at in a second. */
-  const soon = new Set<string>();
 
   /** One that exists and lacks only some of the indexes that make reads fast waits for `doctor --fix`, since it may be large. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
@@ -116,17 +114,6 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       .finally(() => looked.set(name, performance.now()));
   }
 
-  /** Looks at a collection in a second, after the last of many writes too. */
-  function lookSoon(definition: Collection, looks: Gate): void {
-    const { name } = definition;
-    if (soon.has(name)) return;
-    soon.add(name);
-    setTimeout(() => {
-      soon.delete(name);
-      if (small.has(name)) lookLater(definition, looks);
-    }, COUNT_EVERY.written).unref();
-  }
-
   return {
     /** Makes the collections that do not exist. @throws what `creating` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
@@ -136,8 +123,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       const now = others.filter(({ name }) => !small.has(name) || (!looks && isDue(name, COUNT_EVERY.written)));
       if (now.length > 0) await Promise.all(now.map(once));
       if (!looks) return;
-      // once what is written now is there
-      for (const one of others) if (small.has(one.name)) lookSoon(one, looks);
+      for (const one of others) if (small.has(one.name) && isDue(one.name, COUNT_EVERY.written)) lookLater(one, looks);
     },
     /**
      * Notes that a collection is read: in the background, one that has grown, or that another program made, gets its indexes, and one that

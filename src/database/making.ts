@@ -57,8 +57,6 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     /** Whether it has no index that only makes reads fast, so that those that it lacks may be made: it was small, or another program made it. */
     isPlain: names.size < 2 || hasNone,
     isSmall,
-    /** Whether it lacks only what it gets for having grown, when it is next used. */
-    isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
     /** Indexes that it lacks for the rows that it has. */
     missing: isSmall ? lacking.filter(holdsRule) : lacking,
     /** Names of retired indexes that it still has. */
