@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { freePort } from '../../faults/processes';
 import { eventually } from '../http/eventually';
 import { head, openWire } from '../operation/wire';
 import { commandLine, type Environment, finished, makeKey, makeOrganisation, serve, type Served } from './commandLine';
@@ -35,16 +36,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Each call uses its own connection, so that both workers get some. */
+/** A call on its own connection, so that both workers get some; one that is never answered fails before the test's time is over. */
+const call = (url: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(url, { headers: { connection: 'close', ...headers }, signal: AbortSignal.timeout(START / 2) });
+
 async function get(url: string, key?: string): Promise<number> {
-  const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const { status, body } = await fetch(url, { headers: { connection: 'close', ...authorization } });
+  const { status, body } = await call(url, key === undefined ? {} : { authorization: `Bearer ${key}` });
   await body?.cancel();
   return status;
 }
 
 async function metricsOf(url: string): Promise<string> {
-  return (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+  return (await call(`${url}/metrics`)).text();
 }
 
 /** The values of a metric, of each worker. */
@@ -136,12 +139,12 @@ describe('serve --workers 2', () => {
     const workers = childrenOf(served);
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ products: [{ sku: 'late', name: 'Late' }] });
-    const call = request(`${served.url}/api/v1/products/bulk`, {
+    const sent = request(`${served.url}/api/v1/products/bulk`, {
       method: 'POST',
       headers: { ...headers, 'content-length': body.length },
     });
-    call.write(body.slice(0, 5));
-    const answered = once(call, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
+    sent.write(body.slice(0, 5));
+    const answered = once(sent, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
     // once the worker counts the request, it has read the head
     await eventually(async () => sumOf(await metric(served.url, 'http_requests_in_hand')) > 0);
     const callers = Array.from({ length: 8 }, () => connectUntilRefused(served.url));
@@ -151,7 +154,7 @@ describe('serve --workers 2', () => {
     const ends = await Promise.all(callers);
     // the system resets a connection that it accepts in the moment that the port closes
     expect(ends.filter((end) => end !== 'ECONNREFUSED').length).toBeLessThan(4);
-    call.end(body.slice(5));
+    sent.end(body.slice(5));
     const [response] = await answered;
     response.resume();
     expect(response.statusCode).toBe(200);
@@ -202,8 +205,10 @@ test('workers exit by themselves if their parent process is killed', async () =>
 });
 
 test('with ADMIN_PORT, the health and metrics of all workers are on that port, also after all were killed', async () => {
-  const { url, adminUrl: admin, child, stop } = await start({ ADMIN_PORT: '0' });
-  expect(admin).not.toBe(url);
+  // no other program gets these while no worker listens
+  const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+  const { url, adminUrl: admin, child, stop } = await start({ PORT, ADMIN_PORT });
+  expect([url, admin].map((one) => new URL(one).port)).toEqual([PORT, ADMIN_PORT]);
   expect([await get(`${url}/api/v1/products`), await get(`${admin}/readyz`)]).toEqual([401, 200]);
   expect(await get(`${url}/metrics`)).toBe(404);
   await eventually(async () => (await countOfWorkers({ url: admin })) === 2, START);
