@@ -73,7 +73,8 @@ function forget() {
   show({ key: undefined, scopes: undefined }, '');
 }
 
-async function look(key) {
+/** `isOffered`: the page brought the key, and what the visitor has typed meanwhile comes before it. */
+async function look(key, isOffered = false) {
   asked += 1;
   const mine = asked;
   // what a header cannot contain
@@ -90,7 +91,7 @@ async function look(key) {
     // kept below: whether it is valid is not known
   }
   // another key was typed meanwhile, or this one forgotten
-  if (mine !== asked) return;
+  if (mine !== asked || (isOffered && field.value !== '')) return;
   if (answer?.status === 401) {
     const typed = field.value;
     forget();
@@ -158,6 +159,6 @@ form.addEventListener('submit', (event) => {
 });
 known.querySelector('button').addEventListener('click', forget);
 looked = (async () => {
-  const kept = read() ?? demoKey;
-  if (kept) await look(kept);
+  const kept = read();
+  if (kept ?? demoKey) await look(kept ?? demoKey, !kept);
 })();

@@ -183,6 +183,23 @@ inBrowser('samples in the reference', () => {
     await keyForm(page).getByText('Northwind Traders').waitFor();
   });
 
+  test("the demo's key does not replace one that is being typed", async () => {
+    const page = await scene.visit('/errors');
+    await page.route('**/api/v1/docs', async (route) => {
+      const response = await route.fetch();
+      const text = (await response.text()).replace('{"document":', `{"key":"${scene.key}","document":`);
+      await route.fulfill({ response, body: text });
+    });
+    const next = await hold(page, '**/api/v1/me');
+    await page.goto(`${scene.gateway.url}/api/v1/docs`);
+    const demo = await next();
+    const field = keyForm(page).getByLabel('API key');
+    await field.fill('svc_live_typed');
+    await demo.fulfill({ response: await demo.fetch() });
+    await settled(page);
+    expect(await field.inputValue()).toBe('svc_live_typed');
+  });
+
   test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
     '%s says that it is loading, and does not submit the key while its scripts are missing',
     async (path) => {

@@ -34,6 +34,8 @@ export const keyForm = (page: Page): Locator => page.getByRole('form', { name: '
 /** Enters a key and waits until the gateway has identified its owner. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await keyForm(page).getByLabel('API key').fill(key);
+  // Enter does nothing before
+  await keyForm(page).getByRole('button', { name: 'Use key', disabled: false }).waitFor();
   await page.keyboard.press('Enter');
   await says(keyForm(page), 'Northwind Traders');
 }
