@@ -38,7 +38,7 @@ export interface DetailColumns {
 }
 
 /** Upper bounds of the buckets of latency, in milliseconds; the last bucket has none. */
-const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
+export const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 /** The counters that a request adds one to. */
 export function pathsOf({ outcome, operation, code, ms }: CountedRequest): string[] {

@@ -1,4 +1,5 @@
 import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
+import { BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { ALL_SCOPES } from '../auth/scopes';
@@ -76,7 +77,7 @@ export function renderSettings(
       ${operationNames()}
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
-        ...{ scopes: offeredScopes(), eventTypes: webhooks.types },
+        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,

@@ -74,7 +74,7 @@ inBrowser('webhooks on the settings page', () => {
     await on.goTo(page, 'Webhooks');
 
     await follow(page, receiver.url);
-    await says(page, 'Nothing was sent yet');
+    await says(page, 'No event was sent yet');
     await press(page, 'Send test event');
     await says(page, 'Accepted: the answer was 204');
     expect(verified(secret)).toMatchObject({ type: 'webhook.test' });

@@ -132,7 +132,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     for (const [at, [action = '', does]] of actions.entries()) {
       const url = `${URL}/${String(at)}`;
       await follow(page, url);
-      await (action.startsWith('Send again:') ? on.openDetails(page) : says(page, 'Nothing was sent yet'));
+      await (action.startsWith('Send again:') ? on.openDetails(page) : says(page, 'No event was sent yet'));
       await admin('delete_webhook_endpoint', { id: ids[at] });
       await (action.endsWith('…') ? on.act(page, action) : press(page, action));
       if (does !== undefined) await press(dialog(page), does);

@@ -68,8 +68,8 @@ export function rotateKey(key: Key, changed: () => void): void {
       <>
         <p>
           A new key replaces <strong>{key.name}</strong> (<code>{keyText(key)}</code>), with the same name, scopes and
-          allowed addresses and, unless you choose otherwise, the same lifetime. Switch to it before the old key
-          expires.
+          allowed addresses and, unless you choose otherwise, the same lifetime. What still uses the old key when that
+          expires gets a 401.
         </p>
         <Choice label="Keep the old key working for" name="overlap">
           {OVERLAPS.map(([hours, text]) => (

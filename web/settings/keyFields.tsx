@@ -96,13 +96,16 @@ export function Expiry({ label, options, first }: { label: string; options: Opti
           </select>
         </label>
         {isDate && (
-          <label>
-            Last day (UTC)
-            <input type="date" name="date" max="9999-12-31" {...described} />
-          </label>
+          <div>
+            <label>
+              Last day (UTC)
+              <input type="date" name="date" max="9999-12-31" {...described} />
+            </label>
+            {place}
+          </div>
         )}
       </div>
-      {place}
+      {!isDate && place}
       {isDate && <p class="hint">It works until that day ends in UTC.</p>}
     </div>
   );
@@ -156,8 +159,10 @@ export function Scopes(): JSX.Element {
               {ACTIONS.map((action) => {
                 const scope = `${resource}:${action}`;
                 return (
-                  <td key={action} title={can[action]}>
-                    {can[action] !== undefined && (
+                  <td key={action} title={can[action] ?? 'The API has no such operations.'}>
+                    {can[action] === undefined ? (
+                      '–'
+                    ) : (
                       <input
                         type="checkbox"
                         name="scope"

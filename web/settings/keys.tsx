@@ -95,7 +95,11 @@ export function keysPage(actions: KeyActions) {
           class="keys"
           name="keys-title"
           columns={['Name', 'Scopes', 'Created', 'Last used', 'Expires', 'State', 'Actions']}
-          none={isAll ? 'No active keys.' : 'No matching keys.'}
+          none={
+            isAll
+              ? `No active keys.${actions.make ? ' Press “New key” to create one for your program.' : ''}`
+              : 'No matching keys.'
+          }
           more="Show more keys"
         >
           {shown.map((key) => (

@@ -5,7 +5,18 @@ import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { Reading } from './list';
 import { Ago, Button, KeepsFocus, Problem } from './parts';
 import { placeOf } from './route';
-import { AGE, Chart, Codes, Operations, type Period, periodInAddress, Periods, spanOf, Totals } from './usage';
+import {
+  AGE,
+  Chart,
+  Codes,
+  FailedLink,
+  Operations,
+  type Period,
+  periodInAddress,
+  Periods,
+  spanOf,
+  Totals,
+} from './usage';
 
 /* Which keys expire soon, what to do first, and the requests of all keys. */
 
@@ -150,7 +161,7 @@ function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period
   if (usage.requests === 0)
     return (
       <p class="empty">
-        No requests in {spanOf(period)}. {AGE}
+        No requests in {spanOf(period)}. {AGE} What can be requested is in the <a href="/api/v1/docs">reference</a>.
       </p>
     );
   return (
@@ -158,7 +169,7 @@ function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period
       <Totals
         of={[
           ['Requests', usage.requests],
-          ['Errors', usage.errors],
+          ['Errors', <FailedLink of={usage.errors} at="/settings/requests" period={period} />],
           ['429s', usage.rate_limited],
         ]}
       />
@@ -180,7 +191,8 @@ function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period
       )}
       <p class="hint">
         Of all keys, the revoked and expired ones included. Figures are up to a minute old; times are in UTC. Errors are
-        requests that failed, except with status 429.
+        requests that failed, except with status 429; requests with a key that is revoked or has expired are not
+        counted, but listed among the failed ones.
       </p>
     </>
   );

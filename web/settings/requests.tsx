@@ -214,7 +214,7 @@ const RESULTS = [
   ['successful', 'successful'],
 ] as const;
 const STORED =
-  'Requests are kept for 7 days: of each organisation at most 10,000 failed and 10,000 successful ones. Every failed request is listed or counted after a “+”, except in a flood of them; of the successful ones the first hundred are listed, then one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests with an invalid key never do.';
+  'Requests are kept for 7 days: of each organisation at most 10,000 failed and 10,000 successful ones. Failed requests that are alike and come within seconds share a row: “+3” means three more like it. If a key fails too often at once, some are left out. Of the successful ones the first hundred are listed, then one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests with an invalid key never do.';
 const UNSTORED = 'Stored requests are kept for 7 days, without query, headers, body and key.';
 
 interface RowProps {

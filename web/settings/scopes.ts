@@ -1,7 +1,7 @@
 /** How many resources are named. */
-const NAMED = 2;
+const NAMED = 3;
 
-/** `products read + write, orders read +2`: the scopes of a key by resource. */
+/** `products read + write, orders read, quotes read +2`: the scopes of a key by resource. */
 export function scopesInWords(scopes: readonly string[], most = NAMED): string {
   const actions = new Map<string, string[]>();
   for (const scope of scopes) {

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Answer, Key } from './api';
+import { type Answer, type Key, settings } from './api';
 import { drawChart } from './chart';
 import type { Reading } from './list';
 import { Ago, Cell, Head, Problem } from './parts';
@@ -116,7 +116,12 @@ function Numbers({ class: more = '', name, columns, children }: NumbersProps): J
   );
 }
 
-const time = (ms: number | null): string => (ms === null ? 'none' : length(ms));
+/** A percentile is only known to be in a bucket of times, whose upper bound no request of it exceeded. */
+function time(ms: number | null): string {
+  if (ms === null) return 'none';
+  const bound = settings.timeBounds.find((one) => ms <= one);
+  return bound === undefined || ms === settings.timeBounds.at(-1) ? `${length(ms)} or more` : `up to ${length(bound)}`;
+}
 
 export function Operations({ of, name }: { of: Usage['operations']; name: NumbersProps['name'] }): JSX.Element {
   return (
@@ -133,6 +138,12 @@ export function Operations({ of, name }: { of: Usage['operations']; name: Number
       ))}
     </Numbers>
   );
+}
+
+/** A count of errors, which leads to the requests that failed. */
+export function FailedLink({ of: count, at, period }: { of: number; at: string; period: Period }): JSX.Element {
+  if (count === 0) return <>0</>;
+  return <a href={`${at}?result=failed${period === 'last_24h' ? '&since=24' : ''}`}>{words(count)}</a>;
 }
 
 interface CodesProps {
@@ -222,7 +233,7 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
       <Totals
         of={[
           ['Requests', requests],
-          ['Errors', errors],
+          ['Errors', <FailedLink of={errors} at={`/settings/keys/${key.id}`} period={period} />],
           [
             'Slowest operation',
             <>
@@ -259,7 +270,7 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
         <>
           <h3 id="operations-title">By operation</h3>
           <Operations of={operations} name={{ 'aria-labelledby': 'operations-title' }} />
-          <p class="hint">Times to answer are estimated, and without requests that got a 429.</p>
+          <p class="hint">Times to answer are without requests that got a 429.</p>
         </>
       )}
       {codes.length > 0 && (

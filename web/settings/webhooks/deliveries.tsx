@@ -141,11 +141,7 @@ export class Deliveries {
           class="deliveries"
           name="deliveries-title"
           columns={['Event', 'Object', 'State', 'Attempts', 'Next attempt', 'First sent']}
-          none={
-            this.#state === ''
-              ? 'Nothing was sent yet. New events appear here; to try the endpoint, send a test event.'
-              : 'No deliveries in this state.'
-          }
+          none={this.#state === '' ? 'No event was sent yet. New ones appear here.' : 'No deliveries in this state.'}
           more="Show older deliveries"
         >
           {this.list.rows.map((delivery) => (

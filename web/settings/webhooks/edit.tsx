@@ -99,7 +99,7 @@ function askEndpoint(title: string, button: string, before: Given, work: (given:
           placeholder="https://…"
           autofocus
           defaultValue={before.url}
-          hint="An https URL that is reachable from the internet."
+          hint="An https URL that is reachable from the internet, or an address that the operator of this gateway allows."
         />
         <Types of={before.types} />
       </>

@@ -4,7 +4,7 @@ import { close as closeDialog } from '../dialog';
 import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
-import { Ago, Button, Facts, KeepsFocus, Problem, State } from '../parts';
+import { Ago, Button, Facts, KeepsFocus, Problem } from '../parts';
 import { entitle, go, isShown, listAddress, type PageOf, placeOf, shownId } from '../route';
 import { exact } from '../time';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes';
@@ -12,7 +12,7 @@ import { Deliveries } from './deliveries';
 import { editEndpoint } from './edit';
 import { lost } from './list';
 import { Why } from './why';
-import { type Attempt, Behind, type Endpoint, OutcomeBox, StateNote, Types, Url } from './words';
+import { type Attempt, Behind, type Endpoint, EndpointState, OutcomeBox, StateNote, Types, Url } from './words';
 
 /* The page of one endpoint. */
 
@@ -153,7 +153,7 @@ export function endpointPage(onChange: () => void): PageOf {
           <h1 id="endpoint-title" tabIndex={-1}>
             {endpoint ? <Url of={endpoint.url} /> : 'Webhook endpoint'}
           </h1>
-          {endpoint && <State of={endpoint.state} />}
+          {endpoint && <EndpointState of={endpoint} />}
         </div>
         <Problem failure={failure} again={found.again} />
         {endpoint && failure?.code !== 'not_found' && (

@@ -2,10 +2,10 @@ import { type JSX, render } from 'preact';
 import { type Answer, call, settings } from '../api';
 import { List } from '../list';
 import { byId } from '../page';
-import { Ago, Button, Cell, Head, State, Table } from '../parts';
+import { Ago, Button, Cell, Head, Table } from '../parts';
 import { go, type PageOf, placeOf } from '../route';
 import { addEndpoint } from './edit';
-import { Behind, type Endpoint, StateNote, Types, Url } from './words';
+import { Behind, type Endpoint, EndpointState, StateNote, Types, Url } from './words';
 
 /* The list of webhook endpoints, oldest first. */
 
@@ -92,7 +92,7 @@ function Row({ of: endpoint }: { of: Endpoint }): JSX.Element {
         <Types of={types} most={3} />
       </Cell>
       <Cell label="State">
-        <State of={state} />
+        <EndpointState of={endpoint} />
         <span class="quiet">
           <StateNote of={endpoint} />
         </span>

@@ -1,6 +1,6 @@
 import { Fragment, type JSX } from 'preact';
 import type { Answer } from '../api';
-import { Ago, Chips } from '../parts';
+import { Ago, Chips, State } from '../parts';
 import { length, span } from '../time';
 
 /* How the state of an endpoint is said. */
@@ -38,6 +38,11 @@ const DISABLED: Readonly<Record<string, string>> = {
 };
 /** What an attempt waits for whose time has come. */
 export const SOON = 'as soon as there is room';
+
+/** An enabled endpoint that has to be sent something again is not shown as one without faults. */
+export function EndpointState({ of: { state, waiting } }: { of: Endpoint }): JSX.Element {
+  return state === 'enabled' && waiting > 0 ? <State of="waiting" words="retrying" /> : <State of={state} />;
+}
 
 /** What there is to say of an endpoint's state beside its name. */
 export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | null {
