@@ -36,8 +36,8 @@ export interface Upkeep {
 
 /** How often a collection that does not exist is looked for while it is read, in milliseconds. */
 const LOOK_EVERY = MINUTE;
-/** How often the rows of a small one are counted while it is read, and while it is written, in milliseconds. */
-const COUNT_EVERY = { read: 10 * MINUTE, written: SECOND };
+/** How often a small one is counted while it is used, since other programs write too, and once it may have grown, in milliseconds. */
+const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
@@ -53,14 +53,20 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   const kept = new Set<string>();
   const making = new Map<string, Promise<void>>();
   const looked = new Map<string, number>();
-  /** Collections that may grow. */
-  const small = new Set<string>();
+  /** Collections that may grow, with the rows that they have at most if nobody else writes: those of the last count, and written since. */
+  const small = new Map<string, number>();
 
   /** One that exists and lacks only some of the indexes that make reads fast waits for `doctor --fix`, since it may be large. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
     const { name } = definition;
-    if (small.has(name) && (await rowsOf(database, definition)) < SMALL) return;
-    const { exists, isPlain, isSmall, missing } = await differenceOf(database, definition);
+    const known = small.get(name);
+    if (known !== undefined) {
+      const counted = await rowsOf(database, definition);
+      // those that are written meanwhile may not be among them
+      small.set(name, counted + (small.get(name) ?? known) - known);
+      if (counted < SMALL) return;
+    }
+    const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition);
     if (!exists && !isWritten) return;
     const make = async (): Promise<void> => {
       // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
@@ -79,7 +85,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
         // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
         upkeep.onFailure(organisation, definition.name, error);
       });
-    if (isSmall) small.add(name);
+    if (isSmall) small.set(name, rows);
     else {
       small.delete(name);
       kept.add(name);
@@ -102,6 +108,10 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   /** Whether the last look at a collection is so long ago. */
   const isDue = (name: string, every: number): boolean => performance.now() >= (looked.get(name) ?? -Infinity) + every;
 
+  /** Whether a small one may have grown, or was not counted for long. */
+  const isToCount = (name: string): boolean =>
+    isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
+
   /** Looks at a collection in the background, one of all organisations at a time. */
   function lookLater(definition: Collection, looks: Gate): void {
     const { name } = definition;
@@ -120,10 +130,17 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       const others = definitions.filter(({ name }) => !kept.has(name));
       const { looks } = upkeep;
       // a gateway's writes do not wait for indexes, those of a command do
-      const now = others.filter(({ name }) => !small.has(name) || (!looks && isDue(name, COUNT_EVERY.written)));
+      const now = others.filter(({ name }) => !small.has(name) || (!looks && isToCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
       if (!looks) return;
-      for (const one of others) if (small.has(one.name) && isDue(one.name, COUNT_EVERY.written)) lookLater(one, looks);
+      for (const one of others) if (small.has(one.name) && isToCount(one.name)) lookLater(one, looks);
+    },
+    /** Notes that at most so many rows were added to each, so that they are counted when they may have grown and at no other time. */
+    wrote(definitions: readonly Collection[], rows: number): void {
+      for (const { name } of definitions) {
+        const known = small.get(name);
+        if (known !== undefined) small.set(name, known + rows);
+      }
     },
     /**
      * Notes that a collection is read: in the background, one that has grown, or that another program made, gets its indexes, and one that
@@ -132,7 +149,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     look(definition: Collection): void {
       const { name } = definition;
       if (kept.has(name) || !upkeep.looks) return;
-      if (isDue(name, small.has(name) ? COUNT_EVERY.read : LOOK_EVERY)) lookLater(definition, upkeep.looks);
+      if (small.has(name) ? isToCount(name) : isDue(name, LOOK_EVERY)) lookLater(definition, upkeep.looks);
     },
   };
 }

@@ -51,12 +51,17 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const later = lacking.filter((index) => !holdsRule(index));
   // they are made together, so one that has some of them was large, or was made by an earlier version
   const hasNone = later.length > 0 && wanted.every((index) => holdsRule(index) || later.includes(index));
-  const isSmall = grows && hasNone && (found === undefined || (await rowsOf(database, definition)) < SMALL);
+  const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
+  const isSmall = grows && hasNone && rows < SMALL;
   return {
     exists: found !== undefined,
     /** Whether it has no index that only makes reads fast, so that those that it lacks may be made: it was small, or another program made it. */
     isPlain: names.size < 2 || hasNone,
     isSmall,
+    /** About how many it has, if it is small. */
+    rows,
+    /** Whether it lacks only what it gets for having grown, when it is next used. */
+    isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
     /** Indexes that it lacks for the rows that it has. */
     missing: isSmall ? lacking.filter(holdsRule) : lacking,
     /** Names of retired indexes that it still has. */

@@ -28,9 +28,10 @@ const RETRY_AFTER = 1;
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
-  { writes, dryRun = false }: UnitOptions,
+  options: UnitOptions,
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), writes);
+  const { writes, dryRun = false } = options;
+  if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
   await data.requireRoom();
   // all together, before the row, which must not wait for them
   await data.prepare([...writes, openWrites]);
@@ -49,7 +50,7 @@ export async function stampedWrite<T>(
         });
       }
       return await work(session, new Date(Math.max(await asked, slot.since.getTime())));
-    }, writes);
+    }, options);
     slots.release(slot);
     return done;
   } catch (error) {

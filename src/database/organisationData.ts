@@ -26,6 +26,8 @@ const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 export interface UnitOptions {
   /** The collections that it writes, which are made first if they do not exist: MongoDB cannot do that in a transaction. */
   readonly writes: OrganisationData['collections'];
+  /** How many rows it adds to each at most; 1 by default. */
+  readonly rows?: number;
   readonly dryRun?: boolean;
 }
 
@@ -177,6 +179,11 @@ export class OrganisationData {
     return this.#keeper.prepare(definitions);
   }
 
+  /** Notes how many rows were added to each at most; {@link transaction} does it by itself. */
+  wrote(definitions: OrganisationData['collections'], rows: number): void {
+    this.#keeper.wrote(definitions, rows);
+  }
+
   /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
   read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
     return this.#loader<T>('point', definition, projection).load(id.toLowerCase());
@@ -202,12 +209,11 @@ export class OrganisationData {
   }
 
   /** Runs `work` in a transaction, and retries it on a conflict. The collections that it writes are made before. */
-  async transaction<T>(
-    work: (session: ClientSession) => Promise<T>,
-    writes: OrganisationData['collections'],
-  ): Promise<T> {
+  async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
-    return this.#transactions(() => this.open.transact(work));
+    const done = await this.#transactions(() => this.open.transact(work));
+    this.wrote(writes, rows);
+    return done;
   }
 
   #loader<T>(

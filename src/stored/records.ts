@@ -63,7 +63,8 @@ export async function storeRecords(
 ): Promise<StoredRecord[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await stampedWrite(data, (session) => kind.store(data, records, session), { writes: kind.writes });
+      const options = { writes: kind.writes, rows: records.length };
+      return await stampedWrite(data, (session) => kind.store(data, records, session), options);
     } catch (error) {
       if (attempt === TRIES || !isDuplicateKey(error)) throw error;
     }

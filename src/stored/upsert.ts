@@ -128,7 +128,7 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
           return report(steps, dryRun);
         },
         // a dry run leaves nothing behind, not even an empty collection
-        { dryRun, writes: dryRun ? [] : [spec.collection] },
+        { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
       );
       if (stored > 0) noteChanges(data, stored);
       return done;

@@ -77,6 +77,7 @@ export function deliveriesOf(data: OrganisationData) {
         replaceOne: { filter: { _id }, replacement: row, upsert: true },
       }));
       await data.changing(() => rows.bulkWrite(writes, { ordered: false }));
+      data.wrote([webhookDeliveries], changed.length);
     },
     /** Lets everything be tried at once that waits for its next attempt. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {

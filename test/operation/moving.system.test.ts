@@ -121,12 +121,15 @@ test('a move waits for writes in progress, and an older write that resumes after
   let commit = (): void => undefined;
   const held = new Promise<void>((resolve) => (commit = resolve));
   let isInside = false;
-  const under = data.transaction(async (session) => {
-    await data.slots.pass(passed, session);
-    await data.database.collection('requests').insertOne({ _id: 'under way' as never }, { session });
-    isInside = true;
-    await held;
-  }, []);
+  const under = data.transaction(
+    async (session) => {
+      await data.slots.pass(passed, session);
+      await data.database.collection('requests').insertOne({ _id: 'under way' as never }, { session });
+      isInside = true;
+      await held;
+    },
+    { writes: [] },
+  );
   await eventually(() => isInside);
   const moving = finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
   await eventually(async () => (await gateways[0].control.moving.movesOf(organisation.id))?.move !== undefined, 30_000);

@@ -1,4 +1,5 @@
 import { SMALL } from '../../src/database/making';
+import { SECOND } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { type Json, readAll } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
@@ -43,6 +44,31 @@ describe('a collection that grows', () => {
     expect(await listed(one)).toEqual(Array(4).fill(all));
     const sent = await commandsOf(gateway, one.organisation, () => write(one, rows(0, 1)));
     expect(sent.filter(({ name }) => /index|count/i.test(name))).toEqual([]);
+  });
+
+  test('gets them when it is only read after the write that passes 1,000 rows', async () => {
+    const one = await tenantOf(gateway);
+    await write(one, rows(0, SMALL - 1));
+    await write(one, rows(SMALL - 1, SMALL));
+    await eventually(async () => {
+      await one.caller.get('/products');
+      return (await filesOf(one)).products!.length === indexesOf(gateway, 'products').length;
+    });
+  });
+
+  test('is not counted while it is written, until it may have 1,000 rows', async () => {
+    const one = await tenantOf(gateway);
+    await write(one, rows(0, 1));
+    const counted = async (): Promise<number> => {
+      const sent = await commandsOf(gateway, one.organisation, () => write(one, rows(0, SMALL / 2)));
+      return sent.filter(({ name }) => name === 'count').length;
+    };
+    const real = performance.now.bind(performance);
+    // as if a second had passed since it was counted
+    const now = jest.spyOn(performance, 'now').mockImplementation(() => real() + 2 * SECOND);
+    const counts = [await counted(), await counted(), await counted()];
+    now.mockRestore();
+    expect(counts).toEqual([0, 0, 1]);
   });
 });
 

@@ -70,7 +70,9 @@ export async function store(
   for (const kind of recordKinds) {
     const rows = records[kind.file] ?? [];
     for (let start = 0; start < rows.length; start += 500) {
-      await data.transaction((session) => kind.store(data, rows.slice(start, start + 500), session), kind.writes);
+      const batch = rows.slice(start, start + 500);
+      const options = { writes: kind.writes, rows: batch.length };
+      await data.transaction((session) => kind.store(data, batch, session), options);
     }
   }
 }

@@ -147,6 +147,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     await data.prepare([events]);
     const collection = data.collection(events);
     for (let at = 0; at < rows.length; at += BATCH) await insert(collection, rows.slice(at, at + BATCH));
+    data.wrote([events], rows.length);
     onWritten(cluster, rows.length);
   }
 

@@ -78,6 +78,15 @@ export const STORED: States = {
       ],
     };
   },
+  'a collection that has just passed 1,000 rows': async (scene) => {
+    const { made, id } = await stocked(scene, 'default');
+    const rows = Array.from({ length: 1000 }, (_, at) => ({
+      _id: `row-${String(at)}` as never,
+      sku: `S-${String(at)}`,
+    }));
+    await onServer(scene.main, (client) => client.db(databaseName(id)).collection('products').insertMany(rows));
+    return made;
+  },
   'indexes that an earlier version needed': async (scene) => {
     const { made, id } = await stocked(scene, 'default');
     await made.cli.json('import', '--org', id, NORTHWIND);
