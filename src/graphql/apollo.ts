@@ -52,6 +52,11 @@ export interface GraphqlContext extends RequestContext {
   isWrite: boolean;
 }
 
+/** Apollo copies its context for each request, so what is noted in one would be lost, and many members would take time. */
+interface ApolloContext {
+  readonly call: GraphqlContext;
+}
+
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
   readonly introspection: Config['INTROSPECTION'];
@@ -64,13 +69,13 @@ export interface ApolloOptions {
 const MOST_COMPILED_FIELDS = 250;
 
 /** Creates Apollo Server without caching, batching, reporting or landing page. */
-export function createApollo(options: ApolloOptions, documents: Documents): ApolloServer<GraphqlContext> {
+export function createApollo(options: ApolloOptions, documents: Documents): ApolloServer<ApolloContext> {
   const { schema, introspection, logger, operations, onFastRead } = options;
   const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
     countFields(document, operation) <= MOST_COMPILED_FIELDS;
   const execute = createExecutor(schema, { isWorthIt });
   const answerWritten = createAnswerWritten(schema, { isWorthIt, onFastRead });
-  return new ApolloServer<GraphqlContext>({
+  return new ApolloServer<ApolloContext>({
     gateway: {
       onSchemaLoadOrUpdate: (callback) => {
         callback({ apiSchema: schema, coreSupergraphSdl: '' });
@@ -79,21 +84,22 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
       load: () =>
         Promise.resolve({
           executor: async ({ document, operation, context, request: { variables } }) => {
+            const { call } = context as ApolloContext;
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
-            const execution = { document, operation, contextValue: context, variableValues: variables };
-            const { streaming } = context as GraphqlContext;
+            const execution = { document, operation, contextValue: call, variableValues: variables };
+            const { streaming } = call;
             if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
               return subscribe(schema, execution, streaming);
             const written = await answerWritten(execution);
             if (written) return written;
             const result = await execute(execution);
             // one error for the request, instead of one per list over the limit
-            const refusal = tooLarge(context);
+            const refusal = tooLarge(call);
             if (refusal) return { errors: [withHttpStatus(refusal)] };
             const spent = spentEntirely(result);
             if (spent) return { errors: [withHttpStatus(spent)] };
-            return operation.operation === OperationTypeNode.QUERY ? asText(result, context as GraphqlContext) : result;
+            return operation.operation === OperationTypeNode.QUERY ? asText(result, call) : result;
           },
         }),
       stop: () => Promise.resolve(),
@@ -148,12 +154,12 @@ function requestRules(
   logger: Logger,
   costOf: CostOf,
   operations: readonly Operation[],
-): ApolloServerPlugin<GraphqlContext> {
+): ApolloServerPlugin<ApolloContext> {
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
   // the same for all requests
-  const rules: GraphQLRequestListener<GraphqlContext> = {
-    didResolveOperation: async ({ document, operation, request, contextValue }) => {
-      const { caller, exchange, streaming } = contextValue;
+  const rules: GraphQLRequestListener<ApolloContext> = {
+    didResolveOperation: async ({ document, operation, request, contextValue: { call } }) => {
+      const { caller, exchange, streaming } = call;
       // several operations but no name to select one: reject, or it would run without being charged
       if (!operation) throw unfit('operationName must be the name of an operation in the document.');
       const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
@@ -161,7 +167,7 @@ function requestRules(
       if (streaming) streaming.isSubscription = isSubscription;
       const { fields, rootFields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
-      contextValue.isWrite = isWrite;
+      call.isWrite = isWrite;
       exchange.log.operation = fields.join(' ').slice(0, 200);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
@@ -180,7 +186,8 @@ function requestRules(
         throw known ? withHttpStatus(known) : error;
       }
     },
-    willSendResponse: ({ response: { body }, contextValue: { exchange } }) => {
+    willSendResponse: ({ response: { body }, contextValue: { call } }) => {
+      const { exchange } = call;
       // errors beside data that are text already; others get the request id as text
       const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
       if (errors?.[0] && (data as unknown) instanceof WrittenData) {
@@ -190,13 +197,13 @@ function requestRules(
       }
       return Promise.resolve();
     },
-    didEncounterErrors: ({ errors, contextValue }) => {
+    didEncounterErrors: ({ errors, contextValue: { call } }) => {
       for (const error of errors) {
         const thrown = error.originalError ?? error;
         const known = toAppError(thrown);
-        if (known.code === 'unavailable') noteUnavailable(contextValue.exchange, known, thrown);
+        if (known.code === 'unavailable') noteUnavailable(call.exchange, known, thrown);
         if (known.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
-        logger.error({ request_id: contextValue.requestId, error: describeError(thrown) }, 'resolver failed');
+        logger.error({ request_id: call.requestId, error: describeError(thrown) }, 'resolver failed');
       }
       return Promise.resolve();
     },

@@ -77,12 +77,12 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   }
 
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
-  async function respond(context: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
-    const { exchange, streaming, caller } = context;
+  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
+    const { exchange, streaming, caller } = call;
     // bytes are of data, and have the id already
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
-      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !context.isWrite);
+      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !call.isWrite);
       return edited;
     };
     if (caller && streaming?.subscribed) {
@@ -110,12 +110,12 @@ export async function createGraphqlFace(options: GraphqlOptions) {
       const body = isPost ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
-      const context: GraphqlContext = Object.assign(caller ?? ({} as RequestContext), {
+      const call: GraphqlContext = Object.assign(caller ?? ({} as RequestContext), {
         ...{ requestId, exchange, caller, streaming, isWrite: false },
         lastEventId: streaming && lastEventIdOf(request),
       });
       const accept = streaming ? acceptForJson(request) : acceptOf(request);
-      await respond(context, await runApollo(apollo, request, body, () => Promise.resolve(context), accept));
+      await respond(call, await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept));
     },
     stop: () => apollo.stop(),
   };
