@@ -121,7 +121,10 @@ export async function createFaces(options: FacesOptions) {
     async answerAdmin(exchange: Exchange, face: Face): Promise<void> {
       if (face === 'operator' && operator) return tracker.run(exchange, () => operator.answer(exchange));
       if ((await health(exchange)) || (await adminMetricsPage(exchange))) return;
-      throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
+      throw new AppError(
+        'not_found',
+        `This port has GET /livez, /readyz and /metrics${operator ? `, and ${OPERATOR_BASE} and ${OPERATOR_GRAPHQL}` : ''}.`,
+      );
     },
     async stop(): Promise<void> {
       await Promise.all([graphql.stop(), operator?.stop()]);
@@ -158,7 +161,9 @@ async function createOperatorFace({
     onFastRead: undefined,
   });
   const rest = createRestFace({
-    ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext, publicUrl: config.PUBLIC_URL },
+    ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
+    // ADMIN_PORT has another URL
+    publicUrl: config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined,
   });
   return {
     answer: (exchange: Exchange): Promise<void> =>

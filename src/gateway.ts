@@ -151,6 +151,7 @@ function createTraffic(
   const { clusters, clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isAway, isReadOnly } = availability;
+  control.placement.avoid(isAway);
   const tracker = createRequestTracker<Exchange>({
     ...{ availability, clusters, lostAt, onShed, longest },
     onEnd: (exchange) => {

@@ -133,8 +133,10 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       return shownOrganisation(changed);
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
-      const { id: organisationId, name } = await require(id);
-      if (confirm !== name) {
+      const organisationId = id.toLowerCase();
+      const name = (await organisations.find(organisationId))?.name;
+      // of one that is gone there may be the job
+      if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
       }

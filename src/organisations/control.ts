@@ -70,7 +70,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     /** The same for an operator other than that of the command line. */
     as: ofActor,
     sandboxes: sandboxes(models, place),
-    jobs: jobs(models, now),
+    jobs: jobs(models, now, (actor, ...begun) => erasing(models, actor, now).beginIn(...begun)),
     feeds: feeds(models),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),

@@ -7,7 +7,7 @@ import { databaseOf } from '../database/native';
 /* Which indexes the control database has, so that opening it takes one read instead of one command a collection. */
 
 /** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts holds both together. */
-export const CONTROL_SCHEMA = 8;
+export const CONTROL_SCHEMA = 9;
 
 interface SchemaDocument {
   readonly _id: 'schema';

@@ -41,22 +41,25 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
     await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
   }
 
+  async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
+    const begun = { $set: { state: 'erasing' } };
+    const how = { session, returnDocument: 'before' } as const;
+    // one that is being moved is changed by the process that moves it
+    const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
+    if (!found) return undefined;
+    // its sandbox with it: none can be made from here on
+    const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, how).lean();
+    if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
+    if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
+    if (found.state !== 'erasing') await endAccess(id, session, record);
+    return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
+  }
+
   return {
     /** Ends all access, also to its sandbox: from when this resolves its keys get 401, and no session or key can be made. @throws MovingError */
-    begin: (id: string): Promise<Erasure | undefined> =>
-      models.change(async (session, record) => {
-        const begun = { $set: { state: 'erasing' } };
-        const how = { session, returnDocument: 'before' } as const;
-        // one that is being moved is changed by the process that moves it
-        const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
-        if (!found) return undefined;
-        // its sandbox with it: none can be made from here on
-        const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, { session }).lean();
-        if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
-        if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
-        if (found.state !== 'erasing') await endAccess(id, session, record);
-        return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
-      }),
+    begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
+    /** The same in a transaction. */
+    beginIn: begin,
     /** Notes that the export is complete: the database may be dropped. */
     async noteExported(id: string): Promise<void> {
       await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });

@@ -16,8 +16,6 @@ export interface JobRow {
   readonly error: string | null;
   readonly created_at: Date;
   readonly ended_at: Date | null;
-  /** The organisation, while it has not ended: it has one at most. */
-  readonly open_of?: string;
   /** Whoever works on it, until when. */
   readonly holder: string | null;
   readonly until: Date;

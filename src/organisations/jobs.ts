@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { nativeCollection } from '../database/native';
-import { isDuplicateKey } from '../database/faults';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';
-import type { ControlModels } from './models';
+import type { ControlModels, RecordEvent } from './models';
 
 /* Work that takes longer than a request, and which gateway does it (docs/decisions/operator-api.md). */
 
@@ -26,54 +25,57 @@ const LONG_AGO = new Date(0);
 /** A job as its holder took it. */
 export type HeldJob = JobRow & { readonly holder: string };
 
-export function jobs(models: ControlModels, now: () => number) {
-  const rows = nativeCollection(models.jobs);
+/** Ends all access to an organisation, in a transaction. @throws JobRefused */
+type BeginErasure = (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
 
-  async function open({ kind, to, organisationId }: Asked): Promise<JobRow | undefined> {
-    const found = await rows.findOne({ open_of: organisationId }, { readPreference: 'primary' });
-    if (!found || (found.kind === kind && found.to === to)) return found ?? undefined;
-    const other = found.kind === 'move' ? `being moved to cluster ${String(found.to)}` : 'being erased';
-    throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
-  }
+export function jobs(models: ControlModels, now: () => number, beginErasure: BeginErasure) {
+  const rows = nativeCollection(models.jobs);
+  const { organisations } = models;
 
   const own = async ({ _id, holder }: HeldJob, change: object, session?: ClientSession): Promise<boolean> =>
     (await rows.updateOne({ _id, holder }, change, session && { session })).matchedCount === 1;
 
   return {
-    /** Finds the job that already does this, or creates one. Undefined if there is no such organisation. @throws JobRefused */
-    async ask(asked: Asked, actor: Actor): Promise<JobRow | undefined> {
-      const { kind, to, organisationId } = asked;
-      const found = await open(asked);
-      if (found) return found;
+    /**
+     * Finds the job that already does this, or creates one; with that of an erasure all access ends. Undefined if there is no such
+     * organisation and no job that erased it. @throws JobRefused
+     */
+    ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
         ...{ _id: randomUUID(), kind, organisation_id: organisationId, to, actor, state: 'waiting', step: null },
-        ...{ progress: 0, error: null, created_at: new Date(now()), ended_at: null, open_of: organisationId },
+        ...{ progress: 0, error: null, created_at: new Date(now()), ended_at: null },
         ...{ holder: null, until: LONG_AGO },
       };
-      try {
-        return await models.change(async (session, record) => {
-          const organisation = await models.organisations.findById(organisationId, null, { session }).lean();
-          if (!organisation) return undefined;
-          const { state, move } = organisation;
-          if (state === 'erasing' && kind === 'move')
-            throw new JobRefused(`organisation ${organisationId} is being erased`);
-          if (move && (kind === 'erasure' || move.to !== to))
-            throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
-          await rows.insertOne(job, { session });
-          await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
-          return job;
-        });
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-        // another call made it meanwhile
-        return open(asked);
-      }
+      return models.change(async (session, record) => {
+        // of concurrent calls one alone writes to its row, and the others find that one's job
+        const row = await organisations
+          .findOneAndUpdate({ _id: organisationId }, { $inc: { holds: 1 } }, { session })
+          .lean();
+        const its = { organisation_id: organisationId };
+        const wanted = row ? { ...its, ended_at: null } : { ...its, kind: 'erasure' as const };
+        const found = await rows.findOne(wanted, { session, sort: { created_at: -1 } });
+        if (found?.kind === kind && found.to === to) return found;
+        if (!row) return undefined;
+        if (found) {
+          const other = found.kind === 'move' ? `being moved to cluster ${String(found.to)}` : 'being erased';
+          throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
+        }
+        const { state, move } = row;
+        if (state === 'erasing' && kind === 'move')
+          throw new JobRefused(`organisation ${organisationId} is being erased`);
+        if (move && (kind === 'erasure' || move.to !== to))
+          throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
+        await rows.insertOne(job, { session });
+        await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
+        if (kind === 'erasure') await beginErasure(actor, organisationId, session, record);
+        return job;
+      });
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
     /** Takes the oldest job that nobody works on, of those that need no cluster but these. */
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
-      const free = { open_of: { $exists: true }, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
+      const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
       const how = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
       return ((await rows.findOneAndUpdate(free, { $set: taken }, how)) as HeldJob | null) ?? undefined;
@@ -88,7 +90,7 @@ export function jobs(models: ControlModels, now: () => number) {
     end(job: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
       const ended = { state: error === null ? 'done' : 'failed', error, holder: null, ended_at: new Date(at) } as const;
-      const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) }, $unset: { open_of: '' } };
+      const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) } };
       return models.change(async (session, record) => {
         const isOurs = await own(job, change, session);
         // what it did if it is done is in the log already; of what is erased nothing else may be

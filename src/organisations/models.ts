@@ -152,8 +152,8 @@ const COLLECTIONS = {
   keyAnswers: definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]),
   requests: requestRows,
   jobs: definedByType<JobRow>('jobs', [
-    // at most one each that has not ended
-    { on: { open_of: 1 }, options: { unique: true, sparse: true } },
+    // those that have not ended, of which an organisation has one at most (jobs.ts)
+    { on: { ended_at: 1, created_at: 1 } },
     EXPIRES,
   ]),
   members: definedByType<MemberRow>('members', [{ on: { organisation_id: 1, last_sign_in_at: -1, _id: -1 } }]),

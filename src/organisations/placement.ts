@@ -74,7 +74,13 @@ export function placement(
     });
   }
 
+  let isAway: (cluster: string) => boolean = () => false;
+
   return {
+    /** Sets what knows the clusters that do not respond: none is chosen unless all are. */
+    avoid(known: typeof isAway): void {
+      isAway = known;
+    },
     /** How full every cluster is. */
     fullness: () => fullness(),
     /** The same as last counted; empty until it was counted first. */
@@ -84,7 +90,8 @@ export function placement(
      * the same last place, which what is left free for growth has room for. @throws FullClusterError
      */
     async choose(cluster: string | undefined, files?: number): Promise<string> {
-      const found = await fullness(cluster === undefined ? clusters : [cluster]);
+      const there = clusters.filter((name) => !isAway(name));
+      const found = await fullness(cluster !== undefined ? [cluster] : there.length > 0 ? there : clusters);
       const [best] = found.toSorted((one, other) => roomOf(other) - roomOf(one));
       if (best && roomOf(best) >= countedAs(files)) return best.cluster;
       throw new FullClusterError(`${found.map(sayFull).join('; ')}; ${MAKE_ROOM}`);

@@ -115,6 +115,11 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'unavailable' }));
   });
 
+  test('new organisations are placed on the other cluster, though it has more of them', async () => {
+    for (let at = 0; at < 4; at += 1) await makeOrganisation(gateway, { cluster: 'default' });
+    expect(await gateway.control.placement.choose(undefined)).toBe('default');
+  });
+
   test('keys of its organisations can be created and revoked', async () => {
     const { id, key } = await makeKey(gateway, there.organisation);
     expect(key).toMatch(/^svc_/);

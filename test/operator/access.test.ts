@@ -112,7 +112,8 @@ test('without tokens there is no operator API', () =>
   }));
 
 test('with ADMIN_PORT the operator API is there and nowhere else', async () => {
-  const gateway = await startGateway({ ...TOKENS, ADMIN_PORT: '0', RATE_LIMIT_PER_MINUTE: '1000000' });
+  const PUBLIC_URL = 'https://api.example.com';
+  const gateway = await startGateway({ ...TOKENS, ADMIN_PORT: '0', PUBLIC_URL, RATE_LIMIT_PER_MINUTE: '1000000' });
   try {
     const path = '/operator/v1/clusters';
     const headers = { authorization: `Bearer ${SECRET}` };
@@ -122,7 +123,13 @@ test('with ADMIN_PORT the operator API is there and nowhere else', async () => {
     expect((await operator(admin).get('/clusters')).body.data).toMatchObject([{ name: 'default', state: 'up' }]);
     expect((await operator(admin).graphql(QUERY)).body.data.clusters.data).toEqual([{ name: 'default' }]);
     expect((await operator(admin, OTHER).get('/clusters')).status).toBe(401);
-    expect((await operator(admin).post('/organisations', { name: 'At the port' })).status).toBe(201);
+    const { status, headers: made } = await operator(admin).post('/organisations', { name: 'At the port' });
+    // not below PUBLIC_URL, which is the other port's
+    expect([status, made.get('location')]).toEqual([201, expect.stringMatching(/^\/operator\/v1\//)]);
+    const document: Json = await (await fetch(`${admin.url}/operator/v1/openapi.json`)).json();
+    expect(document.servers).toEqual([{ url: '/operator/v1' }]);
+    const unknown: Json = await (await fetch(`${admin.url}/nowhere`)).json();
+    expect(unknown.detail).toContain('/operator/v1');
   } finally {
     await gateway.stop();
   }

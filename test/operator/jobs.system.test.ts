@@ -24,7 +24,7 @@ test.each([
     await eventually(() => killed.isDone);
     await one.end;
     await close();
-    expect(await scene().rows('jobs').findOne({ _id: job.id })).toMatchObject({ state: 'running', open_of: id });
+    expect(await scene().rows('jobs').findOne({ _id: job.id })).toMatchObject({ state: 'running', ended_at: null });
     // as if its lease were over
     await scene()
       .rows('jobs')

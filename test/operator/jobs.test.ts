@@ -9,6 +9,7 @@ import { operator, TOKENS } from './operator';
 const CLUSTERS = { MONGODB_CLUSTERS: `full=${process.env.TEST_MONGODB_URI!}`, CLUSTER_FILES: '60000 full=10' };
 const gateway = served({ ...TOKENS, ...CLUSTERS, CONTROL_DATABASE: 'scopegate_test_jobs' });
 const caller = () => operator(gateway);
+const BY = { who: 'a', from: 'b' };
 const create = async (name: string): Promise<string> => (await caller().post('/organisations', { name })).body.id;
 const ended = (id: string): Promise<Json> =>
   eventually(async () => {
@@ -50,12 +51,67 @@ test('an erasure needs the name, and repeated it is one job', async () => {
   const all = await Promise.all(
     Array.from({ length: 8 }, () => caller().post(`/organisations/${id}/erasure`, { confirm: 'Twice' })),
   );
-  const jobs = all.filter(({ status }) => status === 202).map(({ body }) => body.id as string);
-  // whoever is late finds no organisation any more
-  expect(all.filter(({ status }) => status !== 202 && status !== 404)).toEqual([]);
-  expect(new Set(jobs).size).toBe(1);
-  await ended(jobs[0]!);
-  expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Twice' })).status).toBe(404);
+  expect(all.map(({ status }) => status)).toEqual(all.map(() => 202));
+  const [job, ...others] = new Set(all.map(({ body }) => body.id as string));
+  expect(others).toEqual([]);
+  const done = await ended(job!);
+  // once the organisation is gone too
+  const again = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Twice' });
+  expect([again.status, again.body]).toEqual([202, done]);
+  const move = await caller().post(`/organisations/${id}/moves`, { to: 'full' });
+  expect(move.status).toBe(404);
+});
+
+test('after a job that has ended an organisation can have another one', async () => {
+  const id = await create('Again');
+  for (let at = 0; at < 2; at += 1) {
+    const move = await gateway.control.jobs.ask({ kind: 'move', organisationId: id, to: 'full' }, BY);
+    expect((await ended(move!._id)).state).toBe('failed');
+  }
+  const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Again' });
+  expect((await ended(erasure.body.id)).state).toBe('done');
+});
+
+test('an open job of an earlier version is found and done, and then there can be another one', async () => {
+  const id = await create('Upgraded');
+  const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
+  // the index that earlier versions made
+  await rows.createIndexes([{ key: { open_of: 1 }, unique: true, sparse: true }], {});
+  const old = { _id: randomUUID(), kind: 'move', organisation_id: id, to: 'elsewhere', actor: BY, state: 'waiting' };
+  const at = { created_at: new Date(), ended_at: null, open_of: id, holder: null, until: new Date(0) };
+  await rows.insertOne({ ...old, step: null, progress: 0, error: null, ...at });
+  const move = { kind: 'move', organisationId: id, to: 'elsewhere' } as const;
+  expect((await gateway.control.jobs.ask(move, BY))?._id).toBe(old._id);
+  expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' })).status).toBe(409);
+  await rows.updateOne({ _id: old._id }, { $set: { to: 'full' } });
+  expect((await ended(old._id)).state).toBe('failed');
+  const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' });
+  expect((await ended(erasure.body.id)).state).toBe('done');
+});
+
+test('moves that are asked for at once are one job', async () => {
+  const organisationId = await create('Moved once');
+  const move = { kind: 'move', organisationId, to: 'elsewhere' } as const;
+  const all = await Promise.all(Array.from({ length: 8 }, () => gateway.control.jobs.ask(move, BY)));
+  expect(new Set(all.map((job) => job?._id)).size).toBe(1);
+});
+
+test('an erasure that waits for its cluster has ended all access, and the external_ref is taken', async () => {
+  const external_ref = `ref-${randomUUID()}`;
+  const { body: made } = await caller().post('/organisations', { name: 'Doomed', external_ref });
+  const id = made.id as string;
+  const { key } = await makeKey(gateway, (await gateway.control.organisations.find(id))!);
+  // a cluster that this gateway does not have: it never erases there
+  const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection('organisations');
+  await rows.updateOne({ _id: id as never }, { $set: { cluster: 'elsewhere' } });
+  const { status, body: job } = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Doomed' });
+  expect([status, job.kind]).toEqual([202, 'erasure']);
+  expect((await caller().get(`/organisations/${id}`)).body.state).toBe('erasing');
+  expect((await client(gateway, key).get('/me')).status).toBe(401);
+  expect((await caller().post('/organisations', { name: 'Doomed', external_ref })).status).toBe(409);
+  expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Doomed' })).body.id).toBe(job.id);
+  await rows.updateOne({ _id: id as never }, { $set: { cluster: 'default' } });
+  expect((await ended(job.id)).state).toBe('done');
 });
 
 test('while an organisation is erased it cannot be changed, and its external_ref is taken', async () => {

@@ -89,6 +89,16 @@ test('an organisation counts as the files that it has, and so do its copies and 
   expect((await create(gateway)).body.cluster).toBe('c2');
 });
 
+test('an organisation is not placed on a cluster that is away, unless that is named or all are', async () => {
+  const gateway = await start('scopegate_test_placement_away', {}, ['default', 'c2']);
+  const { placement } = gateway.control;
+  await fill(gateway, many('default', 3));
+  placement.avoid((name) => name === 'c2');
+  expect([await placement.choose(undefined), await placement.choose('c2')]).toEqual(['default', 'c2']);
+  placement.avoid(() => true);
+  expect(await placement.choose(undefined)).toBe('c2');
+});
+
 test('gateways that place at once fill no cluster past its capacity', async () => {
   const control = 'scopegate_test_placement_race';
   const files = { CLUSTER_FILES: '2400' };
