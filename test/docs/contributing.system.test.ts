@@ -10,8 +10,12 @@ const TSX = join(ROOT, 'node_modules', '.bin', 'tsx');
 const CACHE = join(ROOT, '.cache');
 const GUIDE = 'docs/guides/contributors.md';
 /** What a copy needs from the repository to run tests. */
-const PARTS = ['src', 'schema', 'web', 'examples', 'test', 'faults', 'tools', 'docs', 'openapi.json', 'README.md'];
+const PARTS = ['src', 'schema', 'web', 'examples', 'test', 'faults', 'tools', 'docs', 'clients/typescript/src'];
 const FILES = [
+  'clients/typescript/package.json',
+  'openapi.json',
+  'openapi.operator.json',
+  'README.md',
   'package.json',
   'tsconfig.json',
   'jest.config.js',
