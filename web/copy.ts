@@ -1,14 +1,16 @@
-/** Copies `text`; where the browser refuses, selects `source`, which shows it. `button` says what happened. */
-export async function copy(button: HTMLElement, text: string, source: () => Node): Promise<void> {
+/** Copies `text`; where the browser refuses, selects `source`, which shows it. `button` says what happened. Resolves with whether it was copied. */
+export async function copy(button: HTMLElement, text: string, source: () => Node): Promise<boolean> {
   // a second press finds the button saying "Copied"
   const label = (button.dataset.label ??= button.textContent);
+  let isCopied = true;
   try {
     // undefined except on https and loopback
     await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
   } catch {
+    isCopied = false;
     getSelection()?.selectAllChildren(source());
-    button.textContent = 'Press Ctrl+C';
   }
+  button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
   setTimeout(() => (button.textContent = label), 3000);
+  return isCopied;
 }

@@ -130,6 +130,8 @@ const WANTED = new RegExp(
   'i',
 );
 
+const wantedOr = (wanted: unknown): string => (typeof wanted === 'string' && WANTED.test(wanted) ? wanted : PAGE);
+
 interface RoutesOptions {
   readonly config: Config;
   readonly control: Control;
@@ -166,7 +168,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     sessions.cookie.set(response, token, SESSION_LIMITS.absolute / 1000);
     const wanted = Buffer.from(wantedCookie.read(request) ?? '', 'base64url').toString();
     if (wanted !== '') wantedCookie.clear(response);
-    return { to: WANTED.test(wanted) ? wanted : PAGE };
+    return { to: wantedOr(wanted) };
   }
 
   const showPage: Route = async ({ params, originalUrl }, response, exchange) => {
@@ -194,7 +196,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
       async post(request, _response, { address, ...exchange }) {
         const found = await sessions.find({ address, ...exchange });
         if (!found) return { to: SIGN_IN };
-        const body = request.body as { csrf?: unknown; mode?: unknown } | undefined;
+        const body = request.body as { csrf?: unknown; mode?: unknown; page?: unknown } | undefined;
         checkOrigin(request, config.PUBLIC_URL);
         checkCsrf(body?.csrf, found);
         const { token, session } = found;
@@ -202,7 +204,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
         requireState(session.organisation);
         const sandbox = body?.mode === 'test' ? await prepareSandbox(session, address) : null;
         await control.sessions.enter(token, sandbox);
-        return { to: PAGE };
+        return { to: wantedOr(body?.page) };
       },
     },
     '/settings/sign-out': {

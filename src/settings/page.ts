@@ -1,6 +1,7 @@
 import { hasApiAccess, type Mode, modeOf } from '../auth/principal';
 import { BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
+import { ERROR_CODES } from '../errors';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { ALL_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
@@ -63,7 +64,7 @@ export function renderSettings(
         <div class="pages">
           ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : planNotice(mayChange)}
           <div id="notices"></div>
-          <p class="unseen" id="said" role="status"></p>
+          <p id="said" role="status"></p>
           <noscript
             ><p class="alert">
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
@@ -77,7 +78,7 @@ export function renderSettings(
       ${operationNames()}
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
-        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS },
+        ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS, statuses: STATUSES },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
@@ -99,6 +100,8 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
   }
   return offered;
 }
+
+const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
 
 /** The names that both filters by operation suggest. */
 function operationNames(): Html {
@@ -125,7 +128,7 @@ function modeSwitch(mode: Mode, csrf: string): Html {
       ${text}
     </button>`;
   return html`<form class="mode" method="post" action="/settings/mode" aria-label="Data">
-    <input type="hidden" name="csrf" value="${csrf}" />
+    <input type="hidden" name="csrf" value="${csrf}" /> <input type="hidden" name="page" />
     ${button('live', 'Live', 'Opening…')} ${button('test', 'Sandbox', 'Opening the sandbox…')}
   </form>`;
 }

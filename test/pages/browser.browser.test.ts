@@ -33,6 +33,8 @@ inBrowser('in a browser without internet', () => {
     async ({ path, drawn }) => {
       const page = await scene.visit({ path, tolerates: BROKEN });
       await page.waitForSelector(drawn, { state: 'attached' });
+      // in one place on all pages
+      expect(await page.getByRole('link', { name: 'Scopegate', exact: true }).boundingBox()).toMatchObject({ x: 16 });
       for (const name of ['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']) {
         await page.keyboard.press('Tab');
         await hasFocus(page.getByRole('link', { name, exact: true }));

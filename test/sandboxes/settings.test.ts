@@ -123,6 +123,19 @@ test('a link to a sandbox signs in to that, and leads nowhere else', async () =>
   expect((await enter(who, 'test')).status).toBe(403);
 });
 
+test('the switch leads to the page that was shown, and to none but the settings', async () => {
+  let { cookie, csrf } = await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Ada');
+  for (const [page, to] of [
+    ['/settings/requests', '/settings/requests'],
+    ['//elsewhere.example/settings/keys', '/settings/integrations'],
+    ['/settings/sign-out', '/settings/integrations'],
+  ] as const) {
+    const { headers } = await sendForm(gateway, '/settings/mode', { csrf, mode: 'test', page }, { cookie });
+    expect(headers.get('location')).toBe(to);
+    ({ cookie, csrf } = await person(gateway, cookie));
+  }
+});
+
 test('without its CSRF token, from another site, or without a session nothing is made', async () => {
   const owner = await makeOrganisation(gateway);
   const ada = await signIn(gateway, owner, 'admin', 'Ada');

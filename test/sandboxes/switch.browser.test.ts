@@ -8,13 +8,13 @@ inBrowser('the switch to the sandbox', () => {
 
   test('an admin makes a key that works on the sample, by keyboard, and goes back to live data', async () => {
     const of = await makeOrganisation(gateway);
-    await makeKey(gateway, of, { name: 'Web shop' });
+    const { id } = await makeKey(gateway, of, { name: 'Web shop' });
     const page = await visit({ of, width: 390, theme: 'dark' });
     await named(page, 'Web shop').waitFor();
     await button(page, 'Sandbox').press('Enter');
     await says(page, 'This is the sandbox');
     await expectAccessible(page);
-    await press(page, 'Create the first key');
+    await press(page, 'New key');
     await dialog(page).getByLabel('Name', { exact: true }).fill('trial');
     await dialog(page).getByRole('radio', { name: 'Read only' }).check();
     await press(page, 'Create key');
@@ -23,9 +23,20 @@ inBrowser('the switch to the sandbox', () => {
     const { status, body } = await client(gateway, key).get('/products', { q: 'chai' });
     expect([status, body.data[0].name]).toEqual([200, 'Chai']);
     await saved(page);
+    // the same page of the other data; what is only there is found
+    await goTo(page, 'Requests');
     await press(page, 'Live');
-    await heading(page, 'Overview').waitFor();
-    await goTo(page, 'API keys');
+    await heading(page, 'Requests').waitFor();
+    await press(page, 'Sandbox');
+    await says(page, 'This is the sandbox');
+    await page.goto(`${gateway.url}/settings/keys/${id}`);
+    await says(page, 'There is no such API key. If it is in live data, press “Live”.');
+    await press(page, 'Live');
+    await heading(page, 'Web shop').waitFor();
+    await press(page, 'Sandbox');
+    await heading(page, 'API keys').waitFor();
+    await named(page, 'trial').waitFor();
+    await press(page, 'Live');
     await named(page, 'Web shop').waitFor();
     expect(await named(page, 'trial').count()).toBe(0);
   });

@@ -47,6 +47,8 @@ inBrowser('the audit log on the settings page', () => {
       });
     const SCOPES =
       'products read + write, quotes read + write, orders read, customers read + write, requests read + write';
+    await what(page).selectOption('Organisation created');
+    await says(rows(page), /^Created the organisation .* with the plan integrations and the currency USD$/);
     await what(page).selectOption('Key created');
     await listed('Created Web', 'Created Till');
     await key(page).selectOption(id);

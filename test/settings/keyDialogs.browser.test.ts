@@ -97,6 +97,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     const page = await visit(of);
     await press(page, 'New key');
+    await says(dialog(page), 'List, search and read quotes with their lines');
     const preset = (name: string) => page.getByRole('radio', { name });
     const checked = async (): Promise<string[]> => {
       const boxes = dialog(page).locator(':checked[type=checkbox]');

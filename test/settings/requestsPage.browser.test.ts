@@ -25,7 +25,7 @@ inBrowser('requests on the settings page', () => {
   const listed = (page: Page, what: readonly string[]): Promise<unknown> =>
     eventually(async () => String(await found(page).allTextContents()) === String(what));
 
-  test('a request can be found by the request id in its error', async () => {
+  test('a request can be found by the request id in its error, and leads to a new key with the scope that was missing', async () => {
     const of = await makeOrganisation(gateway);
     const { key } = await makeKey(gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
     const { body } = await client(gateway, key).get('/orders');
@@ -52,7 +52,13 @@ inBrowser('requests on the settings page', () => {
     expect(await copied(page)).toBe(body.request_id);
     const code = details.getByRole('link', { name: 'insufficient_scope' });
     expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');
-    await on.closeDetails(page);
+    await press(details, 'New key with orders:read');
+    const scopes = page.getByRole('checkbox', { name: /^\w+:\w+: / });
+    const chosen = scopes.and(page.locator(':checked'));
+    expect(await chosen.evaluateAll((all) => all.map((one) => (one as { value?: string }).value))).toEqual([
+      'orders:read',
+    ]);
+    await press(page, 'Cancel');
     expect(search(page)).toBe(`?request_id=${String(body.request_id)}`);
     await id.fill('no such id');
     await says(requests(page), 'No request with this id. It may be too old');
@@ -84,7 +90,7 @@ inBrowser('requests on the settings page', () => {
     await listed(page, all);
     for (const [at, text] of [
       [0, /not_found \+37/],
-      [2, /quotes me\s+shop\s+GraphQL\s+200\s+invalid_request\s+1\.2 s/],
+      [2, /quotes me\s+shop\s+GraphQL\s+400\s+invalid_request\s+1\.2 s/],
       [3, /the caller disconnected/],
       [4, /\/mcp\s+bot\s+MCP\s+429/],
     ] as const)
@@ -176,6 +182,14 @@ inBrowser('requests on the settings page', () => {
     await page.goBack();
     await counted(byKey.locator('tbody tr'), 2);
     expect(search(page)).toBe('?code=insufficient_scope&since=24');
+  });
+
+  test('keys of one name, such as one that was rotated and the next, are told apart by their last four', async () => {
+    const of = await makeOrganisation(gateway);
+    const made = await Promise.all([1, 2].map(() => makeKey(gateway, of, { name: 'till' })));
+    for (const { id } of made) await someRequests(gateway, of, id, [{}]);
+    const page = await visit(of);
+    for (const { key } of made) await says(rows(page), `…${key.slice(-4)}`);
   });
 
   test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {

@@ -16,6 +16,8 @@ interface Settings {
   readonly actions: Readonly<Record<string, string>>;
   /** What the scopes of each resource allow, by action; what is reserved for later is not among them. */
   readonly scopes: Readonly<Record<string, Readonly<Partial<Record<'read' | 'write', string>>>>>;
+  /** The status of each error code. */
+  readonly statuses: Readonly<Record<string, number>>;
   /** Upper bounds of the buckets that times to answer are counted in, in milliseconds. */
   readonly timeBounds: readonly number[];
   /** Every type of event. */

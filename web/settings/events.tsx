@@ -82,6 +82,11 @@ const SENTENCES: Readonly<Record<string, ((of: Details, keyId: string | null) =>
     `: ${valueInWords(of.reason).replaceAll('_', ' ')}`,
   ],
   'webhook.deleted': (of) => ['Deleted the endpoint ', urlOf(of)],
+  'organisation.created': ({ name, plan, currency }) => [
+    'Created the organisation ',
+    named(name),
+    ` with the plan ${valueInWords(plan)} and the currency ${valueInWords(currency)}`,
+  ],
   'organisation.renamed': ({ from, to }) => [`Renamed the organisation from ${valueInWords(from)} to `, named(to)],
   'organisation.plan_changed': ({ from, to }) => [`Changed the plan from ${valueInWords(from)} to `, named(to)],
   'link.created': ({ user, role, ends_at: end }) => [

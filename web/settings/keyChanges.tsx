@@ -6,12 +6,16 @@ import * as field from './keyFields';
 import { keyText } from './keyNames';
 import { nameElements } from './once';
 import { say } from './page';
+import { refresh } from './route';
 import { exact } from './time';
 
-/* Changing and revoking a key. `changed` is called after each, also if it may have been done. */
+/* Changing and revoking a key. */
+
+/** To be called after a key was changed, also if it only may have been. */
+export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
 
 /** Asks for what is to be changed, and sends only that: what somebody else has changed meanwhile stays. */
-export function editKey(key: Key, changed: () => void): void {
+export function editKey(key: Key): void {
   const { id, name, allowed_ranges: ranges, expires_at: expires, rotated_to: to, mcp } = key;
   const asItIs = [field.AS_IT_IS, expires === null ? 'never, as it is' : `${exact(expires)}, as it is`] as const;
   ask({
@@ -62,7 +66,7 @@ export function editKey(key: Key, changed: () => void): void {
   });
 }
 
-export function revokeKey(key: Key, changed: () => void): void {
+export function revokeKey(key: Key): void {
   const { id, name, last_used_at: at, last_used_from: from } = key;
   function Body(): JSX.Element {
     const [requests, setRequests] = useState(0);

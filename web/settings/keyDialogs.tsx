@@ -1,17 +1,21 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Answer, call, type Key, now } from './api';
+import { type Answer, call, type Key, now, settings } from './api';
 import { Choice } from './ask';
 import { Sheet, showSecret } from './dialog';
+import { changed } from './keyChanges';
 import * as field from './keyFields';
 import { keyText } from './keyNames';
 import { askOnce } from './once';
 import { Copyable } from './parts';
 import { exact } from './time';
 
-/* Creating and rotating a key. `changed` is called after each, also if it may have been done. */
+/* Creating and rotating a key. */
 
-export function makeKey(changed: () => void): void {
+export const mayMake = settings.mayChange && settings.hasPlan;
+
+/** `scope` is chosen already. */
+export function makeKey(scope?: string): void {
   askOnce({
     operation: 'make',
     title: 'New key',
@@ -19,7 +23,7 @@ export function makeKey(changed: () => void): void {
     Body: () => (
       <>
         <field.Name />
-        <field.Scopes />
+        <field.Scopes first={scope} />
         <field.Expiry label="Expires" options={[...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} first="90" />
         <details class="advanced">
           <summary>Advanced: assistants, addresses</summary>
@@ -41,7 +45,7 @@ export function makeKey(changed: () => void): void {
       doing: `Creating the key ${name}…`,
       doubt: `We couldn’t confirm that the key ${name} was created.`,
     }),
-    made: shower(changed),
+    made: showMade,
     changed,
   });
 }
@@ -54,7 +58,7 @@ function nextExpiries({ created_at: made, expires_at: end }: Key): field.Options
   return [[next, `${exact(next)}, same lifetime`], ...(Date.parse(end) > now() ? [kept] : []), field.ON_A_DATE];
 }
 
-export function rotateKey(key: Key, changed: () => void): void {
+export function rotateKey(key: Key): void {
   /** A key that was replaced ends with its overlap, so that the lifetime is that of the one that replaced it, which is revoked by now. */
   function Body(): JSX.Element {
     const { rotated_to: id } = key;
@@ -96,7 +100,7 @@ export function rotateKey(key: Key, changed: () => void): void {
       doing: `Rotating the key ${name}…`,
       doubt: `We couldn’t confirm that the key ${name} was rotated.`,
     }),
-    made: shower(changed),
+    made: showMade,
     changed,
   });
 }
@@ -112,11 +116,9 @@ const OVERLAPS: field.Options = [
 type Made = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
 
 /** Shows a new key, and then what has changed. It waits while another dialog is open, in which somebody may be typing. */
-function shower(changed: () => void): (made: Made) => void {
-  return (made) => {
-    showSecret(`The key ${made.api_key.name} is ready. It is shown once.`, 'Show the key', () => <MadeKey {...made} />);
-    changed();
-  };
+function showMade(made: Made): void {
+  showSecret(`The key ${made.api_key.name} is ready. It is shown once.`, 'Show the key', () => <MadeKey {...made} />);
+  changed();
 }
 
 function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {

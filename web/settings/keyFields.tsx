@@ -1,7 +1,8 @@
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Failure, now, settings } from './api';
 import { Choice, Field, useFault } from './ask';
+import { HeadRow } from './parts';
 
 /* Fields of the dialogs of keys. */
 
@@ -119,8 +120,11 @@ const OFFERED = Object.entries(settings.scopes).flatMap(([resource, can]) =>
 );
 const READABLE = OFFERED.filter((scope) => scope.endsWith(':read'));
 
-export function Scopes(): JSX.Element {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
+
+/** `first` is chosen already. */
+export function Scopes({ first }: { first: string | undefined }): JSX.Element {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first === undefined ? [] : [first]));
   const { place, described } = useFault('scopes');
   const is = (scopes: readonly string[]): boolean =>
     scopes.length === chosen.size && scopes.every((scope) => chosen.has(scope));
@@ -145,37 +149,36 @@ export function Scopes(): JSX.Element {
       </p>
       {place}
       <table class="matrix" aria-label="Scopes by resource">
-        <thead>
-          <tr>
-            <th scope="col">Resource</th>
-            <th scope="col">Read</th>
-            <th scope="col">Write</th>
-          </tr>
-        </thead>
+        <HeadRow columns={['Resource', 'Read', 'Write']} />
         <tbody>
           {Object.entries(settings.scopes).map(([resource, can]) => (
-            <tr key={resource}>
-              <th scope="row">{resource}</th>
-              {ACTIONS.map((action) => {
-                const scope = `${resource}:${action}`;
-                return (
-                  <td key={action} title={can[action] ?? 'The API has no such operations.'}>
-                    {can[action] === undefined ? (
-                      '–'
-                    ) : (
-                      <input
-                        type="checkbox"
-                        name="scope"
-                        value={scope}
-                        aria-label={`${scope}: ${can[action]}`}
-                        checked={chosen.has(scope)}
-                        onChange={() => toggle(scope)}
-                      />
-                    )}
-                  </td>
-                );
-              })}
-            </tr>
+            <Fragment key={resource}>
+              <tr>
+                <th scope="row">{resource}</th>
+                {ACTIONS.map((action) => {
+                  const scope = `${resource}:${action}`;
+                  return (
+                    <td key={action} title={can[action] ?? 'The API has no such operations.'}>
+                      {can[action] === undefined ? (
+                        '–'
+                      ) : (
+                        <input
+                          type="checkbox"
+                          name="scope"
+                          value={scope}
+                          aria-label={`${scope}: ${can[action]}`}
+                          checked={chosen.has(scope)}
+                          onChange={() => toggle(scope)}
+                        />
+                      )}
+                    </td>
+                  );
+                })}
+              </tr>
+              <tr class="about">
+                <td colSpan={3}>{Object.values(can).join(' ')}</td>
+              </tr>
+            </Fragment>
           ))}
         </tbody>
       </table>

@@ -3,7 +3,7 @@ import { type Answer, call, type Key, newest } from './api';
 
 /* Names of keys, and links to their pages. */
 
-const names = new Map<string, string>();
+const keys = new Map<string, Named>();
 
 /** Something that is seen: neither controls, spaces and marks alone, nor characters that are drawn as nothing. */
 const SEEN = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
@@ -17,16 +17,26 @@ export const keyText = ({ prefix, last_four: lastFour }: Named): string => `${pr
 export const shownName = (key: Named): string => (SEEN.test(key.name) ? key.name : keyText(key));
 
 /** Remembers the names of keys. */
-export function noteNames(keys: readonly Named[]): void {
-  for (const key of keys) names.set(key.id, shownName(key));
+export function noteNames(read: readonly Named[]): void {
+  for (const key of read) keys.set(key.id, key);
 }
 
 /** The name of a key; undefined if it was not read yet. */
-export const nameOf = (id: string): string | undefined => names.get(id);
+export function nameOf(id: string): string | undefined {
+  const key = keys.get(id);
+  return key && shownName(key);
+}
+
+/** The last four characters of a key that others share their name with, as one that was rotated does. */
+function lastFourOf(id: string): string {
+  const key = keys.get(id);
+  const isShared = key && [...keys.values()].some((one) => one.name === key.name && one.id !== id);
+  return isShared ? ` …${key.last_four}` : '';
+}
 
 /** Reads the names that are not known yet of these keys; what cannot be read has none. */
 export async function readNames(ids: readonly string[]): Promise<void> {
-  const unknown = new Set(ids.filter((id) => !names.has(id)));
+  const unknown = new Set(ids.filter((id) => !keys.has(id)));
   await Promise.all(
     [...unknown].map((id) =>
       call('key', { id }).then(
@@ -68,7 +78,7 @@ export function KeyChoice({
       Key
       <select value={key ?? ''} onChange={({ currentTarget }) => change(currentTarget.value || null)}>
         <option value="">any</option>
-        {isOlder && <option value={key}>{names.get(key) ?? `key ${key.slice(0, 8)}`}</option>}
+        {isOlder && <option value={key}>{nameOf(key) ?? `key ${key.slice(0, 8)}`}</option>}
         {newestKeys.data.map((one) => (
           <option key={one.id} value={one.id}>
             {one.name} …{one.last_four}
@@ -80,12 +90,22 @@ export function KeyChoice({
   );
 }
 
+interface KeyLinkProps {
+  readonly id: string;
+  readonly search?: string;
+  /** Whether it tells keys of one name apart. */
+  readonly hasLastFour?: boolean;
+}
+
 /** A link to the page of a key, of at most two lines. */
-export function KeyLink({ id, search = '' }: { id: string; search?: string }): JSX.Element {
-  const name = names.get(id) ?? `key ${id.slice(0, 8)}`;
+export function KeyLink({ id, search = '', hasLastFour = false }: KeyLinkProps): JSX.Element {
+  const name = nameOf(id) ?? `key ${id.slice(0, 8)}`;
   return (
-    <a class="key-name" href={`/settings/keys/${id}${search}`} title={name}>
-      {name}
-    </a>
+    <>
+      <a class="key-name" href={`/settings/keys/${id}${search}`} title={name}>
+        {name}
+      </a>
+      {hasLastFour && <span class="count">{lastFourOf(id)}</span>}
+    </>
   );
 }

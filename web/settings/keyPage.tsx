@@ -8,7 +8,7 @@ import { KeyLink, keyText, nameOf, noteNames, shownName } from './keyNames';
 import { List, Reading } from './list';
 import { Ago, Button, Chips, Facts, KeepsFocus, Problem, State } from './parts';
 import { Requests } from './requests';
-import { entitle, isShown, listAddress, type PageOf, placeOf, shownId } from './route';
+import { entitle, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from './route';
 import { exact } from './time';
 import { KeyUsage, type Period, periodInAddress } from './usage';
 
@@ -21,8 +21,7 @@ interface Found {
   readonly previous: Key | null;
 }
 
-/** `changed` is called after changes to a key. */
-export function keyPage(changed: () => void): PageOf {
+export function keyPage(): PageOf {
   const place = placeOf('key');
   let period: Period = 'last_24h';
   // what is read of another key than the shown one is dropped
@@ -57,7 +56,7 @@ export function keyPage(changed: () => void): PageOf {
             {name}
           </h1>
           {value && <StateOf of={value.key} />}
-          {value && settings.mayChange && <Actions of={value} changed={changed} />}
+          {value && settings.mayChange && <Actions of={value} />}
         </div>
         <Problem failure={failure} again={found.again} />
         {value && !failure && (
@@ -96,19 +95,18 @@ export function keyPage(changed: () => void): PageOf {
   }
 
   draw();
-  return {
-    open() {
-      close();
-      period = periodInAddress();
-      return load();
-    },
-    refresh: load,
-    close,
+  const open = (): Promise<void> => {
+    period = periodInAddress();
+    return load();
   };
+  return { open, refresh: load, close };
 }
 
 async function read(): Promise<Found> {
-  const key = await call('key', { id: shownId() }).catch(leadBack);
+  const key = await call('key', { id: shownId() }).catch((error: unknown) => {
+    if (failureOf(error).code !== 'not_found') throw error;
+    throw notFound('There is no such API key.', 'keys', 'All API keys');
+  });
   const [next, { data }] = await Promise.all([
     key.rotated_to === null ? null : call('key', { id: key.rotated_to }),
     call('replacedKeys', { replaced_by: key.id }),
@@ -118,28 +116,21 @@ async function read(): Promise<Found> {
   return { key, next, previous };
 }
 
-/** From a key that is not there, to those that are. */
-function leadBack(error: unknown): never {
-  const failure = failureOf(error);
-  if (failure.code === 'not_found') failure.link = { href: listAddress('keys'), text: 'All API keys', isHere: true };
-  throw failure;
-}
-
-function Actions({ of: { key, next }, changed }: { of: Found; changed: () => void }): JSX.Element | null {
+function Actions({ of: { key, next } }: { of: Found }): JSX.Element | null {
   const { hasPlan } = settings;
   if (key.state !== 'active') return null;
   return (
     <p class="buttons">
       {hasPlan && (
-        <Button class="primary" does={() => editKey(key, changed)}>
+        <Button class="primary" does={() => editKey(key)}>
           Edit
         </Button>
       )}
       {
         // what has a working replacement is refused
-        hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key, changed)}>Rotate</Button>
+        hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key)}>Rotate</Button>
       }
-      <Button does={() => revokeKey(key, changed)}>Revoke</Button>
+      <Button does={() => revokeKey(key)}>Revoke</Button>
     </p>
   );
 }

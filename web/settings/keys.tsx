@@ -155,14 +155,16 @@ function Row({ of: key, before: old, actions }: { of: Key; before: readonly Key[
       <Cell label="Scopes">
         <span title={key.scopes.join(', ')}>{scopesInWords(key.scopes)}</span>
       </Cell>
-      <Cell label="Created">
+      <Cell label="Created" class="half">
         <Ago at={key.created_at} />
       </Cell>
-      <Cell label="Last used">
+      <Cell label="Last used" class="half">
         <Ago at={key.last_used_at} otherwise="never" />
       </Cell>
-      <Cell label="Expires">{key.state === 'revoked' ? '–' : <Ago at={key.expires_at} otherwise="never" />}</Cell>
-      <Cell label="State">
+      <Cell label="Expires" class="half">
+        {key.state === 'revoked' ? '–' : <Ago at={key.expires_at} otherwise="never" />}
+      </Cell>
+      <Cell label="State" class="half">
         <State of={key.state} />
         {key.rotated_to !== null && <span class="quiet">replaced</span>}
       </Cell>

@@ -2,6 +2,11 @@
 
 const form = document.querySelector('form.mode');
 form?.addEventListener('submit', ({ submitter }) => {
+  const { pathname } = location;
+  const [, , list, id] = pathname.split('/');
+  // what is not here may be there
+  const isMissing = id && document.querySelector('[data-page]:not([hidden]) .alert:not([hidden])');
+  form.elements.page.value = isMissing ? pathname : `/settings/${list}`;
   submitter.textContent = submitter.dataset.busy;
   // a disabled button would not be sent
   setTimeout(() => {

@@ -5,9 +5,15 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** Announces a sentence to screen readers. */
+/** How long a sentence is shown, in milliseconds. */
+const SAID = 8000;
+let saying: number | undefined;
+
+/** Says what was done, to screen readers too. */
 export function say(sentence: string): void {
   byId('said').textContent = sentence;
+  clearTimeout(saying);
+  if (sentence !== '') saying = setTimeout(say, SAID, '');
 }
 
 /** Moves the focus to the title of the shown page. */

@@ -1,5 +1,6 @@
 import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { copy } from '../copy';
 import { type Failure, now } from './api';
 import { focused, moveFocus } from './dialog';
 import type { List, Page } from './list';
@@ -62,6 +63,21 @@ export function Head({ label, children }: { label: string; children: ComponentCh
     <th scope="row" data-label={label}>
       <div>{children}</div>
     </th>
+  );
+}
+
+/** The names of a table's columns, of which that of buttons is not shown. */
+export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Element {
+  return (
+    <thead>
+      <tr>
+        {columns.map((name) => (
+          <th scope="col" key={name}>
+            {name === 'Actions' ? <span class="unseen">{name}</span> : name}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 
@@ -141,15 +157,7 @@ export function Table({ of: list, columns, ...props }: TableProps): JSX.Element 
         aria-busy={list.isBusy}
         hidden={!isComing && list.rows.length === 0}
       >
-        <thead>
-          <tr>
-            {columns.map((name) => (
-              <th scope="col" key={name}>
-                {name === 'Actions' || name === 'Details' ? <span class="unseen">{name}</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <HeadRow columns={columns} />
         <Rows place={place}>
           {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
         </Rows>
@@ -259,18 +267,10 @@ interface CopyableProps {
 
 /** A text with a button that copies it, or selects it where browsers refuse. */
 export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.Element {
-  const [outcome, setOutcome] = useState<'Copied' | 'Not copied'>();
+  const [isRefused, setRefused] = useState(false);
   const source = useRef<HTMLPreElement>(null);
-  const copy = async (): Promise<void> => {
-    try {
-      // browsers only offer the clipboard on https and loopback
-      await navigator.clipboard.writeText(text);
-      setOutcome('Copied');
-      setTimeout(() => setOutcome(undefined), 1500);
-    } catch {
-      if (source.current) getSelection()?.selectAllChildren(source.current);
-      setOutcome('Not copied');
-    }
+  const press = async (button: HTMLElement): Promise<void> => {
+    setRefused(!(await copy(button, text, () => source.current ?? button)));
   };
   return (
     <>
@@ -282,12 +282,12 @@ export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.El
           class={`button ${isFirst ? 'primary' : ''}`}
           type="button"
           autofocus={isFirst}
-          onClick={() => void copy()}
+          onClick={({ currentTarget }) => void press(currentTarget)}
         >
-          {outcome ?? 'Copy'}
+          Copy
         </button>
       </div>
-      {outcome === 'Not copied' && (
+      {isRefused && (
         <p class="fault" role="alert">
           The browser did not let the page copy. The text is selected: press Ctrl+C or ⌘C.
         </p>

@@ -1,8 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
-import type { Answer } from './api';
-import { Sheet } from './dialog';
+import { type Answer, settings } from './api';
+import { close, Sheet } from './dialog';
+import { makeKey, mayMake } from './keyDialogs';
+import { isOffered } from './keyFields';
 import { KeyLink } from './keyNames';
-import { Ago, Cell, Copyable, Facts, Head, State } from './parts';
+import { Ago, Button, Cell, Copyable, Facts, Head, HeadRow, State } from './parts';
 import { exact, length } from './time';
 
 /* A request of the log. */
@@ -13,8 +15,14 @@ export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', g
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
+/** That of its error, which GraphQL and MCP answer with 200. */
+const statusOf = ({ status, code }: Request): number =>
+  (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
+
 /** Its status, in one line. */
-export function Status({ of: { status, code, similar, missing_scope: missing } }: { of: Request }): JSX.Element {
+export function Status({ of: request }: { of: Request }): JSX.Element {
+  const { code, similar, missing_scope: missing } = request;
+  const status = statusOf(request);
   const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
   return (
     <>
@@ -36,12 +44,13 @@ const REFUSALS = {
 
 export function Details({ of: request }: { of: Request }): JSX.Element {
   const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
+  const { missing_scope: missing } = request;
   const facts: (readonly [string, ComponentChildren])[] = [
     ['When', exact(at)],
     ['Request', <code>{`${method} ${path}`}</code>],
     ['Operation', operation === null ? 'not known: it failed before' : <code>{operation}</code>],
     ['API', APIS[face]],
-    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : status],
+    ['Status', status === LEFT ? `${LEFT}: the caller disconnected before the answer` : statusOf(request)],
   ];
   if (code !== null)
     facts.push([
@@ -50,9 +59,10 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
         <code>{code}</code>
       </a>,
     ]);
-  if (request.missing_scope !== null) facts.push(['Lacks the scope', request.missing_scope]);
+  if (statusOf(request) !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
+  if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} />]);
   if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
-  facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} />]);
+  facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
   if (similar > 0) {
     const alike = 'with the same key, operation, status and code within seconds';
     facts.push(['More like it', `${similar.toLocaleString('en')}, ${alike}`]);
@@ -66,25 +76,36 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
   );
 }
 
+/** Scopes of which one would have done; those of a key cannot be changed. */
+function Missing({ of: scopes }: { of: string }): JSX.Element {
+  const scope = scopes.split(' or ').find(isOffered);
+  const make = (): void => {
+    close();
+    makeKey(scope);
+  };
+  return (
+    <>
+      {scopes}{' '}
+      {mayMake && scope !== undefined && (
+        <Button class="link" does={make}>
+          New key with {scope}
+        </Button>
+      )}
+    </>
+  );
+}
+
 /** How often each key made requests with one error code. */
 export function CountsByKey({ of: { data }, code }: { of: Answer<'requestCounts'>; code: string }): JSX.Element {
   const hasScopes = data.some(({ missing_scopes: scopes }) => scopes.length > 0);
   return (
     <table class="rows" aria-label={`${code} by key`}>
-      <thead>
-        <tr>
-          {['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last'].map((name) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <HeadRow columns={['Key', 'Requests', ...(hasScopes ? ['Lacks'] : []), 'Last']} />
       <tbody>
         {data.map(({ key_id: id, requests, missing_scopes: scopes, last_at: last }) => (
           <tr key={id}>
             <Head label="Key">
-              <KeyLink id={id} search={`?code=${code}`} />
+              <KeyLink id={id} search={`?code=${code}`} hasLastFour />
             </Head>
             <Cell label="Requests">{requests.toLocaleString('en')}</Cell>
             {hasScopes && <Cell label="Lacks">{scopes.join(', ')}</Cell>}

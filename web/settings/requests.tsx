@@ -228,7 +228,7 @@ function Row({ of: request, isOfKey, details }: RowProps): JSX.Element {
   const what = request.operation ?? request.path;
   return (
     <tr>
-      <Cell label="When">
+      <Cell label="When" class="half">
         <Ago at={at} />
       </Cell>
       <Head label="Request">
@@ -238,19 +238,21 @@ function Row({ of: request, isOfKey, details }: RowProps): JSX.Element {
       </Head>
       {!isOfKey && (
         <Cell label="Key">
-          <KeyLink id={key} />
+          <KeyLink id={key} hasLastFour />
         </Cell>
       )}
-      <Cell label="API" class="left">
+      <Cell label="API" class="half">
         {APIS[face]}
       </Cell>
       <Cell label="Status">
         <Status of={request} />
       </Cell>
-      <Cell label="Took" class="right">
+      <Cell label="Took" class="half">
         {length(ms)}
       </Cell>
-      <Cell label="From">{address}</Cell>
+      <Cell label="From" class="half">
+        {address}
+      </Cell>
     </tr>
   );
 }

@@ -1,3 +1,4 @@
+import { Failure } from './api';
 import { tell } from './notices';
 
 /*
@@ -43,6 +44,15 @@ export function placeOf(name: string): HTMLElement {
 const listLeft = (): string | undefined => (history.state as { list?: string } | null)?.list;
 /** The list that was left for the page of a key or an endpoint, as it was; its address outlives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
+
+/** That one of a list is not there, with where it may be and the way to those that are. */
+export function notFound(text: string, list: string, others: string): Failure {
+  const other = document.querySelector('.mode [aria-pressed="false"]')?.textContent.trim();
+  const where = { Live: 'live data', Sandbox: 'the sandbox' }[other ?? ''];
+  const hint = where === undefined ? '' : ` If it is in ${where}, press “${other}”.`;
+  return new Failure(text + hint, { code: 'not_found', link: { href: listAddress(list), text: others, isHere: true } });
+}
+
 /** The id in the address of the shown page. */
 export const shownId = (): string => shown?.id ?? '';
 export const isShown = (name: string): boolean => shown?.name === name;

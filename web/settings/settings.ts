@@ -2,9 +2,8 @@ import '../prose.css';
 import '../settings.css';
 import './pages.css';
 import './dialogs.css';
-import { settings } from './api';
 import { auditPage } from './audit';
-import { makeKey, rotateKey } from './keyDialogs';
+import { makeKey, mayMake, rotateKey } from './keyDialogs';
 import { revokeKey } from './keyChanges';
 import { keyPage } from './keyPage';
 import { keysPage } from './keys';
@@ -19,19 +18,17 @@ import { webhooksPage } from './webhooks/list';
 
 /* Settings: connects the pages. */
 
-const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
 const actions = {
   use: ({ id }: { id: string }) => go(`/settings/keys/${id}`),
-  revoke: (key: Parameters<typeof revokeKey>[0]) => revokeKey(key, changed),
-  rotate: (key: Parameters<typeof rotateKey>[0]) => rotateKey(key, changed),
-  make: settings.mayChange && settings.hasPlan ? () => makeKey(changed) : undefined,
+  ...{ revoke: revokeKey, rotate: rotateKey },
+  make: mayMake ? () => makeKey() : undefined,
 };
 const webhooksChanged = (): void => refresh('webhooks', 'audit');
 const webhooks = webhooksPage(webhooksChanged);
 followAddress({
   integrations: overviewPage(actions),
   keys: keysPage(actions),
-  key: keyPage(changed),
+  key: keyPage(),
   webhooks,
   endpoint: endpointPage(webhooksChanged),
   requests: requestsPage(),

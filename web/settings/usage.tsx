@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Answer, type Key, settings } from './api';
 import { drawChart } from './chart';
 import type { Reading } from './list';
-import { Ago, Cell, Head, Problem } from './parts';
+import { Ago, Cell, Head, HeadRow, Problem } from './parts';
 import { choose, chosen } from './route';
 import { length } from './time';
 
@@ -102,15 +102,7 @@ interface NumbersProps {
 function Numbers({ class: more = '', name, columns, children }: NumbersProps): JSX.Element {
   return (
     <table class={`rows numbers ${more}`} {...name}>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th scope="col" key={column}>
-              {column}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <HeadRow columns={columns} />
       <tbody>{children}</tbody>
     </table>
   );
@@ -175,16 +167,8 @@ function Buckets({ of, period }: { of: Usage['buckets']; period: Period }): JSX.
   const start = (at: string): string => (period === 'last_24h' ? at.slice(0, 16).replace('T', ' ') : at.slice(0, 10));
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Usage as a table">
-      <table class="plain">
-        <thead>
-          <tr>
-            {['From (UTC)', 'Requests', 'Errors', '429s'].map((name) => (
-              <th scope="col" key={name}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+      <table>
+        <HeadRow columns={['From (UTC)', 'Requests', 'Errors', '429s']} />
         <tbody>
           {of.toReversed().map((bucket) => (
             <tr key={bucket.start}>

@@ -4,7 +4,7 @@ import { type Answer, call, Failure, failureOf, settings } from '../api';
 import { open, redraw, Sheet } from '../dialog';
 import { List } from '../list';
 import { say } from '../page';
-import { Ago, Button, Cell, Copyable, Facts, Head, Problem, State, Table } from '../parts';
+import { Ago, Button, Cell, Copyable, Facts, Head, HeadRow, Problem, State, Table } from '../parts';
 import { exact, length } from '../time';
 import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
 
@@ -267,15 +267,7 @@ function Attempts({ of: log }: { of: readonly Attempt[] }): JSX.Element {
   return (
     <table class="attempts">
       <caption>Attempts, newest first, with those by hand</caption>
-      <thead>
-        <tr>
-          {['When', 'Outcome', 'Took'].map((name) => (
-            <th scope="col" key={name}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <HeadRow columns={['When', 'Outcome', 'Took']} />
       <tbody>
         {log.toReversed().map(({ at, ok, status, error, ms }, place) => (
           <tr key={place}>

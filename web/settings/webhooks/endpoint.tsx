@@ -5,7 +5,7 @@ import { Reading } from '../list';
 import { Menu } from '../menu';
 import { tell } from '../notices';
 import { Ago, Button, Facts, KeepsFocus, Problem } from '../parts';
-import { entitle, go, isShown, listAddress, type PageOf, placeOf, shownId } from '../route';
+import { entitle, go, isShown, listAddress, notFound, type PageOf, placeOf, shownId } from '../route';
 import { exact } from '../time';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes';
 import { Deliveries } from './deliveries';
@@ -24,8 +24,7 @@ export function endpointPage(onChange: () => void): PageOf {
   const found = new Reading<Endpoint>(async () => {
     const endpoint = await read();
     if (endpoint) return endpoint;
-    const link = { href: listAddress('webhooks'), text: 'All webhooks', isHere: true };
-    throw new Failure('This endpoint does not exist. It may have been deleted.', { code: 'not_found', link });
+    throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
   }, draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
   /** What became of a test event; `sending` as long as one is being sent. */
@@ -177,14 +176,7 @@ export function endpointPage(onChange: () => void): PageOf {
   }
 
   draw();
-  return {
-    open() {
-      close();
-      return load();
-    },
-    refresh: load,
-    close,
-  };
+  return { open: load, refresh: load, close };
 }
 
 function factsOf(endpoint: Endpoint): Parameters<typeof Facts>[0]['of'] {
