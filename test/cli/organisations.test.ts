@@ -110,6 +110,11 @@ describe('signing users in and out', () => {
     expect(minutes).toBeGreaterThan(13);
     expect(minutes).toBeLessThanOrEqual(15);
 
+    const assumed = await cli.run('org', 'link', '--org', id);
+    expect(assumed.stderr).toContain(
+      'PUBLIC_URL is not set, so the link is for a gateway at http://127.0.0.1:4000 (HOST and PORT)',
+    );
+
     const elsewhere = commandLine({ PUBLIC_URL: 'https://keys.example', CONTROL_DATABASE: cli.controlDatabase });
     const member = await elsewhere.run('org', 'link', '--org', id, '--role', 'member', '--name', 'Ann Lee');
     expect(member).toMatchObject({
@@ -117,6 +122,7 @@ describe('signing users in and out', () => {
       stdout: expect.stringMatching(/^https:\/\/keys\.example\/settings\/sign-in\?link=[\w-]{43}\n$/),
       stderr: expect.stringMatching(/signs Ann Lee in to Northwind Traders as member, once/),
     });
+    expect(member.stderr).not.toContain('PUBLIC_URL');
   });
 
   test('org sign-out prints how many sessions it ended, and is audited', async () => {

@@ -7,7 +7,7 @@ import type { JsonOption, OrgOption } from '../help';
 import { type Listed, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
-import { counted, paint, plain, print, printResult, printSlowly, say } from '../terminal';
+import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
 import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
@@ -163,16 +163,19 @@ export async function link({ org, role, name: given, json }: LinkOptions): Promi
     const user = { id: `link:${userName}`, name: userName };
     const link = await control.sessions.makeLink({ organisationId: org, user, role }, operator);
     const organisation = await control.organisations.find(org);
-    return link && organisation && { ...link, url: signInUrl(gatewayUrl(config), link.token), userName, organisation };
+    const isAssumed = config.PUBLIC_URL === undefined;
+    const base = gatewayUrl(config);
+    return link && organisation && { ...link, url: signInUrl(base, link.token), isAssumed, userName, organisation };
   });
   if (!made) throw notFound('organisation', org);
-  const { url, userName, endsAt, organisation } = made;
+  const { url, isAssumed, userName, endsAt, organisation } = made;
   const { id, name, plan } = organisation;
   printResult(json, { url, role, expires_at: endsAt, organisation: { id, name, plan } }, url);
   if (json) return;
   say(
     `\nOpen it in a browser. It signs ${userName} in to ${name} as ${role}, once, and expires at ${endsAt.toISOString()}.`,
   );
+  if (isAssumed) note(`PUBLIC_URL is not set, so the link is for a gateway at ${new URL(url).origin} (HOST and PORT)`);
 }
 
 export async function signOut({ org, user, json }: OrgOption & { readonly user?: string }): Promise<void> {
