@@ -21,6 +21,7 @@ export const meResolvers = {
           prefix: principal.key.prefix,
           scopes: [...principal.scopes],
           expires_at: principal.key.expiresAt,
+          mcp: principal.key.mcp,
         },
         rate_limit: shown(rate),
         // what answers was within both

@@ -14,6 +14,7 @@ describe.each(FACES)('me in $name', (face) => {
     const { id, key } = await makeKey(gateway, organisation, {
       name: 'ERP sync',
       scopes: ['quotes:read', 'products:write'],
+      mcp: 'off',
       expiresAt,
     });
     const me = await ask(face, client(gateway, key), 'me');
@@ -26,6 +27,7 @@ describe.each(FACES)('me in $name', (face) => {
         prefix: expect.any(String),
         scopes: expect.any(Array),
         expires_at: expiresAt.toISOString(),
+        mcp: 'off',
       },
       organisation_rate_limit: { limit: 10 * BUDGET, remaining: 10 * BUDGET - 1, reset_at: expect.any(String) },
       rate_limit: { limit: BUDGET, remaining: BUDGET - 1, reset_at: expect.stringMatching(/^\d{4}-.*Z$/) },

@@ -107,7 +107,7 @@ export interface paths {
         };
         /**
          * Get the calling key's organisation, plan, scopes, expiry and rate limit.
-         * @description Get the calling key's organisation, plan, scopes, expiry and rate limit. Any valid key can call it.
+         * @description Get the calling key's organisation, plan, scopes, expiry and rate limit.
          *
          *     Any valid key can call it.
          */
@@ -593,9 +593,19 @@ export interface components {
              * @description When the key expires; null if never.
              */
             expires_at: string | null;
+            /** @description What assistants may do with it over MCP. */
+            mcp: components["schemas"]["McpAccess"];
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description What assistants may do with a key over the Model Context Protocol, within its scopes.
+         *     - `off`: Nothing: every call fails.
+         *     - `read`: Call operations that read.
+         *     - `write`: Call operations that write, too.
+         * @enum {string}
+         */
+        McpAccess: "off" | "read" | "write";
         /**
          * @description A rate limit, in points per minute, shared by REST and GraphQL. A REST request costs one point. A GraphQL request costs
          *     one point per root field, and one per full 1,000 rows that it can return in the worst case: the `limit` of each list times the
@@ -2639,7 +2649,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Get the calling key's organisation, plan, scopes, expiry and rate limit. Any valid key can call it. */
+            /** @description Get the calling key's organisation, plan, scopes, expiry and rate limit. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2669,7 +2679,8 @@ export interface operations {
                      *           "products:read",
                      *           "products:write"
                      *         ],
-                     *         "expires_at": null
+                     *         "expires_at": null,
+                     *         "mcp": "read"
                      *       },
                      *       "rate_limit": {
                      *         "limit": 600,

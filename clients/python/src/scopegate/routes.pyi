@@ -2,7 +2,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, overload
 
-from .types import Address, AddressChange, AddressInput, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
+from .types import Address, AddressChange, AddressInput, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, McpAccess, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
 
 class Routes:
     @overload
@@ -22,7 +22,7 @@ class Routes:
         Requires one of the scopes `products:read`, `quotes:read`, `orders:read`, `customers:read`, `requests:read`."""
     @overload
     def get(self, path: Literal["/me"], /) -> Me:
-        """Get the calling key's organisation, plan, scopes, expiry and rate limit. Any valid key can call it.
+        """Get the calling key's organisation, plan, scopes, expiry and rate limit.
 
         Any valid key can call it."""
     @overload
@@ -87,7 +87,7 @@ class Routes:
         Requires one of the scopes `products:read`, `quotes:read`, `orders:read`, `customers:read`, `requests:read`."""
     @overload
     def read(self, path: Literal["/me"], /) -> tuple[Me, str | None]:
-        """Get the calling key's organisation, plan, scopes, expiry and rate limit. Any valid key can call it.
+        """Get the calling key's organisation, plan, scopes, expiry and rate limit.
 
         Any valid key can call it."""
     @overload

@@ -180,6 +180,15 @@ class MeKey(TypedDict):
     """Scopes of the key, as `resource:action`."""
     expires_at: str | None
     """When the key expires; null if never."""
+    mcp: McpAccess
+    """What assistants may do with it over MCP."""
+
+
+McpAccess = Literal["off", "read", "write"]
+"""What assistants may do with a key over the Model Context Protocol, within its scopes.
+- `off`: Nothing: every call fails.
+- `read`: Call operations that read.
+- `write`: Call operations that write, too."""
 
 
 class MeRateLimit(TypedDict):
