@@ -1,0 +1,43 @@
+import type { RateState } from '../../src/admission/rateLimit';
+import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import type { KeyPrincipal } from '../../src/auth/principal';
+import type { IncomingRequest } from '../../src/operations/context';
+
+/* A caller with a key, for unit tests: nothing is stored. */
+
+export const ORGANISATION = {
+  id: 'o',
+  name: 'O',
+  plan: 'integrations',
+  currency: 'EUR',
+  cluster: 'default',
+  state: 'active',
+} as const;
+export const made = generateKey(DEFAULT_KEY_PREFIX, '');
+export const request = (address = '127.0.0.1'): IncomingRequest => ({
+  requestId: 'r',
+  authorization: `Bearer ${made.key}`,
+  idempotencyKey: undefined,
+  address,
+  onRate: () => undefined,
+  onReplay: () => undefined,
+  onPrincipal: () => undefined,
+});
+export const rate = (allowed: boolean): RateState => ({ allowed, limit: 1, remaining: 0, resetAt: new Date() });
+
+export function stored(change: Partial<ApiKey> = {}): ApiKey {
+  const { id, displayPrefix: prefix, lastFour: last_four, salt, hash } = made;
+  const now = new Date();
+  return {
+    ...{ _id: id, organisation: ORGANISATION, name: 'k', prefix, last_four, salt, hash, scopes: [], created_by: 't' },
+    ...{ created_at: now, expires_at: null, revoked_at: null, last_used_at: null, last_used_from: null },
+    ...{ allowed_ranges: [], rotated_to: null, ...change },
+  };
+}
+
+export const principal: KeyPrincipal = {
+  kind: 'key',
+  organisation: ORGANISATION,
+  scopes: new Set(),
+  key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null, mcp: 'read' },
+};
