@@ -1,4 +1,5 @@
 // What a product does with the operator API: sign-up, its "Integrations" button, a change of plan, and the end of an account.
+// With ADMIN_PORT, SCOPEGATE_URL has that port.
 // SCOPEGATE_URL=http://127.0.0.1:4000 OPERATOR_SECRET=… node product.mjs signUp 42 "Acme Ltd"
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -19,11 +20,16 @@ async function call(method, path, body) {
   }
 }
 
-/** The organisation of one of our accounts, by our own id of it. */
-async function organisationOf(account) {
+/** The organisation of one of our accounts, by our own id of it; undefined if there is none. */
+async function find(account) {
   const { data } = await call('GET', `/organisations?external_ref=${encodeURIComponent(account)}`);
-  if (!data[0]) throw new Error(`account ${account} has no organisation`);
   return data[0];
+}
+
+async function organisationOf(account) {
+  const found = await find(account);
+  if (!found) throw new Error(`account ${account} has no organisation`);
+  return found;
 }
 
 const actions = {
@@ -36,11 +42,13 @@ const actions = {
   },
   // in our billing: for all keys from their next request on
   changePlan: async (account, plan) => call('PATCH', `/organisations/${(await organisationOf(account)).id}`, { plan }),
-  // when the account is closed: for good
+  // when the account is closed: for good; null if it is gone already
   async close(account) {
-    const { id, name } = await organisationOf(account);
+    const found = await find(account);
+    if (!found) return null;
+    const { id, name } = found;
     let job = await call('POST', `/organisations/${id}/erasure`, { confirm: name });
-    for (; job.ended_at === null; job = await call('GET', `/jobs/${job.id}`)) await sleep(500);
+    for (; job.ended_at === null; job = await call('GET', `/jobs/${job.id}`)) await sleep(2000);
     return job;
   },
 };

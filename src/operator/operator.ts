@@ -10,8 +10,9 @@ import { JobRefused } from '../organisations/jobs';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/keyAnswers';
-import { type OrganisationPageQuery, SharedByOwnerError, StillErasing } from '../organisations/organisations';
+import { type OrganisationPageQuery, RefTaken, SharedByOwnerError, StillErasing } from '../organisations/organisations';
 import { type Listed, shownOrganisation, toListed } from '../organisations/organisationRows';
+import { DAYS_KEPT } from '../organisations/keyUsage';
 import { FullClusterError } from '../organisations/placement';
 import { signInUrl } from '../organisations/sessions';
 import { DAY } from '../units';
@@ -48,6 +49,7 @@ interface UpdateArgs extends Id {
   readonly name?: string;
   readonly plan?: Plan;
   readonly state?: 'active' | 'suspended';
+  readonly external_ref?: string;
 }
 
 interface LinkArgs extends Id {
@@ -107,6 +109,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     async create_organisation(args: NewOrganisationArgs, noteExisting: () => void) {
       const name = plainName(args.name, '/name');
       const { plan, external_ref, cluster, currency } = args;
+      if (external_ref != null) requireLine(external_ref, '/external_ref');
       if (cluster != null) requireCluster(cluster, '/cluster');
       const { organisation, isNew } = await organisations
         .createOnce(
@@ -120,13 +123,15 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       if (!isNew) noteExisting();
       return shownOrganisation(organisation);
     },
-    async update_organisation({ id, name, plan, state }: UpdateArgs) {
+    async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
       const { id: known } = await requireOpen(id);
       const set = {
         ...(name !== undefined && { name: plainName(name, '/name') }),
         ...(plan !== undefined && { plan }),
         ...(state !== undefined && { state }),
+        ...(external_ref !== undefined && { external_ref }),
       };
+      if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
       const changed = await organisations.update(known, set).catch(explain);
       // erased meanwhile
       if (!changed) throw erasing();
@@ -146,6 +151,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       const { id: organisationId, cluster } = await requireOpen(id);
       requireCluster(to, '/to');
       if (cluster === to) throw conflict('/to', `organisation ${organisationId} is on cluster ${to} already`);
+      await requireRoom(organisationId, to);
       return ask({ kind: 'move', organisationId, to });
     },
     async job({ id }: Id) {
@@ -163,6 +169,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       control.integrationsOf(await require(id), actor).revoke_api_key({ id: key_id }),
     async create_sign_in_link({ id, user: { email, ...given }, role }: LinkArgs) {
       const { id: organisationId } = await requireOpen(id);
+      requireLine(given.id, '/user/id');
       const user = {
         ...{ id: `app:${given.id}`, name: plainName(given.name, '/user/name') },
         ...(email != null && { email }),
@@ -178,12 +185,18 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       (await webhooks(id)).remove(webhook_id),
     async usage({ id, from, to }: UsageArgs) {
       const organisation = await require(id);
-      const last = to == null ? Math.floor(Date.now() / DAY) * DAY : Date.parse(to);
-      const first = from == null ? last - (USUAL_DAYS - 1) * DAY : Date.parse(from);
-      if (first > last || last - first >= MOST_DAYS * DAY) {
-        const detail = `must be at or after from, and at most ${String(MOST_DAYS - 1)} days later`;
-        throw invalidRequest([{ parameter: 'to', code: 'range', detail }]);
-      }
+      const today = Math.floor(Date.now() / DAY) * DAY;
+      const kept = today - (DAYS_KEPT - 1) * DAY;
+      const last = to == null ? today : Date.parse(to);
+      const first = from == null ? Math.max(last - (USUAL_DAYS - 1) * DAY, kept) : Date.parse(from);
+      const refuse = (parameter: string, detail: string): never => {
+        throw invalidRequest([{ parameter, code: 'range', detail }]);
+      };
+      if (from != null && first < kept)
+        refuse('from', `must be at or after ${dayOf(kept)}: days are kept for ${String(DAYS_KEPT)} days`);
+      if (first > last && to == null) refuse('from', `must not be after today, ${dayOf(today)}`);
+      if (first > last || last - first >= MOST_DAYS * DAY)
+        refuse('to', `must be at or after ${dayOf(first)}, and at most ${String(MOST_DAYS - 1)} days later`);
       const days = { from: new Date(first), to: new Date(last) };
       return control.integrationsOf(organisation, actor).usage_between(days);
     },
@@ -198,6 +211,13 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       };
     },
   };
+
+  /** Whether a cluster has room for an organisation, unless it is being moved there already. @throws AppError conflict */
+  async function requireRoom(id: string, cluster: string): Promise<void> {
+    const { move, files } = (await control.moving.movesOf(id)) ?? {};
+    if (move || (await control.jobs.hasOpen(id))) return;
+    await control.placement.choose(cluster, files).catch((error: unknown) => explain(error, '/to'));
+  }
 
   /** Finds or makes a job. */
   async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
@@ -228,10 +248,17 @@ function shownJob({
 /** @throws AppError validation_failed */
 function plainName(name: string, pointer: string): string {
   const plain = name.trim();
-  const detail = nameFault(plain);
-  if (detail === undefined) return plain;
-  throw validationFailed([{ pointer, code: 'format', detail }]);
+  requireLine(plain, pointer);
+  return plain;
 }
+
+/** @throws AppError validation_failed */
+function requireLine(text: string, pointer: string): void {
+  const detail = nameFault(text);
+  if (detail !== undefined) throw validationFailed([{ pointer, code: 'format', detail }]);
+}
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
 function conflict(pointer: string, detail: string, code: Fault['code'] = 'conflict'): AppError {
   return new AppError('conflict', `${detail}.`, { errors: [{ pointer, code, detail }] });
@@ -242,9 +269,10 @@ function erasing(): AppError {
 }
 
 /** Says why something cannot be done to an organisation. */
-function explain(error: unknown): never {
+function explain(error: unknown, placeAt = '/cluster'): never {
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
-  if (error instanceof FullClusterError) throw conflict('/cluster', error.message, 'too_many');
+  if (error instanceof FullClusterError) throw conflict(placeAt, error.message, 'too_many');
+  if (error instanceof RefTaken) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
   // gone in a moment
   if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);

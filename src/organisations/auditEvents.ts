@@ -3,6 +3,7 @@
 export const AUDIT_ACTIONS = [
   'organisation.created',
   'organisation.renamed',
+  'organisation.ref_set',
   'organisation.plan_changed',
   'organisation.suspended',
   'organisation.resumed',

@@ -73,6 +73,9 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
+    /** Whether an organisation has a job that has not ended. */
+    hasOpen: async (organisationId: string): Promise<boolean> =>
+      (await rows.findOne({ organisation_id: organisationId, ended_at: null }, { readPreference: 'primary' })) !== null,
     /** Takes the oldest job that nobody works on, of those that need no cluster but these. */
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
       const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };

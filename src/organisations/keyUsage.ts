@@ -32,8 +32,10 @@ export interface UsageEntry extends UsageCounts {
 type Unit = UsageDocument['unit'];
 
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
+/** Days for which the counts of a day are kept, itself included. */
+export const DAYS_KEPT = 32;
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
-const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: 32 * DAY };
+const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: DAYS_KEPT * DAY };
 const PERIODS = {
   last_24h: { unit: 'hour', buckets: 24 },
   last_30d: { unit: 'day', buckets: 30 },

@@ -47,6 +47,11 @@ export class StillErasing extends Error {
   override readonly name = 'StillErasing';
 }
 
+/** An organisation has another external_ref already, or another organisation has this one. */
+export class RefTaken extends Error {
+  override readonly name = 'RefTaken';
+}
+
 /** A sandbox cannot be changed in what it shares with the organisation that it belongs to. */
 export class SharedByOwnerError extends Error {
   override readonly name = 'SharedByOwnerError';
@@ -98,12 +103,12 @@ export function organisations(
 
   /**
    * Changes an organisation and the copies that its keys have, at once, and its sandbox's plan and state with it. Undefined if there is
-   * none that can be changed. @throws SharedByOwnerError
+   * none that can be changed. @throws SharedByOwnerError; RefTaken
    */
   function change(
     id: string,
-    set: Partial<Pick<Organisation, 'name' | 'plan' | 'currency' | 'state'>>,
-    eventsOf: (before: Organisation) => readonly (readonly [AuditAction, Record<string, unknown>])[],
+    set: Partial<Pick<Listed, 'name' | 'plan' | 'currency' | 'state' | 'external_ref'>>,
+    eventsOf: (before: Listed) => readonly (readonly [AuditAction, Record<string, unknown>])[],
   ): Promise<Listed | undefined> {
     return models.change(async (session, record) => {
       const found = await models.organisations
@@ -112,6 +117,10 @@ export function organisations(
       if (!found) return undefined;
       const before = toListed(found);
       const changed = { ...before, ...set };
+      if (before.external_ref !== null && changed.external_ref !== before.external_ref) {
+        const known = JSON.stringify(before.external_ref);
+        throw new RefTaken(`the external_ref of the organisation is ${known} and cannot be changed`);
+      }
       const members = Object.keys(set) as (keyof typeof set)[];
       if (members.every((member) => before[member] === changed[member])) return before;
       const { plan, state } = changed;
@@ -134,16 +143,19 @@ export function organisations(
   }
 
   /** Changes what is given, at once, with an audit event for each. */
-  const update = (id: string, set: Partial<Pick<Organisation, 'name' | 'plan' | 'state'>>) =>
+  const update = (id: string, set: Partial<Pick<Listed, 'name' | 'plan' | 'state' | 'external_ref'>>) =>
     change(id, set, (before) => {
       const moved = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
-      const { name = before.name, plan = before.plan, state = before.state } = set;
+      const { name = before.name, plan = before.plan, state = before.state, external_ref = before.external_ref } = set;
       const action = state === 'active' ? 'organisation.resumed' : 'organisation.suspended';
       return [
         ...(name === before.name ? [] : [['organisation.renamed', moved('name')] as const]),
         ...(plan === before.plan ? [] : [['organisation.plan_changed', moved('plan')] as const]),
         ...(state === before.state ? [] : [[action, {}] as const]),
+        ...(external_ref === before.external_ref ? [] : [['organisation.ref_set', { external_ref }] as const]),
       ];
+    }).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? new RefTaken('another organisation has this external_ref') : error;
     });
 
   return {
@@ -242,5 +254,5 @@ export function organisations(
 }
 
 /** What changes of an organisation, in the copies that its keys have. */
-const inKeys = (set: object): object =>
-  Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value as unknown]));
+const inKeys = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
+  Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

@@ -167,6 +167,9 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
   return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
+/** Seconds until what goes on after its answer is worth asking for. */
+const ASK_AGAIN_AFTER = 2;
+
 interface Answered extends RouteAnswer {
   readonly isWhole: boolean;
   /** The path below which what was created is read. */
@@ -181,6 +184,7 @@ function answer(
 ): void {
   const { request, response, path, search } = exchange;
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
+  if (status === 202) response.setHeader('Retry-After', ASK_AGAIN_AFTER);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   // an ETag covers the object alone, so an answer with included relations has none
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;

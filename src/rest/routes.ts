@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getNamedType, type GraphQLArgument, type GraphQLField } from 'graphql';
+import { getNamedType, type GraphQLArgument, type GraphQLField, isRequiredArgument } from 'graphql';
 import { type Fault, invalidRequest, shorten } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
@@ -69,6 +69,11 @@ export function locationOf({ rest: { status, path } }: RestOperation, all: reado
   return isRead && (status === 201 || status === 202) ? below : undefined;
 }
 
+/** Whether a body may be left out, since no member of it is required: what is posted then is what is usual. A change without one changes nothing. */
+export function mayLackBody({ rest }: RestOperation, { args }: Pick<Field, 'args'>): boolean {
+  return rest.method === 'POST' && !args.some((one) => isInBody(rest, one.name) && isRequiredArgument(one));
+}
+
 export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {
   return getNamedType(type).name.endsWith(PAGE);
 }
@@ -98,16 +103,20 @@ export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
 
 export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
-export function argumentReader(operation: RestOperation, { args }: Field, checks: ArgumentChecks): ReadArguments {
+export function argumentReader(operation: RestOperation, field: Field, checks: ArgumentChecks): ReadArguments {
+  const { args } = field;
   const { hasBody } = METHODS[operation.rest.method];
+  const isOptional = hasBody && mayLackBody(operation, field);
   const readParameters = parameterReader(operation, args, checks);
   // what has many elements may be larger
   const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
   return async (exchange, params) => {
     requireAcceptsJson(exchange.request);
-    if (hasBody) checkBodyHeaders(exchange.request, limit);
+    const { 'content-length': length, 'transfer-encoding': coded } = exchange.request.headers;
+    const isRead = hasBody && !(isOptional && coded === undefined && Number(length ?? 0) === 0);
+    if (isRead) checkBodyHeaders(exchange.request, limit);
     const given = readParameters(params, exchange);
-    if (!hasBody) return given;
+    if (!isRead) return given;
     const body = await readJson(exchange, limit);
     checks.body(body);
     return { ...given, ...(body as Arguments) };

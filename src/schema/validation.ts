@@ -93,8 +93,9 @@ function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
   );
 }
 
-/** Whether an error is only a consequence: `anyOf [type, null]` reports itself and its null branch besides the fault. */
+/** Whether an error is only a consequence: `anyOf [type, null]` reports itself and its null branch besides the fault, and null is no value of an enum. */
 function isNoise(error: ErrorObject): boolean {
+  if (error.keyword === 'enum' && error.data === null) return true;
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
 }
 
@@ -148,7 +149,7 @@ function detailOf(error: ErrorObject, code: string): string {
       return `must be one of ${(error.params.allowedValues as (string | null)[]).filter((value) => value !== null).join(', ')}`;
     case 'type':
       if (code === 'range') return 'is beyond the largest number, about 1.8e308';
-      return code === 'required' ? 'is required and must not be null' : `must be ${typeName(error.params.type)}`;
+      return code === 'required' ? 'must not be null' : `must be ${typeName(error.params.type)}`;
     case 'format':
       return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}${plusHint(error)}`;
     case 'pattern':

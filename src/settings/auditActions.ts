@@ -4,6 +4,7 @@ import type { AuditAction } from '../organisations/auditEvents';
 export const ACTIONS: Readonly<Record<AuditAction, string>> = {
   'organisation.created': 'Organisation created',
   'organisation.renamed': 'Organisation renamed',
+  'organisation.ref_set': 'External reference set',
   'organisation.plan_changed': 'Plan changed',
   'organisation.suspended': 'Organisation suspended',
   'organisation.resumed': 'Organisation resumed',

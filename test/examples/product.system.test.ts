@@ -29,5 +29,6 @@ test('an account signs up, twice without harm, opens its settings, changes its p
   expect(await gateway.control.sessions.find(token!)).toMatchObject({ home: made.id, user: { id: 'app:7' } });
   expect(await product('close', account)).toMatchObject({ state: 'done', organisation_id: made.id });
   expect((await operator(gateway).get(`/organisations/${String(made.id)}`)).status).toBe(404);
+  expect(await product('close', account)).toBeNull();
   await expect(product('changePlan', account, 'starter')).rejects.toThrow(`${account} has no organisation`);
 });

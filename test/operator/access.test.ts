@@ -102,6 +102,10 @@ test('the OpenAPI document is served without a token, with the routes of the API
   expect([response.status, document.servers]).toEqual([200, [{ url: '/operator/v1' }]]);
   expect(Object.keys(document.paths)).toContain('/organisations/{id}/keys/{key_id}/rotation');
   expect(JSON.stringify(document)).not.toMatch(/\/quotes|api_key":\{"type":"http/);
+  // what it says of errors and headers is for tokens
+  const { responses, headers } = document.components;
+  const found = /API key|the key|insufficient_scope|Api-Key/i.exec(JSON.stringify({ responses, headers }));
+  expect(found?.[0]).toBeUndefined();
 });
 
 test('without tokens there is no operator API', () =>

@@ -38,10 +38,16 @@ test('a key is created, listed without its value, rotated and revoked, and each 
   expect([rotated.status, rotated.body.old.rotated_to]).toEqual([201, rotated.body.api_key.id]);
   expect((await client(gateway, key).get('/me')).status).toBe(401);
   expect((await client(gateway, rotated.body.key).get('/me')).status).toBe(200);
+  // what is posted has no member that is required
+  const usual = await caller().post(`/organisations/${id}/keys/${String(rotated.body.api_key.id)}/rotation`, undefined);
+  expect([usual.status, usual.body.old.id]).toEqual([201, rotated.body.api_key.id]);
+  await caller().remove(`/organisations/${id}/keys/${String(usual.body.api_key.id)}`);
   const revoked = await caller().remove(`/organisations/${id}/keys/${String(rotated.body.api_key.id)}`);
   expect([revoked.status, revoked.body.state]).toEqual([200, 'revoked']);
   expect((await client(gateway, rotated.body.key).get('/me')).status).toBe(401);
-  expect(await actionsOf(id)).toEqual(['key.revoked', 'key.rotated', 'key.created', 'organisation.created']);
+  expect(await actionsOf(id)).toEqual([
+    ...['key.revoked', 'key.revoked', 'key.rotated', 'key.rotated', 'key.created', 'organisation.created'],
+  ]);
 });
 
 test('an Idempotency-Key replays a key, a rotation, a link and a webhook, and makes no second one', async () => {
@@ -123,6 +129,8 @@ test('a sign-in link signs its user in, once, as its role, and is audited with b
   expect(faults.body.errors.map(({ pointer }: { pointer: string }) => pointer).sort()).toEqual([
     ...['/role', '/user/email', '/user/id'],
   ]);
+  const wrong = await caller().post(`/organisations/${id}/sign-in-links`, { user: { id: 'a\nb', name: 'Ann' } });
+  expect([wrong.status, wrong.body.errors[0]]).toMatchObject([422, { pointer: '/user/id', code: 'format' }]);
 });
 
 test('a webhook is created with its secret, listed without, and deleted; its faults have pointers', async () => {
@@ -157,8 +165,17 @@ test('usage is summed over the days from and to, both included', async () => {
   const some = await usage(`?from=${day(3)}&to=${day(1)}`);
   expect(some.buckets.map(({ requests }: { requests: number }) => requests)).toEqual([5, 0, 5]);
   expect((await usage(`?from=${day(1)}&to=${day(1)}`)).requests).toBe(5);
-  for (const query of [`?from=${day(0)}&to=${day(1)}`, `?from=${day(100)}`])
-    expect((await usage(query)).errors).toEqual([expect.objectContaining({ parameter: 'to', code: 'range' })]);
+  // the days that are kept
+  expect((await usage(`?from=${day(31)}`)).buckets).toHaveLength(32);
+  expect((await usage(`?to=${day(20)}`)).buckets).toHaveLength(12);
+  for (const [query, parameter] of [
+    [`?from=${day(0)}&to=${day(1)}`, 'to'],
+    [`?from=${day(0)}&to=${day(-100)}`, 'to'],
+    [`?to=${day(32)}`, 'to'],
+    [`?from=${day(32)}`, 'from'],
+    [`?from=${day(-1)}`, 'from'],
+  ] as const)
+    expect((await usage(query)).errors).toEqual([expect.objectContaining({ parameter, code: 'range' })]);
   expect((await usage('?from=yesterday')).errors[0].parameter).toBe('from');
 });
 

@@ -26,6 +26,7 @@ test('an erasure answers 202 and a job, after which the organisation, its keys a
   expect(await data.exists()).toBe(true);
   const asked = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Gone Ltd' });
   expect([asked.status, asked.headers.get('location')]).toEqual([202, `/operator/v1/jobs/${String(asked.body.id)}`]);
+  expect(asked.headers.get('retry-after')).toBe('2');
   expect(asked.body).toMatchObject({ kind: 'erasure', organisation_id: id, to: null, created_by: 'operator:billing' });
   expect(await ended(asked.body.id)).toMatchObject({ state: 'done', error: null });
   expect((await caller().get(`/organisations/${id}`)).status).toBe(404);
@@ -140,6 +141,7 @@ test('a move is refused to an unknown cluster, to its own, and of an organisatio
   const move = (to: string) => caller().post(`/organisations/${id}/moves`, { to });
   expect((await move('elsewhere')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'not_allowed' });
   expect((await move('default')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'conflict' });
+  expect((await move('full')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'too_many' });
   await gateway.control.moving.begin({ id, mover: randomUUID() }, 'eu');
   const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Here' });
   expect([erasure.status, erasure.body.detail]).toEqual([409, expect.stringContaining('being moved to cluster eu')]);
@@ -147,11 +149,13 @@ test('a move is refused to an unknown cluster, to its own, and of an organisatio
 
 test('a job is in the audit log when it is asked for, and when it fails', async () => {
   const id = await create('Stays');
-  const { body } = await caller().post(`/organisations/${id}/moves`, { to: 'full' });
-  const { state, error } = await ended(body.id);
+  // a cluster may fill up once it is asked for
+  const by = { who: 'operator:billing', from: 'b' };
+  const asked = await gateway.control.jobs.ask({ kind: 'move', organisationId: id, to: 'full' }, by);
+  const { state, error } = await ended(asked!._id);
   expect([state, error]).toEqual(['failed', expect.stringContaining('cluster full is full')]);
   const audit = await gateway.control.audit.list({ organisationId: id, limit: 10 });
-  const job = { job: body.id, kind: 'move' };
+  const job = { job: asked!._id, kind: 'move' };
   expect(audit.map(({ action, actor, details }) => [action, actor.who, details]).slice(0, 2)).toEqual([
     ['job.failed', 'operator:billing', { ...job, error }],
     ['job.created', 'operator:billing', { ...job, to: 'full' }],

@@ -113,6 +113,37 @@ test('a change of name, plan and state is one transaction that its keys see at o
   );
 });
 
+test('an organisation without an external_ref gets one, which is then its own for good', async () => {
+  const [{ id }, ref] = [await create(), newRef()];
+  const { key } = await makeKey(gateway, (await gateway.control.organisations.find(id))!);
+  for (let at = 0; at < 2; at += 1) {
+    const { status, body } = await caller().patch(`/organisations/${id}`, { external_ref: ref });
+    expect([status, body.external_ref]).toEqual([200, ref]);
+  }
+  const again = await caller().post('/organisations', { name: 'Acme', external_ref: ref });
+  expect([again.status, again.body.id]).toEqual([200, id]);
+  const other = await create();
+  for (const [at, external_ref] of [
+    [id, newRef()],
+    [other.id, ref],
+  ] as const) {
+    const { status, body } = await caller().patch(`/organisations/${at}`, { external_ref, name: 'Not stored' });
+    expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([409, '/external_ref', 'conflict']);
+    expect((await caller().get(`/organisations/${at}`)).body.name).toBe('Acme');
+  }
+  expect((await client(gateway, key).get('/me')).body.organisation).not.toHaveProperty('external_ref');
+  expect((await auditOf(id))[0]).toMatchObject({ action: 'organisation.ref_set', details: { external_ref: ref } });
+});
+
+test.each([
+  [{ plan: null }, '/plan', 'required', 'must not be null'],
+  [{ external_ref: null }, '/external_ref', 'required', 'must not be null'],
+  [{ external_ref: 'a\u0000b' }, '/external_ref', 'format', 'must be one non-blank line of visible characters'],
+])('a change to %j is refused with one fault', async (body, pointer, code, detail) => {
+  const answer = await caller().patch(`/organisations/${(await create()).id}`, body);
+  expect([answer.status, answer.body.errors]).toEqual([422, [{ pointer, code, detail }]]);
+});
+
 test('a sandbox shows its owner, and refuses a plan and a state of its own', async () => {
   const { id } = await create({ name: 'Owner' });
   const actor = { who: 'cli:test', from: 'here' };
@@ -140,6 +171,7 @@ test.each([
   [{ name: 'A', cluster: 'elsewhere' }, '/cluster', 'not_allowed'],
   [{ name: 'A', currency: 'XXQ' }, '/currency', 'format'],
   [{ name: 'A', external_ref: '' }, '/external_ref', 'length'],
+  [{ name: 'A', external_ref: 'a\u0000b' }, '/external_ref', 'format'],
   [{ name: 'A', sandbox_of: randomUUID() }, '/sandbox_of', 'unknown'],
 ])('%j is refused at %s', async (body, pointer, code) => {
   const answer = await caller().post('/organisations', body);

@@ -99,6 +99,11 @@ test('an organisation is not placed on a cluster that is away, unless that is na
   expect(await placement.choose(undefined)).toBe('c2');
 });
 
+test('a cluster that CLUSTER_FILES keeps free is not called full', async () => {
+  const gateway = await start('scopegate_test_placement_free', { CLUSTER_FILES: '60000 c2=0' }, ['default', 'c2']);
+  await expect(gateway.control.placement.choose('c2')).rejects.toThrow(/^CLUSTER_FILES keeps cluster c2 free/);
+});
+
 test('gateways that place at once fill no cluster past its capacity', async () => {
   const control = 'scopegate_test_placement_race';
   const files = { CLUSTER_FILES: '2400' };

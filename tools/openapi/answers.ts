@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../../src/error
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../src/http/exchange';
 import { METHODS } from '../../src/schema/declaredOperations';
 import type { RestOperation } from '../../src/rest/routes';
-import { REST_ERROR_CODES } from './problemSchemas';
+import type { Callers } from './callers';
 
 /* Error responses of operations, and headers of all responses. */
 
@@ -21,13 +21,13 @@ export function headerRefs(names: readonly string[]): Record<string, object> {
 }
 
 /** Headers of an error response, by status. */
-function headersOf(status: number): string[] {
+function headersOf(status: number, callers: Callers): string[] {
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
     headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(perhaps) : BUDGET_HEADERS));
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
-  const retries = codesOf(status).map((code) => ERROR_CODES[code].retry);
+  const retries = codesOf(status, callers).map((code) => ERROR_CODES[code].retry);
   if (retries.includes('after'))
     headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : perhaps('Retry-After'));
   return headers;
@@ -40,7 +40,7 @@ const WITH_BODY: readonly number[] = [413, 415];
 /** References to the error responses of an operation. */
 export function errorResponses(
   { rest, takesIfMatch }: RestOperation,
-  { hasId, expires }: { readonly hasId: boolean; readonly expires: boolean },
+  { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },
 ): Record<string, object> {
   const { hasBody, root } = METHODS[rest.method];
   const more = [
@@ -52,46 +52,48 @@ export function errorResponses(
   ];
   const statuses = [...ALWAYS, ...more].sort();
   return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status, callers)}` }]),
   );
 }
 
-function codesOf(status: number): ErrorCode[] {
-  return REST_ERROR_CODES.filter((code) => ERROR_CODES[code].status === status);
+function codesOf(status: number, { codes }: Callers): ErrorCode[] {
+  return codes.filter((code) => ERROR_CODES[code].status === status);
 }
 
 /** PascalCase of the first code of a status: 404 → NotFound. */
-function nameOf(status: number): string {
-  const [code = 'internal'] = codesOf(status);
+function nameOf(status: number, callers: Callers): string {
+  const [code = 'internal'] = codesOf(status, callers);
   return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
 /** The responses with the statuses that operations have. */
-export function sharedResponses(used: ReadonlySet<number>): Record<string, object> {
+export function sharedResponses(used: ReadonlySet<number>, callers: Callers): Record<string, object> {
   const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
   const known = [...statuses].filter((status) => used.has(status));
-  return Object.fromEntries(known.map((status) => [nameOf(status), response(status)]));
+  return Object.fromEntries(known.map((status) => [nameOf(status, callers), response(status, callers)]));
 }
 
-function response(status: number): object {
-  const codes = codesOf(status);
+function response(status: number, callers: Callers): object {
+  const codes = codesOf(status, callers);
+  const helpOf = (code: ErrorCode): string => callers.words[code]?.help ?? ERROR_CODES[code].help;
+  const retryOf = (code: ErrorCode): string =>
+    RETRIES[ERROR_CODES[code].retry].replace('or the key', `or the ${callers.credential}`);
   return {
-    description: codes
-      .map((code) => `\`${code}\`: ${ERROR_CODES[code].help} ${RETRIES[ERROR_CODES[code].retry]}`)
-      .join('\n\n'),
-    headers: headerRefs(headersOf(status)),
+    description: codes.map((code) => `\`${code}\`: ${helpOf(code)} ${retryOf(code)}`).join('\n\n'),
+    headers: headerRefs(headersOf(status, callers)),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code, callers) }])),
       },
     },
   };
 }
 
-function problemOf(code: ErrorCode): object {
+function problemOf(code: ErrorCode, { words }: Callers): object {
   const { status, title } = ERROR_CODES[code];
-  const { detail, members } = exampleOf(code);
+  const { detail: usual, members } = exampleOf(code);
+  const detail = words[code]?.detail ?? usual;
   const always = { type: `/errors/${code}`, title, status, detail, code, request_id: REQUEST_ID };
   return { ...always, ...members };
 }
@@ -106,11 +108,11 @@ interface Header {
   readonly example: string | number;
 }
 
-export function sharedHeaders(): Record<string, Header> {
-  const headers = alwaysAndSometimes();
+export function sharedHeaders(callers: Callers): Record<string, Header> {
+  const headers = alwaysAndSometimes(callers);
   const variants = BUDGET_HEADERS.map((name): [string, Header] => {
     const { description, ...rest } = headers[name];
-    const when = 'Absent if the request failed before its key was read.';
+    const when = `Absent if the request failed before its ${callers.credential} was read.`;
     return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
   const { 'Retry-After': wait, ETag: tag } = headers;
@@ -123,7 +125,9 @@ export function sharedHeaders(): Record<string, Header> {
   return { ...headers, ...Object.fromEntries(variants), ...others };
 }
 
-function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
+function alwaysAndSometimes({
+  credential,
+}: Callers): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
   const text = (description: string, example: string, required = true): Header => ({
     description,
     required,
@@ -138,16 +142,26 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
   });
   return {
     'X-Request-Id': text("Id of the request, as in the log; the caller's `X-Request-Id` if it is valid.", REQUEST_ID),
-    'RateLimit-Policy': text(
-      'The rate limits of the key (default) and of all keys of its organisation: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers). That of the organisation is absent if that of the key was exceeded.',
-      '"default";q=600;w=60, "organisation";q=6000;w=60',
-    ),
-    RateLimit: text(
-      'What remains of each: r points, t seconds until the window ends.',
-      '"default";r=599;t=60, "organisation";r=5999;t=60',
-    ),
-    'X-RateLimit-Limit': integer('Points of the key per window.', 600),
-    'X-RateLimit-Remaining': integer('Points of the key left in this window.', 599),
+    ...(credential === 'key'
+      ? {
+          'RateLimit-Policy': text(
+            'The rate limits of the key (default) and of all keys of its organisation: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers). That of the organisation is absent if that of the key was exceeded.',
+            '"default";q=600;w=60, "organisation";q=6000;w=60',
+          ),
+          RateLimit: text(
+            'What remains of each: r points, t seconds until the window ends.',
+            '"default";r=599;t=60, "organisation";r=5999;t=60',
+          ),
+        }
+      : {
+          'RateLimit-Policy': text(
+            'The rate limit of the token: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
+            '"default";q=600;w=60',
+          ),
+          RateLimit: text('What remains of it: r points, t seconds until the window ends.', '"default";r=599;t=60'),
+        }),
+    'X-RateLimit-Limit': integer(`Points of the ${credential} per window.`, 600),
+    'X-RateLimit-Remaining': integer(`Points of the ${credential} left in this window.`, 599),
     'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
     'X-Api-Key-Expires-At': text(
       'When the key expires; only in the last 7 days before that.',

@@ -10,7 +10,6 @@ import {
   rootFields,
   SCHEMA_ROOT,
 } from '../../src/schema/jsonSchema';
-import { SUCCESS_HEADERS } from '../../src/http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../../src/schema/entityTags';
 import { isInBody, isInPath, METHODS, type Operation, perElement } from '../../src/schema/declaredOperations';
 import type { SchemaModel } from '../../src/schema/model';
@@ -24,12 +23,14 @@ import {
   answersPage,
   hasEntityTag,
   locationOf,
+  mayLackBody,
   readsOneObject,
   type RestOperation,
   restOperations,
 } from '../../src/rest/routes';
 import { type Linked, linksOf, operationIdOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED, SEALING_KEY } from './retries';
+import { type Callers, KEYS, OPERATORS } from './callers';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
@@ -45,6 +46,7 @@ interface Api {
   readonly path: string;
   /** Name and description of its credential. */
   readonly security: readonly [name: string, description: string];
+  readonly callers: Callers;
   readonly idempotencyKey: Parameter;
   /** The argument by which what would be created may be there already: 200 instead of 201. */
   readonly existingBy?: string;
@@ -62,6 +64,7 @@ export const KEY_API: Api = {
     'api_key',
     'An API key: `Authorization: Bearer svc_live_…`. The required scope is listed with each operation.',
   ],
+  callers: KEYS,
   idempotencyKey: IDEMPOTENCY_KEY,
 };
 
@@ -73,6 +76,7 @@ export const OPERATOR_API: Api = {
   ].join(' '),
   path: '/operator/v1',
   security: ['operator_token', 'The secret of a token of `OPERATOR_TOKENS`: `Authorization: Bearer <secret>`.'],
+  callers: OPERATORS,
   idempotencyKey: SEALING_KEY,
   existingBy: 'external_ref',
 };
@@ -100,7 +104,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
   }
   const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
   const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
-  const responses = sharedResponses(statuses);
+  const responses = sharedResponses(statuses, api.callers);
   const used = JSON.stringify([paths, responses]);
   return {
     openapi: '3.1.0',
@@ -120,7 +124,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
       },
       schemas: openAnswers({
         ...describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false })),
-        ...problemSchemas(statuses),
+        ...problemSchemas(statuses, api.callers),
         ...Object.fromEntries(
           linked
             .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
@@ -129,7 +133,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
       }),
       responses,
       headers: Object.fromEntries(
-        Object.entries(sharedHeaders()).filter(([name]) => used.includes(`/headers/${name}"`)),
+        Object.entries(sharedHeaders(api.callers)).filter(([name]) => used.includes(`/headers/${name}"`)),
       ),
     },
   };
@@ -171,7 +175,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
     ],
     ...(hasBody && {
       requestBody: {
-        required: true,
+        required: !mayLackBody(operation, field),
         ...(validatedAlone.length > 0 && { 'x-per-element': validatedAlone }),
         content: {
           'application/json': {
@@ -184,10 +188,11 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
     responses: {
       ...(api.existingBy !== undefined &&
         field.args.some(({ name }) => name === api.existingBy) &&
-        rest.status === 201 && { 200: success(one, all) }),
-      [rest.status]: success(one, all),
+        rest.status === 201 && { 200: success(one, all, api) }),
+      [rest.status]: success(one, all, api),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
+        callers: api.callers,
         hasId: field.args.some(inPath),
         // rows that are kept for a time only are read after a cursor
         expires: field.args.some(({ name }) => name === AFTER),
@@ -228,16 +233,17 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
   };
 }
 
-function success(one: Linked, all: readonly Linked[]): object {
+function success(one: Linked, all: readonly Linked[], { callers }: Api): object {
   const links = linksOf(one, all);
   const { operation, field } = one;
   const { rest } = operation;
   const operations = all.map((other) => other.operation);
   const type = String(field.type).replace('!', '');
   const headers = [
-    ...SUCCESS_HEADERS,
+    ...callers.headers,
     ...(answersPage(field) ? ['Link'] : []),
     ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
+    ...(rest.status === 202 ? ['Retry-After'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
     ...(hasEntityTag(operation) ? [rest.includes.length > 0 ? perhaps('ETag') : 'ETag'] : []),
   ];

@@ -1,9 +1,7 @@
-import { ERROR_CODES, type ErrorCode, MOST_FAULTS } from '../../src/errors';
+import { ERROR_CODES, MOST_FAULTS } from '../../src/errors';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
+import type { Callers } from './callers';
 import { FAULT_CODES } from './faultCodes';
-
-/** The codes of the REST API: `forbidden` is for operations of signed-in users, which have no route. */
-export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */
 function openCode(description: string, codes: Readonly<Record<string, string>>): JsonSchema {
@@ -18,15 +16,15 @@ function openCode(description: string, codes: Readonly<Record<string, string>>):
 }
 
 /** The codes with the statuses that operations have. */
-function codesOf(used: ReadonlySet<number>): Record<string, string> {
-  const codes = REST_ERROR_CODES.filter((code) => used.has(ERROR_CODES[code].status));
+function codesOf(used: ReadonlySet<number>, callers: Callers): Record<string, string> {
+  const codes = callers.codes.filter((code) => used.has(ERROR_CODES[code].status));
   return Object.fromEntries(
     codes.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
   );
 }
 
 /** Schemas of error responses (RFC 9457). */
-export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<string, JsonSchema>> => ({
+export const problemSchemas = (used: ReadonlySet<number>, callers: Callers): Readonly<Record<string, JsonSchema>> => ({
   Problem: {
     type: 'object',
     description: 'An error (RFC 9457).',
@@ -36,9 +34,11 @@ export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<strin
       title: { type: 'string', description: 'Short description of the code.' },
       status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What went wrong in this request.' },
-      code: openCode('Stable code to branch on.', codesOf(used)),
+      code: openCode('Stable code to branch on.', codesOf(used, callers)),
       request_id: { type: 'string', description: 'Id of the request; include it when you contact support.' },
-      required_scope: { type: 'string', description: 'The scope that the key lacks.' },
+      ...(callers.codes.includes('insufficient_scope') && {
+        required_scope: { type: 'string', description: 'The scope that the key lacks.' },
+      }),
       retry_after: { type: 'integer', format: 'int32', minimum: 1, description: 'Seconds to wait before retrying.' },
       errors: {
         type: 'array',

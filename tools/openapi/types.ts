@@ -15,7 +15,7 @@ export interface Parameter {
 }
 
 export interface RequestBody {
-  readonly required: true;
+  readonly required: boolean;
   /** Lists whose elements are validated individually: an invalid element fails on its own, and the response is 200. */
   readonly 'x-per-element'?: readonly string[];
   readonly content: {
