@@ -127,6 +127,16 @@ test('if nothing works, one error lists every link with its reason and what to d
   expect(existsSync(join(dataDir, 'database.json'))).toBe(false);
 });
 
+test('the first start says that it created a database and how to use an existing one, and later starts do not', async () => {
+  const created = `database: created in ${dataDir}, which had none; to use an existing one, set DATA_DIR or MONGODB_URI`;
+  const chain = chainOf([works('binary')]);
+  await once(chain);
+  expect(lines).toContain(created);
+  lines.length = 0;
+  await once(chain);
+  expect(lines).not.toContain(created);
+});
+
 test('the next start uses the server that created the data, on the same port', async () => {
   await once(chainOf([fails('binary', 'none'), works('secantusdb')]));
   const earlier = works('binary');

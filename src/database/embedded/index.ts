@@ -66,13 +66,17 @@ async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Datab
 async function start(options: EmbeddedOptions, chain: Chain): Promise<Database> {
   const { DATA_DIR, report, signal } = options;
   await clearStale(DATA_DIR, signal);
-  const { plan, server } = await startOne(chain, await recall(DATA_DIR), options);
+  const remembered = await recall(DATA_DIR);
+  const { plan, server } = await startOne(chain, remembered, options);
   const storagePath = join(DATA_DIR, plan.storage);
   const shared = { uri: server.uri, kind: plan.kind, description: `${plan.title}, data in ${shown(storagePath)}` };
   try {
     await writeRecord(memoryFileOf(DATA_DIR), rememberedShape.parse({ ...plan, port: server.port }));
     const run = await announce(DATA_DIR, { serverPid: server.pid, ...shared });
     report(`database: ${shared.description}`);
+    // in the wrong folder the data would seem lost
+    if (!remembered)
+      report(`database: created in ${DATA_DIR}, which had none; to use an existing one, set DATA_DIR or MONGODB_URI`);
     let stopped: Promise<void> | undefined;
     void server.exited.then(({ text }) => {
       if (!stopped) report(`database: the server stopped unexpectedly (${text}); see ${storagePath}.log`);
