@@ -64,7 +64,7 @@ export function renderSettings(
         <div class="pages">
           ${mode === 'test' ? SANDBOX_NOTICE : undefined} ${hasPlan ? undefined : planNotice(mayChange)}
           <div id="notices"></div>
-          <p id="said" role="status"></p>
+          <p class="info" id="said" role="status"></p>
           <noscript
             ><p class="alert">
               This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.

@@ -190,6 +190,8 @@ inBrowser('the reference', () => {
       await execute.click();
       await dialog.getByRole('button', { name: 'Send the example' }).click();
       await operation.locator('.answer').waitFor();
+      // nothing is sent before
+      await operation.getByText('Sending…').waitFor({ state: 'detached' });
       expect({ id, sent }).toEqual({ id, sent: 1 });
       // a body of the visitor's own is sent at once
       await body.fill('{"other": 1}');
