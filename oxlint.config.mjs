@@ -32,7 +32,7 @@ const ARROWS = {
   ],
   fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema', 'units'],
-  jobs: ['database', 'events', 'log', 'organisations'],
+  jobs: ['database', 'errors', 'events', 'log', 'organisations'],
   operator: ['admission', 'auth', 'config', 'database', 'errors', 'operations', 'organisations', 'units', 'webhooks'],
   resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'stored'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],

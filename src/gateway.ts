@@ -172,6 +172,7 @@ function createTraffic(
     bodyBytes: bodies.held,
     files: control.placement.lastKnown,
     moves: control.moving.counts,
+    jobs: control.jobs.counts,
     bytesLimit: config.MAX_ORGANISATION_BYTES,
     tails: () => tails.states(),
     waiting: () => waiting.counts(),

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { isUnavailable } from '../database/faults';
+import { AppError } from '../errors';
 import { describeError } from '../log';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
@@ -78,7 +80,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
-      const { message } = error as Error;
+      const message = await sayWhy(job, error);
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves it to another
       if (ending.signal.aborted) await jobs.release(job, null, 0);
@@ -129,6 +131,15 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       stepEnded: () => undefined,
     };
     await new Move(as, id, to ?? '', report, signal).run();
+  }
+
+  /** What the operator is told: with the cluster that does not respond, or the two that it may be. */
+  async function sayWhy({ organisation_id: id, to }: HeldJob, error: unknown): Promise<string> {
+    const { message } = error as Error;
+    if (error instanceof AppError && error.extras.cluster) return `cluster ${error.extras.cluster}: ${message}`;
+    const { organisation } = (await moving.movesOf(id).catch(() => undefined)) ?? {};
+    if (!organisation || !isUnavailable(error)) return message;
+    return `cluster ${organisation.cluster}${to === null ? '' : ` or ${to}`}: ${message}`;
   }
 
   /** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */

@@ -27,6 +27,8 @@ export interface GaugeOptions {
   }[];
   /** Moves of organisations to other clusters that have begun and not ended: under way, or stopped because their process has ended. */
   readonly moves: () => { readonly moving: number; readonly stopped: number };
+  /** Erasures and moves that operators asked for, by state. */
+  readonly jobs: () => Readonly<Record<'waiting' | 'running' | 'retrying' | 'failed', number>>;
   /** Bytes that an organisation may have (MAX_ORGANISATION_BYTES). */
   readonly bytesLimit: number | undefined;
   readonly openConnections: () => number;
@@ -60,7 +62,7 @@ const RESOLUTION = 10;
 
 /** Gauges that are read when the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
-  const { pools, clusters, clocks, files, moves, quotas, tails, waiting, webhooks } = options;
+  const { pools, clusters, clocks, files, moves, jobs, quotas, tails, waiting, webhooks } = options;
   const gauges: [name: string, help: string, labelNames: string[], read: () => Reading][] = [
     [
       'scopegate_loop_delay_seconds',
@@ -108,6 +110,15 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'Moves of organisations to other clusters that have not ended: moving, or stopped because their process has ended. Writes of these organisations are refused. Counted at most once a minute.',
       ['state'],
       () => Object.entries(moves()).map(([state, count]) => [{ state }, count]),
+    ],
+    [
+      'scopegate_jobs',
+      'Erasures and moves that operators asked for: waiting, running, retrying after an attempt that failed, or failed in the last day. Counted at most once a minute.',
+      ['state'],
+      () => {
+        const counts = jobs();
+        return (['waiting', 'running', 'retrying', 'failed'] as const).map((state) => [{ state }, counts[state]]);
+      },
     ],
     [
       'scopegate_cluster_files',

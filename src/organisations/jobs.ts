@@ -5,6 +5,7 @@ import { DAY } from '../units';
 import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';
 import type { ControlModels, RecordEvent } from './models';
+import { lastKnownOf } from './placement';
 
 /* Work that takes longer than a request, and which gateway does it (docs/decisions/operator-api.md). */
 
@@ -35,7 +36,21 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
   const own = async ({ _id, holder }: HeldJob, change: object, session?: ClientSession): Promise<boolean> =>
     (await rows.updateOne({ _id, holder }, change, session && { session })).matchedCount === 1;
 
+  /** Those that have not ended, and those that failed in the last day, oldest first. */
+  const watched = (): Promise<JobRow[]> => {
+    const failed = { ended_at: { $gte: new Date(now() - DAY) }, state: 'failed' as const };
+    return rows.find({ $or: [{ ended_at: null }, failed] }, { sort: { created_at: 1 } }).toArray();
+  };
+
   return {
+    watched,
+    /** How many of them there are of each state, as last counted; `retrying`: an attempt failed, and there will be another. */
+    counts: lastKnownOf({ waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 }, async () => {
+      const counts = { waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 };
+      for (const { state, ended_at, error } of await watched())
+        counts[ended_at === null && error !== null ? 'retrying' : state] += 1;
+      return counts;
+    }),
     /**
      * Finds the job that already does this, or creates one; with that of an erasure all access ends. Undefined if there is no such
      * organisation and no job that erased it. @throws JobRefused

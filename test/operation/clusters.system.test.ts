@@ -74,9 +74,11 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   ['is down', () => way.cut(), () => way.restore()],
 ])('while one cluster %s', (_what, begin, end) => {
   let cold: Tenant;
+  let doomed: Organisation;
 
   beforeAll(async () => {
     cold = await tenant('eu');
+    doomed = await makeOrganisation(gateway, { cluster: 'eu' });
     expect([await statusOf(here), await statusOf(there)]).toEqual([200, 200]);
     expect(await readiness()).toEqual(ALL_THERE);
     await begin();
@@ -86,6 +88,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     await eventually(async () => (await statusOf(there)) === 200 && (await statusOf(cold)) === 200);
     expect(await readiness()).toEqual(ALL_THERE);
     expect(await isUp('eu')).toBe(1);
+    await eventually(async () => (await gateway.control.organisations.find(doomed.id)) === undefined, 60_000);
   });
 
   test('its organisations get 503 soon, then at once; those of the other cluster are served', async () => {
@@ -118,6 +121,15 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   test('new organisations are placed on the other cluster, though it has more of them', async () => {
     for (let at = 0; at < 4; at += 1) await makeOrganisation(gateway, { cluster: 'default' });
     expect(await gateway.control.placement.choose(undefined)).toBe('default');
+  });
+
+  test('the erasure of one of its organisations has begun, says for which cluster it waits, and is done once that is back', async () => {
+    const { jobs, organisations } = gateway.control;
+    const asked = { kind: 'erasure', organisationId: doomed.id, to: null } as const;
+    const job = await jobs.ask(asked, { who: 'operator:billing', from: 'here' });
+    expect((await organisations.find(doomed.id))?.state).toBe('erasing');
+    const error = await eventually(async () => (await jobs.find(job!._id))?.error ?? undefined, SOON);
+    expect(error).toMatch(/^cluster eu: /);
   });
 
   test('keys of its organisations can be created and revoked', async () => {

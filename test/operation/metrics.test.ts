@@ -68,6 +68,30 @@ test('moves of organisations are counted by state, and stopped ones apart', asyn
   }
 });
 
+test('jobs are counted by state, those apart whose last attempt failed', async () => {
+  const own = await operate({ CONTROL_DATABASE: 'scopegate_jobs_counted' });
+  try {
+    const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
+    const failed = { state: 'failed', error: 'full', ended_at: new Date() };
+    const jobs = [
+      open,
+      { ...open, error: 'away' },
+      { ...open, error: 'away' },
+      failed,
+      { ...failed, ended_at: new Date(0) },
+    ];
+    await own.databases.control.collection('jobs').insertMany(jobs);
+    await counted(own, 'scopegate_jobs{state="retrying"}', 2);
+    const found = await samples(own);
+    expect(['waiting', 'running', 'failed'].map((state) => found.get(`scopegate_jobs{state="${state}"}`))).toEqual([
+      1, 0, 1,
+    ]);
+  } finally {
+    await own.databases.control.dropDatabase();
+    await own.stop();
+  }
+});
+
 test('the limit of bytes is told if there is one', async () => {
   await using own = await operate({ MAX_ORGANISATION_BYTES: '2000000' });
   expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);

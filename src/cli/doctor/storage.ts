@@ -2,10 +2,11 @@ import { differenceOf, makeIndexes } from '../../database/making';
 import { databaseOf } from '../../database/native';
 import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
+import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned, type Moves } from '../../organisations/moving';
 import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../store';
-import { type Check, examine, Finding, listed, type Visit } from './check';
+import { type Check, examine, Finding, type Found, listed, type Visit } from './check';
 
 /* What the clusters hold: the indexes of the control database, moves and what they left, databases without an organisation, and files. */
 
@@ -57,6 +58,7 @@ export async function* checkPlaces({ store }: Visit, present: Present): AsyncGen
   const moves: Moves[] = [];
   for await (const one of control.moving.each()) moves.push(one);
   yield await examine('moves', 'look at the control database', () => stateOfMoves(moves, databases.now()));
+  yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
 
   const ofMoves = new Set(
     moves.flatMap(({ organisation: { id }, move, copies }) =>
@@ -102,6 +104,19 @@ function stateOfMoves(moves: readonly Moves[], now: number): string {
     ...(copies.length > 0 ? [`old copies, which scopegate org drop-copy deletes: ${listed(copies)}`] : []),
   ];
   return said.length > 0 ? said.join('; ') : 'none under way, and no old copies';
+}
+
+/** Names jobs of operators whose last attempt failed. */
+function stateOfJobs(jobs: readonly JobRow[]): string | Found {
+  const failing = jobs.filter(({ error }) => error !== null);
+  if (failing.length === 0) return jobs.length === 0 ? 'none open' : `${String(jobs.length)} open, and none has failed`;
+  const said = failing.map(
+    ({ kind, organisation_id: id, ended_at, error }) =>
+      `the ${kind} of organisation ${id} ${ended_at === null ? 'is tried again' : 'has failed'}: ${String(error)}`,
+  );
+  const fix =
+    'mend what it says; a gateway tries an erasure again by itself, and a move that has failed is asked for again';
+  return { detail: listed(said), fix };
 }
 
 /** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */

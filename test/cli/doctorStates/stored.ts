@@ -58,6 +58,13 @@ export const STORED: States = {
     );
     return made;
   },
+  'a job of the operator API whose last attempt failed': async (scene) => {
+    const { made, id } = await stocked(scene, 'default');
+    const error = 'cluster eu: The database is not responding.';
+    const job = { _id: 'job' as never, kind: 'erasure', organisation_id: id, to: null, state: 'waiting', error };
+    await inControl(scene, made.cli, (control) => control.collection('jobs').insertOne({ ...job, ended_at: null }));
+    return made;
+  },
   'a copy that a move has left': async (scene) => {
     const { cli } = at(scene, 'eu');
     const id = await acme(cli, 'default');
