@@ -91,7 +91,7 @@ describe('serve', () => {
 });
 
 test('metrics report the version, the pool limit, and how long database commands took', async () => {
-  const gateway = await operate({ ADMIN_PORT: '0' });
+  await using gateway = await operate({ ADMIN_PORT: '0' });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const scrape = async (): Promise<string> => (await raw(gateway.adminUrl!, '/metrics', {})).text;
   const valueOf = (text: string, name: string): number =>
