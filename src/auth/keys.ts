@@ -141,7 +141,9 @@ function bytesToUuid(bytes: Uint8Array): string | undefined {
     .toString('hex')
     .replace(/^(00)+/, '');
   if (digits.length > 32) return undefined;
-  return digits.padStart(32, '0').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  const hex = digits.padStart(32, '0');
+  // for each request, in which a regular expression would take three times as long
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
 export interface ApiKey {
