@@ -2,7 +2,7 @@ import { trusted } from 'mongoose';
 import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/collection';
 import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
-import { invalidRequest, notFound } from '../errors';
+import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { normalised, isCallerKey } from '../schema/callerKeys';
@@ -54,7 +54,6 @@ function pageRequest<T extends { _id: string }>(
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
   const given = request.filters;
-  requireOrder(given, filters);
   return {
     ...request,
     conditions: toConditions(given, filters),
@@ -131,17 +130,6 @@ function asStored<T extends string | number | boolean>({ member, type }: Filter,
 
 function isList(value: Given): value is readonly string[] {
   return Array.isArray(value);
-}
-
-/** @throws AppError invalid_request for a period that ends before it begins; one that ends as it begins is empty */
-function requireOrder(given: FiltersInForce, filters: readonly Filter[]): void {
-  const timeOf = ({ argument }: Filter): number => Date.parse(String(given[argument]));
-  const faults = filters.flatMap((end) => {
-    const start = filters.find(({ member, by }) => by === 'SINCE' && end.by === 'BEFORE' && member === end.member);
-    if (!start || !(timeOf(end) < timeOf(start))) return [];
-    return [{ parameter: end.argument, code: 'range', detail: `must not be before ${start.argument}` }];
-  });
-  if (faults.length > 0) throw invalidRequest(faults);
 }
 
 /** MongoDB conditions for the filters in force. Undefined if nothing can match, as for a search without words. */

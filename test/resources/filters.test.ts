@@ -2,18 +2,7 @@ import type { ImportRecord } from '../../src/stored/records';
 import type { Json } from '../support/client';
 import { ask, askAll, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
 import { callerOf, makeStored } from '../support/factories';
-import {
-  allBut,
-  argumentsOf,
-  equal,
-  filterBy,
-  filtersOf,
-  oneOf,
-  pairsOf,
-  spansOf,
-  valueIn,
-  written,
-} from '../support/filters';
+import { allBut, argumentsOf, equal, filterBy, filtersOf, oneOf, pairsOf, valueIn, written } from '../support/filters';
 import { late, served } from '../support/gateway';
 import {
   expectedRows,
@@ -186,19 +175,6 @@ describe('lists in both APIs', () => {
           const found = { name, status, code, parameter: errors?.[0].parameter };
           expect(found).toEqual({ name, status: 400, code: 'invalid_request', parameter });
         }
-      }
-    },
-  );
-
-  test.each(RESOURCES.flatMap(({ list }) => spansOf(list).map(([from, to]) => [list, from.name, to.name] as const)))(
-    'of %s reject a period that ends before it begins, %s to %s',
-    async (list, from, to) => {
-      const args = { [from]: '2026-01-02T00:00:00Z', [to]: '2026-01-01T23:59:59.999Z' };
-      for (const face of FACES) {
-        expect(await refusal(face, caller, list, args)).toMatchObject({
-          ...{ status: 400, code: 'invalid_request' },
-          errors: [{ parameter: to, code: 'range', detail: `must not be before ${from}` }],
-        });
       }
     },
   );

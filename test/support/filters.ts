@@ -79,28 +79,18 @@ export function filtersBy(rows: Rows, argument: Argument): Filter[] {
   const values =
     argument.by === 'EQUALS' || argument.by === 'EMAIL'
       ? new Set(rows.map((row) => (row[argument.member] ?? null) as Value | null))
-      : // the longest period first
-        (argument.by === 'SINCE' ? [0.2, 0.5, 0.8] : [0.8, 0.5, 0.2]).map((share) =>
-          valueIn(rows, argument.member, share),
-        );
+      : [0.5, 0.2, 0.8].map((share) => valueIn(rows, argument.member, share));
   return [...values].flatMap((value) => (value === null ? [] : [filterBy(argument, value)]));
 }
 
-/** Both ends of each period that a list can be filtered by. */
-export function spansOf(list: string): (readonly [from: Argument, to: Argument])[] {
-  const all = argumentsOf(list);
-  return all.flatMap((from) => {
-    const to = all.find(({ member, by }) => from.by === 'SINCE' && by === 'BEFORE' && member === from.member);
-    return to ? [[from, to] as const] : [];
-  });
-}
-
-/** Filters by each argument of a list, and by both ends of a period: one inside the rows, and one that ends as it begins. */
+/** Filters by each argument of a list, and by both ends of a span: one inside the rows, and one that ends before it begins. */
 export function filtersOf(list: string, rows: Rows): Filter[] {
   const all = argumentsOf(list);
-  const spans = spansOf(list).flatMap(([from, to]) => {
+  const spans = all.flatMap((from) => {
+    const to = all.find(({ member, by }) => from.by === 'SINCE' && by === 'BEFORE' && member === from.member);
+    if (!to) return [];
     const [low, high] = [0.25, 0.75].map((share) => valueIn(rows, from.member, share)) as [Value, Value];
-    return [both(filterBy(from, low), filterBy(to, high)), both(filterBy(from, high), filterBy(to, high))];
+    return [both(filterBy(from, low), filterBy(to, high)), both(filterBy(from, high), filterBy(to, low))];
   });
   return [...all.flatMap((argument) => filtersBy(rows, argument).slice(0, 3)), ...spans];
 }
