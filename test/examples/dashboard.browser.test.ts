@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { blocksOf } from '../docs/markdown';
 import { writePrograms } from '../docs/programs';
@@ -193,6 +194,7 @@ inBrowser('examples/dashboard, served from another origin', () => {
         PATH: `${programs}:${process.env.PATH ?? ''}`,
         MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
         CONTROL_DATABASE: dashboard.controlDatabase,
+        TMPDIR: tmpdir(),
       };
       await run('bash', ['-euo', 'pipefail', '-c', block.text], { env });
       const year = String(new Date().getFullYear());
