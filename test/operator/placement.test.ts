@@ -6,9 +6,9 @@ import { operator, TOKENS } from './operator';
 
 /* Which cluster a new organisation is placed on, by the rows of the control database: the clusters are one server. */
 
-const CAPACITY = 60_000;
+const CAPACITY = 6000;
 /** Small organisations that a cluster of that size holds. */
-const HELD = 2500;
+const HELD = 250;
 const NAMES = ['default', 'c2', 'c3', 'c4', 'c5'];
 
 const started: TestGateway[] = [];
@@ -50,8 +50,8 @@ const clustersOf = async (gateway: TestGateway): Promise<Json[]> =>
   (await operator(gateway).get('/clusters')).body.data;
 const create = (gateway: TestGateway) => operator(gateway).post('/organisations', { name: 'New' });
 
-test('five clusters of 60,000 files hold 2,500 small organisations each, the next goes where most room is, and then none', async () => {
-  const gateway = await start('scopegate_test_placement');
+test('five clusters of 6,000 files hold 250 small organisations each, the next goes where most room is, and then none', async () => {
+  const gateway = await start('scopegate_test_placement', { CLUSTER_FILES: String(CAPACITY) });
   await fill(
     gateway,
     NAMES.flatMap((name, at) => many(name, HELD - 1 - at)),
@@ -66,9 +66,7 @@ test('five clusters of 60,000 files hold 2,500 small organisations each, the nex
   ).toEqual(NAMES.map(() => [HELD, (CAPACITY / 12) * 11]));
   const full = await create(gateway);
   expect([full.status, full.body.errors[0].pointer]).toEqual([409, '/cluster']);
-  expect(full.body.detail).toContain(
-    'cluster c5 is full: 55,000 of its 60,000 files are reserved for 2,500 organisations',
-  );
+  expect(full.body.detail).toContain('cluster c5 is full: 5,500 of its 6,000 files are reserved for 250 organisations');
 });
 
 test('an organisation counts as the files that it has, and so do its copies and its move', async () => {

@@ -1,4 +1,4 @@
-import { button, dialog, goTo, heading, named, pageScene, press, saved, says, shown } from '../support/settingsPage';
+import { dialog, enter, goTo, heading, named, pageScene, press, saved, says, shown } from '../support/settingsPage';
 import { expectAccessible, inBrowser } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -11,7 +11,7 @@ inBrowser('the switch to the sandbox', () => {
     const { id } = await makeKey(gateway, of, { name: 'Web shop' });
     const page = await visit({ of, width: 390, theme: 'dark' });
     await named(page, 'Web shop').waitFor();
-    await button(page, 'Sandbox').press('Enter');
+    await enter(page, 'Sandbox');
     await says(page, 'This is the sandbox');
     await expectAccessible(page);
     await press(page, 'New key');

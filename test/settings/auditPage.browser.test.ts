@@ -5,6 +5,7 @@ import { DAY } from '../../src/units';
 import { eventually } from '../http/eventually';
 import {
   button,
+  enter,
   expectAccessible,
   type Fate,
   hasFocus,
@@ -102,7 +103,7 @@ inBrowser('the audit log on the settings page', () => {
     }
     return { name: download.suggestedFilename(), rows: parsed.slice(1, -1) };
   }
-  const csv = (page: Page): Promise<void> => button(page, 'Download CSV').press('Enter');
+  const csv = (page: Page): Promise<void> => enter(page, 'Download CSV');
 
   test('the audit log is saved as CSV with its current filters, and without formulas', async () => {
     const of = await makeOrganisation(gateway);
@@ -167,7 +168,7 @@ inBrowser('the audit log on the settings page', () => {
       await csv(page);
       await says(log(page), 'Could not reach the gateway. 100 events were read.');
       await expectAccessible(page);
-      await button(page, 'Go on').press('Enter');
+      await enter(page, 'Go on');
       await hasFocus(button(page, 'Stop'));
       await says(log(page), 'the limit of requests per minute is reached');
       await says(log(page), 'You have been signed out.');

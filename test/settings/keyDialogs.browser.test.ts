@@ -1,7 +1,7 @@
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { DAY, HOUR } from '../../src/units';
 import { eventually } from '../http/eventually';
-import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
+import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
@@ -14,7 +14,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
 
   test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
     const page = await visit(await makeOrganisation(gateway));
-    await button(page, 'New key').press('Enter');
+    await enter(page, 'New key');
     await hasFocus(dialog(page).getByLabel('Name', { exact: true }));
     await page.keyboard.type('web shop');
     await page.keyboard.press('Enter');
@@ -24,7 +24,7 @@ inBrowser('making, rotating and revoking keys on the settings page', () => {
       .press('Space');
     // before anything is sent again
     await dialog(page).getByText('Select at least one scope.').waitFor({ state: 'hidden' });
-    await button(page, 'Create key').press('Enter');
+    await enter(page, 'Create key');
     const key = await on.shown(page, 'The key');
     expect(key).toMatch(/^svc_live_/);
     await expectAccessible(page);

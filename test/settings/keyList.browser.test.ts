@@ -1,6 +1,6 @@
 import { DAY, HOUR } from '../../src/units';
 import { eventually } from '../http/eventually';
-import { button, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
+import { button, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 
@@ -79,12 +79,12 @@ inBrowser('the list of keys on the settings page', () => {
     /** By keyboard: the menu of a key, the item, the dialog's button. */
     const act = async (name: string, action: string, does: string): Promise<void> => {
       const item = (of: string) => page.getByRole('menuitem', { name: of, exact: true });
-      await button(page, `Actions for ${name}`).press('Enter');
+      await enter(page, `Actions for ${name}`);
       await hasFocus(item('Usage'));
       await page.keyboard.press(action.charAt(0));
       while ((await item(action).and(page.locator(':focus')).count()) === 0) await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
-      await button(page, does).press('Enter');
+      await enter(page, does);
     };
     const revoke = (name: string): Promise<void> => act(name, 'Revoke…', 'Revoke key');
     for (const [name, next] of [

@@ -6,7 +6,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 import { ENVIRONMENT, officeOf } from '../webhooks/office';
 
-const { button, expectAccessible, expectInView, hasFocus, lost, passed, press, says, unsent } = on;
+const { button, enter, expectAccessible, expectInView, hasFocus, lost, passed, press, says, unsent } = on;
 const { asksBeforeLeaving, counted, dialog, fact, fillNewKey, follow, heading, named, saved } = on;
 const URL = 'https://hooks.example.com/a';
 
@@ -99,7 +99,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     const save = async (name: string, text: string): Promise<void> => {
       await press(page, 'Edit');
       await field(page, name).fill(text);
-      await button(page, 'Save').press('Enter');
+      await enter(page, 'Save');
     };
     await save('Name', 'web shop');
     await lost(await next());
@@ -122,7 +122,7 @@ on.inBrowser('a change of a key on the settings page', () => {
     await page.keyboard.press('Escape');
     await unsent(never);
     await says(page, 'Saving the key webshop: Could not reach the gateway.');
-    await button(page, 'Dismiss').press('Enter');
+    await enter(page, 'Dismiss');
     await hasFocus(heading(page, 'webshop'));
 
     await gateway.control.apiKeys.revoke(shop.id);

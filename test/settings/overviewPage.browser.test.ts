@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
 import { DAY } from '../../src/units';
-import { button, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../support/browser';
+import { button, enter, expectAccessible, expectInView, hasFocus, inBrowser, says } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 import { signIn } from './people';
@@ -30,11 +30,11 @@ inBrowser('the overview and members of the settings page', () => {
     await says(page, steps);
     expect(await overview(page).getByRole('link', { name: 'reference' }).getAttribute('href')).toBe('/api/v1/docs');
     await expectAccessible(page);
-    await button(page, 'Create the first key').press('Enter');
+    await enter(page, 'Create the first key');
     await expectInView(button(dialog(page), 'Create key'));
     await dialog(page).getByLabel('Name', { exact: true }).fill('first');
     await dialog(page).getByRole('radio', { name: 'Read only' }).check();
-    await button(page, 'Create key').press('Enter');
+    await enter(page, 'Create key');
     await saved(page);
     await says(page, 'No requests in the last 24 hours.');
     await page.getByText(steps).waitFor({ state: 'hidden' });
@@ -91,7 +91,7 @@ inBrowser('the overview and members of the settings page', () => {
     const page = await visit({ of, width: 390 });
     await says(listed(page), 'in 2 days');
     await expectAccessible(page);
-    await button(page, 'Rotate nightly').press('Enter');
+    await enter(page, 'Rotate nightly');
     await on.rotate(page);
     await saved(page);
     await says(page, '1 key expires within 7 days');

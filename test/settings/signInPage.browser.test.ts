@@ -3,7 +3,7 @@ import { makeOrganisation } from '../support/factories';
 import * as on from '../support/settingsPage';
 import { makeLink } from './people';
 
-const { VIEWS, button, copied, expectAccessible, hasFocus, hold, passed, press, says } = on;
+const { button, copied, enter, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
 
 on.inBrowser('signing in and out', () => {
   const scene = on.pageScene(on.BROKEN);
@@ -56,7 +56,7 @@ on.inBrowser('signing in and out', () => {
     await page.goto(`${gateway.url}/settings/sign-in`);
     await button(page, `Copy: ${command}`).waitFor();
     await expectAccessible(page);
-    await button(page, `Copy: ${command}`).press('Enter');
+    await enter(page, `Copy: ${command}`);
     await says(page, 'Copied');
     expect(await copied(page)).toBe(command);
   });
@@ -91,7 +91,7 @@ on.inBrowser('signing in and out', () => {
       await route.fetch({ maxRedirects: 0 });
       await route.abort('connectionreset');
     });
-    await button(page, 'Sign out').press('Enter');
+    await enter(page, 'Sign out');
     await says(page.getByRole('alert'), 'We couldn’t confirm that you are signed out: try again.');
     expect(page.url()).toBe(url);
     await page.unroute('**/settings/sign-out');

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { DAY, HOUR } from '../../src/units';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 import { eventually } from '../http/eventually';
-import { button, copied, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
+import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { served } from '../support/gateway';
@@ -199,13 +199,13 @@ inBrowser('webhooks on the settings page', () => {
     await says(fact(page, 'Behind'), 'up to date, except 12 events waiting to be retried');
     for (const name of ['Send test event', 'Send again: quote.created']) {
       if (name !== 'Send test event') await openDetails(page);
-      await button(page, name).press('Enter');
+      await enter(page, name);
       await says(page, 'what was sent by hand. That does not count');
       await hasFocus(button(page, name));
       await page.reload();
       await says(page, FAILING);
     }
-    await button(page, 'Refresh').press('Enter');
+    await enter(page, 'Refresh');
     await page.getByText('Refreshed.').waitFor({ state: 'attached' });
     await hasFocus(button(page, 'Refresh'));
     await press(page, 'Try again');
@@ -253,7 +253,7 @@ inBrowser('webhooks on the settings page', () => {
     await says(fact(page, 'Events'), 'request.message_added');
 
     await on.act(page, 'Rotate secret…');
-    await button(dialog(page), 'Rotate secret').press('Enter');
+    await enter(dialog(page), 'Rotate secret');
     await says(dialog(page), 'is also signed with the old secret until');
     const next = await on.shown(page, 'The signing secret');
     await saved(page);

@@ -135,6 +135,12 @@ export const button = (of: Page | Locator, name: string | RegExp): Locator =>
   of.getByRole('button', { name, exact: true });
 export const press = (of: Page | Locator, name: string | RegExp): Promise<void> => button(of, name).click();
 
+/** Presses Enter on a button, once it is not busy: it takes none before. */
+export function enter(of: Page | Locator, name: string | RegExp): Promise<void> {
+  const page = 'page' in of ? of.page() : of;
+  return button(of, name).and(page.locator(':not([aria-disabled="true"])')).press('Enter');
+}
+
 /** Waits until a text is seen in the page, or in an element or as its whole. */
 export function says(of: Page | Locator, text: string | RegExp): Promise<void> {
   const inside = of.getByText(text);

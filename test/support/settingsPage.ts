@@ -3,7 +3,7 @@ import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
 import { eventually } from '../http/eventually';
 import { makeLink } from '../settings/people';
-import { button, type Fate, hold, intercept, type Look, press, says, settled, useBrowser } from './browser';
+import { button, enter, type Fate, hold, intercept, type Look, press, says, settled, useBrowser } from './browser';
 import { served, type TestGateway } from './gateway';
 
 export * from './browser';
@@ -158,7 +158,7 @@ export async function fillNewKey(page: Page, name: string): Promise<void> {
 
 /** Closes the dialog of a secret, which only this button does. */
 export async function saved(page: Page): Promise<void> {
-  await button(dialog(page), 'I have saved it').press('Enter');
+  await enter(dialog(page), 'I have saved it');
   await dialog(page).waitFor({ state: 'hidden' });
 }
 
