@@ -200,6 +200,19 @@ inBrowser('samples in the reference', () => {
     expect(await field.inputValue()).toBe('svc_live_typed');
   });
 
+  test('a link to an operation leaves the focus where a key is being typed', async () => {
+    const page = await scene.visit('/errors');
+    const next = await hold(page, '**/openapi.json');
+    await page.goto(`${scene.gateway.url}/api/v1/docs#/customers/get_customer`);
+    const document = await next();
+    const field = keyForm(page).getByLabel('API key');
+    await field.fill('svc_live_typed');
+    await document.fulfill({ response: await document.fetch() });
+    await page.locator('#operations-customers-get_customer .responses-table').waitFor({ state: 'attached' });
+    await settled(page);
+    await hasFocus(field);
+  });
+
   test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
     '%s says that it is loading, and does not submit the key while its scripts are missing',
     async (path) => {

@@ -54,7 +54,8 @@ function decoded(text) {
 
 function bringIntoView(element, control) {
   element.scrollIntoView();
-  control.focus({ preventScroll: true });
+  // whoever types a key while the page is loaded goes on typing
+  if (!document.getElementById('key').contains(document.activeElement)) control.focus({ preventScroll: true });
 }
 
 /** Waits for what was asked for last. */
