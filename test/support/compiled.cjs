@@ -11,7 +11,8 @@ const HEAD = '(function (exports, require, module, __filename, __dirname) {';
 
 /** The exports of a script of ASCII characters, without `import()`. */
 module.exports = function load(filename) {
-  const kept = `${filename}.cache`;
+  // Node 20 crashes on what Node 24 has compiled
+  const kept = `${filename}.${process.version}.cache`;
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined;
   const text = `${HEAD}${readFileSync(filename, 'latin1')}\n})`;
   const script = new Script(text, { filename, columnOffset: -HEAD.length, cachedData });
