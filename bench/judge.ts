@@ -20,16 +20,12 @@ export function judge({ scenario, figures }: MeasuredScenario): Verdict[] {
 }
 
 function ratioOf({ figure }: Goal, subject: Figures, other: Figures): Spread | undefined {
-  if (figure === 'p99') {
-    const ratio = (other.halfLoad?.p99 ?? NaN) / (subject.halfLoad?.p99 ?? NaN);
-    return Number.isFinite(ratio) ? spreadOf([ratio]) : undefined;
-  }
-  const ratios: number[] = [];
-  for (const [round, mine] of subject.samples.entries()) {
-    const theirs = other.samples[round];
-    const ratio = figure === 'rate' ? mine.rate / (theirs?.rate ?? NaN) : (theirs?.cpu ?? NaN) / (mine.cpu ?? NaN);
-    if (Number.isFinite(ratio)) ratios.push(ratio);
-  }
+  const of = ({ samples, latencies }: Figures): (number | undefined)[] =>
+    figure === 'p50' || figure === 'p99' ? latencies.map((one) => one[figure]) : samples.map((one) => one[figure]);
+  const theirs = of(other);
+  const ratios = of(subject)
+    .map((mine = NaN, round) => (figure === 'rate' ? mine / (theirs[round] ?? NaN) : (theirs[round] ?? NaN) / mine))
+    .filter((ratio) => Number.isFinite(ratio));
   return ratios.length > 0 ? spreadOf(ratios) : undefined;
 }
 

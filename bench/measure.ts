@@ -9,10 +9,18 @@ export interface Figures {
   readonly cpu: Spread | undefined;
   /** Requests per second. */
   readonly rate: Spread;
-  /** Latencies at half of R0's rate, or of its own if that is lower, in milliseconds: a faster server is not measured under more load. */
-  readonly halfLoad?: { readonly p50: number; readonly p99: number };
+  /**
+   * In milliseconds. With one connection, of each round; otherwise one at half of R0's rate, or of its own if that is lower: a faster
+   * server is not measured under more load. None if the scenario measures no latencies.
+   */
+  readonly latencies: readonly Latency[];
   /** One per round. */
   readonly samples: readonly { readonly cpu: number | undefined; readonly rate: number }[];
+}
+
+export interface Latency {
+  readonly p50: number;
+  readonly p99: number;
 }
 
 export interface MeasuredScenario {
@@ -82,30 +90,34 @@ export async function measure(
   const figures: Figures[] = [];
   for (const { entry, taken, rate } of rated) {
     const half = Math.min(rate.median, ofNode) / 2;
-    const halfLoad = scenario.isPaced ? await latencies(scenario, entry, servers, half, seconds) : undefined;
+    const ofRounds = connections === 1 ? taken.map((sample) => latencyOf(sample.latencies)) : [];
     figures.push({
       label: labelOf(entry),
       cpu: spreadOfKnown(taken.map(({ cpu }) => cpu)),
       rate,
-      ...(halfLoad && { halfLoad }),
+      latencies: scenario.isPaced ? [await paced(scenario, entry, servers, half, seconds)] : ofRounds,
       samples: taken.map(({ cpu, perSecond }) => ({ cpu, rate: perSecond })),
     });
   }
   return { scenario, figures };
 }
 
-async function latencies(
+const latencyOf = (ascending: readonly number[]): Latency => ({
+  p50: quantile(ascending, 0.5),
+  p99: quantile(ascending, 0.99),
+});
+
+async function paced(
   scenario: Scenario,
   { contestant, next, status = 200 }: Entry,
   servers: Servers,
   perSecond: number,
   seconds: number,
-): Promise<{ p50: number; p99: number }> {
+): Promise<Latency> {
   const { connections, name } = scenario;
   const isMixed = name === 'mixed';
   const load = { next, connections, seconds: seconds * 2, seed: 99, status, perSecond, isMixed };
-  const taken = await pace(servers(contestant), load);
-  return { p50: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
+  return latencyOf(await pace(servers(contestant), load));
 }
 
 function rotated<T>(values: readonly T[], by: number): T[] {

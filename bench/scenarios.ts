@@ -27,9 +27,9 @@ export interface Entry {
   readonly status?: number;
 }
 
-/** A target ratio: the other's CPU time or 99th percentile divided by the subject's, or the subject's rate divided by the other's. */
+/** A target ratio: the other's CPU time or latency divided by the subject's, or the subject's rate divided by the other's. */
 export interface Goal {
-  readonly figure: 'cpu' | 'rate' | 'p99';
+  readonly figure: 'cpu' | 'rate' | 'p50' | 'p99';
   /** Label of an entry; `Scopegate` by default. */
   readonly subject?: string;
   readonly against: string;
@@ -90,8 +90,9 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...parse(readObject(content)),
       ],
       goals: [
-        { figure: 'cpu', against: 'node', least: 2.8 },
+        { figure: 'cpu', against: 'node', least: 2 },
         { figure: 'rate', against: 'node', least: 1.5 },
+        { figure: 'p50', against: 'node', least: 1 },
         { figure: 'p99', against: 'node', least: 1 },
         { figure: 'cpu', against: 'floor', least: 1.4 },
         { figure: 'cpu', against: 'sofa', least: 2 },
@@ -105,7 +106,10 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       entries: same(readQuote(content), 'floor', 'node', 'scopegate'),
       goals: [
         { figure: 'cpu', against: 'node', least: 0.95 },
-        { figure: 'rate', against: 'node', least: 0.9 },
+        { figure: 'rate', against: 'node', least: 1.3 },
+        // 0.7 of its time; and of one read by anybody, which takes as long as the database is far away (--delay)
+        { figure: 'p50', against: 'node', least: 1.43 },
+        { figure: 'p50', against: 'floor', least: 0.77 },
       ],
     },
     {
@@ -120,6 +124,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       ],
       goals: [
         { figure: 'cpu', against: 'node', least: 1.5 },
+        { figure: 'p50', against: 'node', least: 1 },
         { figure: 'p99', against: 'node', least: 1 },
         { figure: 'cpu', against: 'floor', least: 1.2 },
         { figure: 'cpu', against: 'sofa', least: 3 },
@@ -137,6 +142,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       ],
       goals: [
         { figure: 'cpu', against: 'node', least: 1.4, stretch: 2 },
+        { figure: 'p50', against: 'node', least: 1 },
         { figure: 'p99', against: 'node', least: 1 },
         { figure: 'cpu', against: 'apollo', least: 2 },
         ...parseGoal(2),
@@ -174,7 +180,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: 1,
       longer: 4,
       entries: same(upsertProducts(content, 1000), 'node', 'scopegate'),
-      goals: [{ figure: 'cpu', against: 'node', least: 1 }],
+      goals: [{ figure: 'cpu', against: 'node', least: 0.9 }],
     },
     {
       name: 'keys',
@@ -227,6 +233,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       goals: [
         { figure: 'cpu', against: 'node', least: 0.75 },
         { figure: 'rate', against: 'node', least: 0.75 },
+        { figure: 'p50', against: 'node', least: 1 },
         { figure: 'p99', against: 'node', least: 1 },
       ],
     },

@@ -1,18 +1,21 @@
 import { print, printTable } from '../../src/cli/terminal';
 import { judge, type Verdict } from '../judge';
-import type { Figures, MeasuredScenario } from '../measure';
+import type { Figures, Latency, MeasuredScenario } from '../measure';
 import type { Startup } from '../startup';
+import { spreadOf } from '../statistics';
 import { micros, milliseconds, ratio, thousands } from './format';
 
 /* Table rows of a scenario's figures, for the terminal and the report. */
 
-export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50 at half load', 'p99'] as const;
+export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50', 'p99'] as const;
 
-export function figureRow({ label, cpu, rate, halfLoad }: Figures): string[] {
-  return [label, micros(cpu?.median), thousands(rate.median), milliseconds(halfLoad?.p50), milliseconds(halfLoad?.p99)];
+export function figureRow({ label, cpu, rate, latencies }: Figures): string[] {
+  const median = (figure: keyof Latency): string =>
+    milliseconds(latencies.length > 0 ? spreadOf(latencies.map((one) => one[figure])).median : undefined);
+  return [label, micros(cpu?.median), thousands(rate.median), median('p50'), median('p99')];
 }
 
-export const FIGURES = { cpu: 'CPU', rate: 'rate', p99: 'p99 at half load' } as const;
+export const FIGURES = { cpu: 'CPU', rate: 'rate', p50: 'p50', p99: 'p99' } as const;
 
 export const VERDICT_HEADINGS = ['goal', 'target', 'measured', 'result'] as const;
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { getNamedType, type GraphQLArgument, type GraphQLField, isRequiredArgument } from 'graphql';
 import { type Fault, invalidRequest, shorten } from '../errors';
@@ -106,14 +107,13 @@ export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string,
 export function argumentReader(operation: RestOperation, field: Field, checks: ArgumentChecks): ReadArguments {
   const { args } = field;
   const { hasBody } = METHODS[operation.rest.method];
-  const isOptional = hasBody && mayLackBody(operation, field);
+  const mayLack = mayLackBody(operation, field);
   const readParameters = parameterReader(operation, args, checks);
   // what has many elements may be larger
   const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
   return async (exchange, params) => {
     requireAcceptsJson(exchange.request);
-    const { 'content-length': length, 'transfer-encoding': coded } = exchange.request.headers;
-    const isRead = hasBody && !(isOptional && coded === undefined && Number(length ?? 0) === 0);
+    const isRead = hasBody && !(mayLack && lacksBody(exchange.request));
     if (isRead) checkBodyHeaders(exchange.request, limit);
     const given = readParameters(params, exchange);
     if (!isRead) return given;
@@ -121,6 +121,10 @@ export function argumentReader(operation: RestOperation, field: Field, checks: A
     checks.body(body);
     return { ...given, ...(body as Arguments) };
   };
+}
+
+function lacksBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 function parameterReader(
