@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import document from '../openapi.json';
 
-/* npm run clients: writes the types of clients/python from openapi.json. With --check it writes nothing, and fails if they are not up to date. */
+/* npm run clients: writes the types of clients/python from openapi.json. With --check it writes nothing, and fails if they are outdated. */
 
 const HEAD = 'Written from openapi.json by `npm run clients`.';
 
@@ -96,7 +96,7 @@ class StreamEvent(Event):
     """To go on after this event, pass it as \`after\`."""
 `;
 
-/** A signature for each operation: \`get\` and \`read\` for the same routes, and \`list\` for those with pages that end. */
+/** A signature per operation: `get` and `read` for the same routes, `list` for those with a last page. */
 function overloads(method: string): string[] {
   const of = method === 'read' || method === 'list' ? 'get' : method;
   return Object.entries(PATHS).flatMap(([path, operations]) => {
@@ -126,7 +126,7 @@ function overloads(method: string): string[] {
   });
 }
 
-/** What a parameter takes: several values where it may be repeated. */
+/** The type of a parameter: a sequence if it can be repeated. */
 function parameterType(schema: Schema): string {
   return schema.type === 'array' ? `Sequence[${typeOf(schema.items ?? {})}]` : typeOf(schema);
 }

@@ -183,7 +183,7 @@ describe('a gateway', () => {
     const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
     const other = listenTo(html, await startReceiver());
     expect(await other.end()).toBe(1);
-    expect(other.stderr()).toContain('answered 200, which is no answer of Scopegate');
+    expect(other.stderr()).toContain('answered 200, but that is not a Scopegate response');
     const gone = await startReceiver();
     await gone.stop();
     const command = listenTo(gone, gone);

@@ -4,12 +4,12 @@ import { errorHeaders, problemText } from '../../src/http/problem';
 import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
 import { calling, type Language, type Options, type Outcome } from './calling';
 
-/* A server of the test, which answers as it is told. */
+/* A server that answers as a test scripts it. */
 
-export type Obstacle = (response: ServerResponse) => unknown;
+export type ScriptedAnswer = (response: ServerResponse) => unknown;
 
 export const problem =
-  (code: ErrorCode, extras: AppErrorExtras = {}): Obstacle =>
+  (code: ErrorCode, extras: AppErrorExtras = {}): ScriptedAnswer =>
   (response) => {
     const error = new AppError(code, 'Why.', { ...extras, reason: 'shed' });
     response
@@ -17,20 +17,20 @@ export const problem =
       .end(problemText(error, 'request-1'));
   };
 export const page =
-  (status: number, headers = {}): Obstacle =>
+  (status: number, headers = {}): ScriptedAnswer =>
   (response) =>
     response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<html>');
 export const json =
-  (body: unknown): Obstacle =>
+  (body: unknown): ScriptedAnswer =>
   (response) =>
     response.writeHead(200, { 'content-type': 'application/json', etag: '"1"' }).end(JSON.stringify(body));
-export const lost: Obstacle = (response) => response.destroy();
+export const lost: ScriptedAnswer = (response) => response.destroy();
 
-/** Answers the requests of each test with its obstacles, in order; one too many is an error that is not retried. */
+/** Gives the answers of each test, in order; to any further request, an error that is not retried. */
 export function answering(language: Language) {
   let server: Receiver;
   const scene = {
-    obstacles: [] as Obstacle[],
+    answers: [] as ScriptedAnswer[],
     /** What arrived, in order. */
     arrived: (): Receiver['arrived'] => server.arrived,
     url: (): string => new URL(server.url).origin,
@@ -39,8 +39,8 @@ export function answering(language: Language) {
       calling(language, { url: scene.url(), ...options }, calls),
   };
   beforeEach(async () => {
-    scene.obstacles = [];
-    server = await startReceiver((_arrival, response) => (scene.obstacles.shift() ?? problem('not_found'))(response));
+    scene.answers = [];
+    server = await startReceiver((_arrival, response) => (scene.answers.shift() ?? problem('not_found'))(response));
   });
   afterEach(stopReceivers);
   return scene;

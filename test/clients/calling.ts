@@ -1,15 +1,15 @@
 import { type Json } from '../support/client';
 import { launch } from '../examples/run';
 
-/** A client under test: a driver, which makes the calls that it reads. */
+/** A client under test, with a driver that makes the calls it reads from stdin. */
 export interface Language {
   readonly name: string;
-  /** The program that runs drivers and examples, once the client is installed. */
+  /** The interpreter of drivers and examples, once the client is installed. */
   readonly command: () => string;
   readonly driver: () => string;
 }
 
-/** What a driver prints of a call. */
+/** What a driver prints about a call. */
 export interface Outcome {
   readonly result?: Json;
   readonly error?: Json;
@@ -25,12 +25,12 @@ export interface Options {
 }
 
 const running = new Set<ReturnType<typeof launch>>();
-/** Ends what a failed test left running. */
+/** Ends processes that a failed test left running. */
 afterEach(async () => {
   for (const driver of running) await driver.kill();
 });
 
-/** Makes calls, one after another, and returns what became of each. */
+/** Makes calls one after another, and returns the outcome of each. */
 export async function calling({ command, driver }: Language, options: Options, calls: object[]): Promise<Outcome[]> {
   const input = JSON.stringify({ options: { key: 'key', ...options }, calls });
   const program = launch(command(), [driver()], { input, env: { PYTHONDONTWRITEBYTECODE: '1' } });

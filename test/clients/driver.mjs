@@ -6,7 +6,7 @@ import { formatAmount, Scopegate, verifyWebhook } from '@scopegate/client';
 
 const { options, calls } = JSON.parse(readFileSync(0, 'utf8'));
 const say = (line) => console.log(JSON.stringify(line));
-/** What a log would have of an error. */
+/** How a log would show an error. */
 const shown = (error) => inspect(error, { depth: 9, showHidden: true });
 function onRetry(error, seconds) {
   say({ retry: error.code, seconds, shown: shown(error) });
@@ -33,7 +33,7 @@ const METHODS = {
   verify: ({ body, headers, secret, tolerance }) => {
     if (tolerance) return verifyWebhook(body, headers, secret, { tolerance: Number(tolerance) });
     const event = verifyWebhook(body, headers, secret);
-    // bytes too, and headers as fetch has them
+    // also with bytes, and with Headers
     return verifyWebhook(Buffer.from(body), new Headers(headers), secret) && event;
   },
   format: ({ minor, currency }) => formatAmount(minor, currency),

@@ -18,7 +18,7 @@ def each(rows, take):
 
 
 def shown(error):
-    """What a log would have of an error, and what it hides."""
+    """How a log would show an error, including its hidden context."""
     return "".join(traceback.format_exception(type(error), error, error.__traceback__)) + repr(error.__context__)
 
 

@@ -13,13 +13,13 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { driver, metric, served } from '../support/gateway';
 import { calling, type Language, type Outcome } from './calling';
 
-/* What a client does with a gateway. */
+/* A client against a real gateway. */
 
 export interface Readme {
-  /** Of its programs. */
+  /** Language of its code blocks. */
   readonly language: string;
   readonly page: string;
-  /** Of a file with one, and what runs it. */
+  /** File extension of programs, and arguments to run them with. */
   readonly ending: string;
   readonly args: readonly string[];
 }
@@ -30,7 +30,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
   const call = (key: string, calls: object[]): Promise<Outcome[]> =>
     calling(language, { url: gateway.url, key }, calls);
 
-  test('reads, pages, changes what nobody else has changed, writes once, and asks GraphQL', async () => {
+  test('reads, pages, changes with If-Match, writes once, and queries GraphQL', async () => {
     const { key } = await makeKey(gateway, await makeNorthwind(gateway, 120));
     const caller = client(gateway, key);
     const [product] = await readAll(caller, '/products', { sku: 'NW-001' });
@@ -72,7 +72,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     for (const { retries } of outcomes) expect(retries).toEqual([]);
   }, 60_000);
 
-  test('follows the events from a cursor on, of the types it asks for, until the key may not', async () => {
+  test('follows events of some types from a cursor, until its key is revoked', async () => {
     const scene = await eventScene(gateway, bare);
     await scene.rows.insertMany([eventRow(1), eventRow(2, 'order.created'), eventRow(3)]);
     const { body } = await scene.caller.get('/events', { limit: 1 });
@@ -95,7 +95,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     expect(error).toMatchObject({ code: 'unauthenticated', status: 401, requestId: expect.any(String) });
   }, 60_000);
 
-  test('the programs of its README, and that of the landing page, run as written', async () => {
+  test('the programs in its README and on the landing page run as written', async () => {
     const organisation = await makeNorthwind(gateway, 30);
     const { key } = await makeKey(gateway, organisation);
     const programs = blocksOf(page).filter((block) => block.language === readme.language);
@@ -109,7 +109,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     }
   }, 60_000);
 
-  test('is of the version of the API, under the licence of the project', () => {
+  test("has the API's version and the project's licence", () => {
     const [root, package_] = [join(__dirname, '..', '..'), join(__dirname, '..', '..', 'clients', language.name)];
     const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
     const { version } = (JSON.parse(text(root, 'openapi.json')) as { info: { version: string } }).info;

@@ -2,9 +2,9 @@ import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, run } from '../examples/run';
 
-/* The clients as they would be published: packed, and installed from the archive, so that a file that is missing from it is noticed. */
+/* The clients as they would be published: packed and installed from the archive, which shows if a file is missing from it. */
 
-/** Inside the repository, so that development dependencies are resolved. */
+/** Inside the repository, so that development dependencies resolve. */
 const CACHE = join(ROOT, '.cache');
 
 /** The machine's settings for the package index and proxies. */
@@ -14,7 +14,7 @@ export function packageIndex(): Record<string, string> {
   ) as Record<string, string>;
 }
 
-/** A new folder with the files of one of the repository; remove it after use. */
+/** A copy of a folder of the repository; remove it after use. */
 export async function copied(...path: string[]): Promise<string> {
   await mkdir(CACHE, { recursive: true });
   const folder = await mkdtemp(join(CACHE, `${path.join('-')}-`));
@@ -25,7 +25,7 @@ export async function copied(...path: string[]): Promise<string> {
   return folder;
 }
 
-/** Packs the client in TypeScript, and installs it for the programs of a folder. */
+/** Packs the TypeScript client, and installs it for the programs in a folder. */
 export async function installTypescript(folder: string): Promise<void> {
   const source = await copied('clients', 'typescript');
   try {
@@ -40,7 +40,7 @@ export async function installTypescript(folder: string): Promise<void> {
   }
 }
 
-/** Builds the client in Python, and installs it with these other packages into a virtual environment in a folder. Returns its python. */
+/** Builds the Python client, and installs it with other packages in a virtual environment in a folder. Returns the path of its python. */
 export async function installPython(folder: string, ...others: string[]): Promise<string> {
   const source = await copied('clients', 'python');
   const venv = join(folder, '.venv');

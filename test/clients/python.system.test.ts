@@ -31,7 +31,7 @@ webhooks(language);
 amounts(language);
 live(language, { language: 'python', page: 'clients/python/README.md', ending: '.py', args: [] });
 
-test('the wheel has what it needs and nothing else', async () => {
+test('the wheel has exactly the files it needs', async () => {
   const [library = ''] = await readdir(join(folder, '.venv', 'lib'));
   const installed = join(folder, '.venv', 'lib', library, 'site-packages');
   const files = await readdir(join(installed, 'scopegate'));
@@ -53,8 +53,8 @@ test('the wheel has what it needs and nothing else', async () => {
 describe('credentials', () => {
   const scene = answering(language);
 
-  test('for the host that .netrc has are not sent in place of the key', async () => {
-    scene.obstacles = [json({})];
+  test('in .netrc for the host are not sent in place of the key', async () => {
+    scene.answers = [json({})];
     const NETRC = join(folder, 'netrc');
     await writeFile(NETRC, 'machine 127.0.0.1 login ann password secret');
     const program = 'import scopegate, sys; scopegate.Scopegate("key", sys.argv[1]).get("/me")';
@@ -63,7 +63,7 @@ describe('credentials', () => {
   });
 });
 
-/** Each line has the right types, or the error that its comment ignores: an unused comment is an error too. */
+/** Each line type-checks, or has the error that its comment ignores: mypy rejects unused comments. */
 const PROGRAM = `
 from __future__ import annotations
 from collections.abc import Iterator
@@ -92,7 +92,7 @@ order["colour"]  # type: ignore[typeddict-item]
 api.patch("/products/{id}", {"unit_price_minor": "7"}, id="x")  # type: ignore[call-overload]
 `;
 
-test('routes, filters, bodies and results have the types of the OpenAPI document, and so has the client itself', async () => {
+test('routes, filters, bodies and results have the types of the OpenAPI document, and the client itself type-checks', async () => {
   await writeFile(join(folder, 'program.py'), PROGRAM);
   const strict = ['-m', 'mypy', '--strict', '--python-version', '3.10', '--cache-dir', join(folder, 'mypy')];
   await cp(join(ROOT, 'examples', 'python', 'tour.py'), join(folder, 'tour.py'));

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import type { Arrival } from '../support/receiver';
-import { answering, type Obstacle, page, problem } from './answers';
+import { answering, type ScriptedAnswer, page, problem } from './answers';
 import type { Language, Outcome } from './calling';
 
-/* How a client follows the stream of events, whatever happens to it. */
+/* How a client follows the stream of events through interruptions. */
 
 export function streams(language: Language): void {
   const scene = answering(language);
@@ -18,24 +18,24 @@ export function streams(language: Language): void {
     const failing = (code: ErrorCode, extensions = {}): string =>
       `id: c9\nevent: next\ndata: ${JSON.stringify({ errors: [{ message: 'Why.', extensions: { code, status: ERROR_CODES[code].status, ...extensions } }] })}\n\nevent: complete\ndata: \n\n`;
     const sent =
-      (...pieces: (string | Buffer)[]): Obstacle =>
+      (...pieces: (string | Buffer)[]): ScriptedAnswer =>
       (response) =>
         head(response).end(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
     /** The same in two pieces, the first of which ends within a character or between two lines. */
     const inPieces =
-      (text: string, at: string): Obstacle =>
+      (text: string, at: string): ScriptedAnswer =>
       (response) => {
         const bytes = Buffer.from(text);
         const end = bytes.indexOf(at) + 1;
         head(response).write(bytes.subarray(0, end));
         setTimeout(() => response.end(bytes.subarray(end)), 100);
       };
-    /** Which cursors the connections asked to go on after. */
+    /** The cursors from which the connections resumed. */
     const cursors = (): unknown[] => scene.arrived().map(({ event }) => event.variables.after ?? undefined);
 
-    test('goes on after the last cursor when it is cut, ended or stopped by the gateway, and waits as it is told', async () => {
+    test('resumes after the last cursor when it is cut, ended or stopped by the gateway, after the wait that the gateway asks for', async () => {
       const cut = next('c2', 'two');
-      scene.obstacles = [
+      scene.answers = [
         sent(opened, next('c1', 'one'), cut.slice(0, cut.length - 3)),
         (response) => {
           const stream = head(response);
@@ -68,14 +68,14 @@ export function streams(language: Language): void {
       expect(event.variables).toEqual({ after: 'start', types: ['order.created'] });
     }, 60_000);
 
-    test('is read whatever pieces it comes in', async () => {
-      scene.obstacles = [inPieces(opened + next('c1', 'zwölf'), 'ö'), inPieces(next('c2', 'two'), '\n')];
+    test('is read in whatever pieces it arrives', async () => {
+      scene.answers = [inPieces(opened + next('c1', 'zwölf'), 'ö'), inPieces(next('c2', 'two'), '\n')];
       const [{ rows }] = (await scene.call([{ do: 'events', take: 2 }])) as [Outcome];
       expect(rows.map(({ id }) => id)).toEqual(['zwölf', 'two']);
     });
 
-    test('that is silent is opened anew, after the last cursor', async () => {
-      scene.obstacles = [
+    test('that falls silent is reopened after the last cursor', async () => {
+      scene.answers = [
         (response) => head(response).write(opened + next('c1', 'one')),
         (response) => {
           head(response).flushHeaders();
@@ -88,8 +88,8 @@ export function streams(language: Language): void {
       expect(retries.map(({ retry }) => retry)).toEqual(['no_answer', 'no_answer']);
     }, 60_000);
 
-    test('waits longer each time that it is opened and soon ends, whatever it says', async () => {
-      scene.obstacles = [
+    test('waits longer each time it ends soon after opening, whatever it sends', async () => {
+      scene.answers = [
         sent(opened),
         sent(opened, next('c1', 'one'), failing('rate_limited', { retry_after: 'soon' })),
         sent(opened, next('c2', 'two'), failing('rate_limited', { retry_after: -1 })),
@@ -99,9 +99,9 @@ export function streams(language: Language): void {
       expect(retries.map(({ seconds }) => Math.floor(seconds * 2) / 2)).toEqual([0.5, 1, 2]);
     }, 60_000);
 
-    test('with what is no event is an error, like an answer that is none of the gateway', async () => {
+    test('with malformed data is an error, as if something other than the gateway had answered', async () => {
       const [start = '', end = ''] = next('c1', '|').split('|');
-      const malformed: Obstacle[] = [
+      const malformed: ScriptedAnswer[] = [
         ...[
           '{',
           '5',
@@ -117,7 +117,7 @@ export function streams(language: Language): void {
         ...['{"errors":["x"]}', '{"errors":[{}]}', '['.repeat(500_000)],
       ].map((data) => sent(`data: ${data}\n\n`));
       malformed.push(sent(start, Buffer.from([0xff]), end));
-      scene.obstacles = [...malformed];
+      scene.answers = [...malformed];
       const outcomes = await scene.call(
         malformed.map(() => ({ do: 'events', take: 1 })),
         { retries: 0 },
@@ -127,8 +127,8 @@ export function streams(language: Language): void {
       );
     }, 60_000);
 
-    test('with an event that does not end, or is none, is opened anew after the last cursor', async () => {
-      scene.obstacles = [
+    test('with an endless or malformed event is reopened after the last cursor', async () => {
+      scene.answers = [
         (response) => head(response).write(`${opened}${next('c1', 'one')}data: ${'x'.repeat(1.5 * 2 ** 20)}`),
         sent(opened, next('c2', 'two'), 'id: c3\ndata: {\n\n'),
         sent(opened, next('c3', 'three')),
@@ -139,9 +139,9 @@ export function streams(language: Language): void {
       expect(retries.map(({ retry }) => retry)).toEqual(['unexpected_response', 'unexpected_response']);
     }, 60_000);
 
-    test('with a long event in tiny pieces is read in time that grows with the length of it', async () => {
+    test('with a long event in tiny pieces is read in linear time', async () => {
       const bytes = Buffer.from(opened + next('c1', 'x'.repeat(1_000_000)));
-      scene.obstacles = [
+      scene.answers = [
         (response) => {
           const stream = head(response);
           for (let at = 0; at < bytes.length; at += 16) stream.write(bytes.subarray(at, at + 16));
@@ -153,23 +153,23 @@ export function streams(language: Language): void {
     }, 60_000);
 
     test.each([
-      ['a key that is no key', problem('unauthenticated'), 'unauthenticated', 401],
+      ['an invalid key', problem('unauthenticated'), 'unauthenticated', 401],
       ['a missing scope', sent(failing('insufficient_scope')), 'insufficient_scope', 403],
-      ['a cursor that is too old', sent(failing('cursor_expired')), 'cursor_expired', 410],
+      ['an expired cursor', sent(failing('cursor_expired')), 'cursor_expired', 410],
       [
         'a key that was revoked meanwhile',
         sent(opened, next('c1', 'one'), failing('unauthenticated')),
         'unauthenticated',
         401,
       ],
-    ])('ends with an error for %s', async (_what, obstacle, code, status) => {
-      scene.obstacles = [obstacle];
+    ])('ends with an error for %s', async (_what, answer, code, status) => {
+      scene.answers = [answer];
       const [{ error, retries }] = (await scene.call([{ do: 'events', take: 9 }])) as [Outcome];
       expect([error, retries, scene.arrived().length]).toEqual([expect.objectContaining({ code, status }), [], 1]);
     });
 
-    test('that has never opened is given up like any request', async () => {
-      scene.obstacles = [page(404), page(404)];
+    test('that never opened is given up like any request', async () => {
+      scene.answers = [page(404), page(404)];
       const [{ error }] = (await scene.call([{ do: 'events', take: 1 }], { retries: 1 })) as [Outcome];
       expect(error).toMatchObject({ code: 'unexpected_response', status: 404 });
     });

@@ -37,7 +37,7 @@ webhooks(language);
 amounts(language);
 live(language, { language: 'ts', page: README, ending: '.mts', args: ['--import', 'tsx'] });
 
-test('the archive has what it needs and nothing else, and a page can bundle it', async () => {
+test('the archive has exactly the files it needs, and can be bundled for browsers', async () => {
   const archive = join(folder, 'node_modules', '@scopegate', 'client');
   const files = await readdir(archive, { recursive: true });
   const others = files.filter((file) => !/^dist(\/\w+(\.d\.ts|\.js))?$/.test(file)).sort();
@@ -64,16 +64,16 @@ describe('a signal', () => {
       console.log(await work(ended.signal).catch((reason) => reason));
     }`;
 
-  test('ends a call and a stream, while they are answered and while they wait, with its reason', async () => {
+  test('aborts a call or a stream with its reason, during an attempt and during a wait', async () => {
     const wait = page(503, { 'retry-after': '600' });
-    scene.obstacles = [() => undefined, wait, () => undefined, wait];
+    scene.answers = [() => undefined, wait, () => undefined, wait];
     await writeFile(join(folder, 'signal.mjs'), PROGRAM);
     expect(await run(process.execPath, [join(folder, 'signal.mjs'), scene.url()])).toBe('enough\n'.repeat(5));
     expect(scene.arrived()).toHaveLength(4);
   });
 });
 
-/** Each line compiles, or fails where the line before says so. */
+/** Each line compiles, unless the line before says that it fails. */
 const PROGRAM = `
 import { Scopegate, type Body, type Query, type Row, type Schemas } from '@scopegate/client';
 const api = new Scopegate({ key: 'k', url: 'u' });

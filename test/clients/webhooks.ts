@@ -19,7 +19,7 @@ export function webhooks(language: Language): void {
         by.map((one) => secretFrom(one)!),
       );
 
-    test('that is signed is accepted, also while the secret is replaced on either side', async () => {
+    test('that is signed is accepted, also while either side is replacing the secret', async () => {
       const upper = Object.fromEntries(Object.entries(signed()).map(([name, value]) => [name.toUpperCase(), value]));
       const outcomes = await calling(
         language,
@@ -83,7 +83,7 @@ export function webhooks(language: Language): void {
       expect(names).toEqual([refused, refused, refused, undefined, undefined]);
     });
 
-    test('is not looked at with a secret that is none', async () => {
+    test('is not verified with a malformed secret', async () => {
       const outcomes = await calling(
         language,
         {},
@@ -94,7 +94,7 @@ export function webhooks(language: Language): void {
           secret: none,
         })),
       );
-      for (const { error } of outcomes) expect(error.message).toBe('A webhook secret is whsec_ and base64.');
+      for (const { error } of outcomes) expect(error.message).toBe('A webhook secret is whsec_ followed by base64.');
     });
   });
 }

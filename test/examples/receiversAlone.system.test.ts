@@ -128,7 +128,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(await post(receiver, eventOf('b'))).toBe(204);
     await eventually(async () => ((await answers()) ?? before) > before, PATIENCE);
     expect(asked('/products/one')).toBe(1 + 4 + 1);
-    expect(receiver.said()).toContain('answered 404, which is no answer of Scopegate');
+    expect(receiver.said()).toContain('answered 404, but that is not a Scopegate response');
     expect(receiver.hasEnded()).toBe(false);
   }, 120_000);
 

@@ -5,23 +5,23 @@ import { eventIn, type EventsOptions, framesOf, QUERY, type StreamEvent } from '
 export interface ScopegateOptions {
   /** The API key. Default: the environment variable SCOPEGATE_KEY. */
   readonly key?: string | undefined;
-  /** Where the gateway is, without /api/v1. Default: SCOPEGATE_URL, or that of the demo, http://127.0.0.1:4000. */
+  /** URL of the gateway, without /api/v1. Default: SCOPEGATE_URL, or the demo's, http://127.0.0.1:4000. */
   readonly url?: string | undefined;
-  /** Most retries of a request. Default 5, which is some 20 seconds. */
+  /** Maximum retries per request. Default 5, which takes some 20 seconds. */
   readonly retries?: number;
   /** Seconds that one attempt may take. Default 60. */
   readonly timeout?: number;
-  /** Called before each wait, with its seconds. */
+  /** Called before each wait, with the error and the seconds. */
   readonly onRetry?: OnRetry;
 }
 
 export interface ReadResult<T> {
   readonly data: T;
-  /** For `ifMatch` of a change. Lists and reads with `include` have none. */
+  /** To pass as `ifMatch` of a change. Lists and reads with `include` have none. */
   readonly etag: string | undefined;
 }
 
-/** What any call may have; the types of the methods say which of it a route takes. */
+/** The options of any call; the types of the methods narrow them to those that a route takes. */
 type Call = WriteOptions & { readonly path?: unknown; readonly query?: unknown; readonly body?: unknown };
 
 /**
@@ -39,13 +39,11 @@ export class Scopegate {
     // a file often ends with a newline
     const trimmed = key?.trim() ?? '';
     if (!/^[\x21-\x7e]+$/.test(trimmed))
-      throw new TypeError(
-        'There is no API key, or one with characters that none has: pass `key`, or set SCOPEGATE_KEY.',
-      );
+      throw new TypeError('The API key is missing or has invalid characters: pass `key`, or set SCOPEGATE_KEY.');
     this.#url = (url ?? 'http://127.0.0.1:4000').trim().replace(/\/+$/, '');
-    // messages have the URL, so there must be no password in it
+    // error messages contain the URL, so it must not contain a password
     if (!/^https?:\/\/[^\s@?#\\]+$/i.test(this.#url) || !URL.canParse(this.#url))
-      throw new TypeError('The URL of the gateway must be like https://api.example.com, without user or query.');
+      throw new TypeError('The URL of the gateway must look like https://api.example.com, without user or query.');
     [this.#timeout, this.#retries, this.#onRetry] = [timeout, retries, onRetry];
     this.#headers = { Authorization: `Bearer ${trimmed}`, 'Content-Type': 'application/json' };
   }
@@ -70,7 +68,7 @@ export class Scopegate {
     return (await this.#rest<Result<'patch', P>>('PATCH', path, options)).data;
   }
 
-  /** All objects of a list, page by page; none is skipped or repeated, whatever is written meanwhile. */
+  /** All objects of a list, page by page. Concurrent writes cause no gaps or duplicates. */
   async *list<P extends ListPath>(path: P, ...[options]: Last<Reading<P>>): AsyncGenerator<Row<P>, void> {
     const { include } = (options?.query ?? {}) as { readonly include?: readonly string[] };
     const limit = include?.includes('lines') ? 50 : 100;
@@ -82,7 +80,7 @@ export class Scopegate {
     }
   }
 
-  /** Events as they happen, or from a cursor on, until you leave the loop. After an interruption it goes on where it was. */
+  /** Events as they happen, from now or after a cursor, until you leave the loop. Resumes after interruptions. */
   async *events(options: EventsOptions = {}): AsyncGenerator<StreamEvent, void> {
     const { types, silence = 45, signal } = options;
     const url = `${this.#url}/graphql`;
@@ -98,7 +96,7 @@ export class Scopegate {
       try {
         for await (const { id, data } of framesOf(connect, silence, connection)) {
           opened = Math.min(opened, performance.now());
-          // what is neither is sent again
+          // throws for malformed data before `after` moves, so that the frame is sent again
           const found = data ? eventIn(data) : undefined;
           after = id ?? after;
           if (found instanceof ScopegateError) throw found;
@@ -111,7 +109,7 @@ export class Scopegate {
       } finally {
         connection.abort();
       }
-      // pauses grow until one stays open, whatever it says
+      // pauses grow until a stream stays open, whatever it sends
       failures = performance.now() - opened < LONGEST * 1000 ? failures + 1 : 1;
       // an address that never worked may be wrong; one that worked will again
       if (!error.isRetryable || (!wasOpen && failures > this.#retries)) throw error;
@@ -120,8 +118,8 @@ export class Scopegate {
   }
 
   /**
-   * Runs a query, or a mutation of one field, and returns `data`; rejects if there is any error, even beside data.
-   * Pass values as variables: a document that the gateway knows costs fewer points.
+   * Runs a query, or a mutation of one field, and returns `data`. Rejects on any error, even if there is data, too.
+   * Pass values as variables: a document that the gateway already knows costs fewer points.
    */
   async graphql<T = Record<string, unknown>>(document: string, variables = {}, options: WriteOptions = {}): Promise<T> {
     const call = { ...options, body: { query: document, variables } };
@@ -146,7 +144,7 @@ export class Scopegate {
         const response = await send(url, { method, headers, body, signal });
         const text = await response.text();
         const answer = response.ok ? parse(text) : undefined;
-        // GraphQL answers errors with 200
+        // GraphQL errors come with 200
         if (typeof answer === 'object' && answer !== null && !('errors' in answer))
           return { data: answer as T, etag: response.headers.get('ETag') ?? undefined };
         error = errorOf(response, text);
@@ -160,7 +158,7 @@ export class Scopegate {
   }
 }
 
-/** Redirected, a POST would become a GET, and the key go elsewhere. */
+/** Follows no redirects: a POST would become a GET, and the key could reach another host. */
 const send = (url: string, init: RequestInit): Promise<Response> => fetch(url, { ...init, redirect: 'manual' });
 
 const anyOf = (own: AbortSignal, given?: AbortSignal): AbortSignal => (given ? AbortSignal.any([own, given]) : own);
@@ -171,7 +169,7 @@ type Value = string | number | boolean | undefined;
 function target(path: string, { path: values = {}, query = {} }: Call): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     const value = (values as Readonly<Record<string, string>>)[name] ?? '';
-    // with these it would be another route
+    // would lead to another route
     if (['', '.', '..'].includes(value)) throw new TypeError(`${path} needs a value for ${name}.`);
     return encodeURIComponent(value);
   });

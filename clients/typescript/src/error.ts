@@ -1,22 +1,22 @@
 import type { components } from './openapi.js';
 
 type Problem = components['schemas']['Problem'];
-/** What is known of a problem, in the names of the API. */
+/** The known members of a problem, as the API names them. */
 type Known = Pick<Problem, 'status' | 'code' | 'detail'> & Partial<Problem>;
 
-/** Why a call failed, as the API says it. Branch on `code`, show people `detail`, quote `requestId` to support. */
+/** Why a call failed. Branch on `code`, show people `detail`, quote `requestId` to support. */
 export class ScopegateError extends Error {
   override readonly name = 'ScopegateError';
   /** HTTP status; 0 without an answer. */
   readonly status: number;
-  /** A code of the API; `no_answer` or `unexpected_response` if it was not the API that answered. */
+  /** A code of the API; `no_answer` or `unexpected_response` if the API did not answer. */
   readonly code: string;
   readonly title: string;
   readonly detail: string;
   /** Each fault of the request, with its `parameter` or its `pointer` into the body. */
   readonly errors: readonly components['schemas']['Fault'][];
   readonly requestId: string | undefined;
-  /** Seconds to wait before a retry, if the answer says so. */
+  /** Seconds to wait before a retry, if the answer gives them. */
   readonly retryAfter: number | undefined;
 
   constructor(problem: Known) {
@@ -27,7 +27,7 @@ export class ScopegateError extends Error {
     this.retryAfter = Number.isFinite(after) && after >= 0 ? after : undefined;
   }
 
-  /** Whether the same request may succeed later. A client has already retried it as often as it may. */
+  /** Whether the same request may succeed later. The client has already used up its retries. */
   get isRetryable(): boolean {
     // a conflict that names a member fails again
     if (this.code === 'conflict') return this.errors.length === 0;
@@ -35,7 +35,7 @@ export class ScopegateError extends Error {
   }
 }
 
-/** Beside 429 and 5xx (guide for integrators, "Retrying"). */
+/** Besides 429 and 5xx (guide for integrators, "Retrying"). */
 const RETRYABLE = ['idempotency_in_progress', 'no_answer', 'unexpected_response'];
 
 export interface GraphQLError {
@@ -47,13 +47,13 @@ export function errorOfGraphQL({ message, extensions }: GraphQLError): Scopegate
   return new ScopegateError({ code: 'internal', status: 500, ...extensions, detail: message });
 }
 
-/** What an answer without a result says: a problem document of REST, or the first error of GraphQL. */
+/** The error in an answer: a problem document of REST, or the first error of GraphQL. */
 export function errorOf({ status, headers, url }: Response, text: string): ScopegateError {
   const seconds = secondsOf(headers.get('Retry-After'));
   const after = seconds === undefined ? {} : { retry_after: seconds };
   const said = (parse(text) ?? {}) as Partial<Problem>;
   const isProblem = headers.get('Content-Type')?.startsWith('application/problem+json');
-  // other servers have problem documents too
+  // other servers send problem documents, too
   if (isProblem && said.code !== undefined && said.request_id !== undefined)
     return new ScopegateError({ status, code: said.code, detail: said.title ?? said.code, ...said, ...after });
   const errors: unknown = said.errors;
@@ -61,18 +61,18 @@ export function errorOf({ status, headers, url }: Response, text: string): Scope
   const id = headers.get('X-Request-Id');
   if (error?.extensions?.code)
     return errorOfGraphQL({ ...error, extensions: { ...(id && { request_id: id }), ...error.extensions, ...after } });
-  const detail = `${withoutQuery(url)} answered ${String(status)}, which is no answer of Scopegate.`;
+  const detail = `${withoutQuery(url)} answered ${String(status)}, but that is not a Scopegate response.`;
   return new ScopegateError({ status, code: 'unexpected_response', detail, ...after });
 }
 
 export function noAnswer(url: string, cause: unknown): ScopegateError {
-  // fetch has the reason as the cause of its error, which can have the whole address
+  // fetch puts the reason into the cause of its error, whose own message can contain the whole URL
   const { message, cause: reason } = cause as Error & { cause?: { code?: string; message?: string } };
   const detail = `No answer from ${withoutQuery(url)}: ${reason?.code ?? reason?.message ?? message}.`;
   return new ScopegateError({ status: 0, code: 'no_answer', detail });
 }
 
-/** JSON of a text; undefined if it is none. */
+/** Parses JSON; undefined if it is invalid. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -84,21 +84,21 @@ export function parse(text: string): unknown {
 /** Filters can be personal data, which an error message would bring into logs. */
 const withoutQuery = (url: string): string => url.split('?', 1).join('');
 
-/** `Retry-After` is a number of seconds or, from a proxy, a date. */
+/** The seconds of a `Retry-After`, which from a proxy may be a date. */
 function secondsOf(header: string | null): number | undefined {
   const seconds = /^\d+$/.test(header ?? '') ? Number(header) : (Date.parse(header ?? '') - Date.now()) / 1000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
-/** Seconds that a wait grows to by itself, and at most, since a proxy's date may be wrong. */
+/** Longest wait of the client's own, and by Retry-After, since a proxy's date may be wrong, in seconds. */
 export const LONGEST = 30;
 const LONGEST_SAID = 600;
 
 export type OnRetry = ((error: ScopegateError, seconds: number) => void) | undefined;
 
 /**
- * Waits as long as the answer says, and longer the more attempts have failed: 0.5, 1, 2, … 30 seconds, and up to a quarter more, so that
- * clients that failed together do not return together. @throws the reason of `signal`
+ * Waits 0.5, 1, 2, … 30 seconds, longer with each failed attempt, and at least as long as the answer asks. Adds up to a quarter, so that
+ * clients that failed together do not come back together. @throws the reason of `signal`
  */
 export async function waitAfter(failures: number, error: ScopegateError, onRetry: OnRetry, signal?: AbortSignal) {
   const growing = Math.min(LONGEST, 2 ** (failures - 2)) * (1 + Math.random() / 4);

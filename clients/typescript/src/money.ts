@@ -1,4 +1,4 @@
-/** Digits of the minor unit by ISO 4217, where they are not two. `Intl` follows usage instead, and has none for HUF or COP. */
+/** Currencies by digits of the minor unit (ISO 4217), if not two. `Intl` follows usage instead: it shows none for HUF or COP. */
 const CODES_BY_DIGITS: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
@@ -9,7 +9,7 @@ const CODES_BY_DIGITS: Readonly<Record<number, string>> = {
 export function formatAmount(minor: number | bigint, currency: string, locale = 'en'): string {
   const digits = [0, 3, 4].find((count) => CODES_BY_DIGITS[count]?.split(' ').includes(currency)) ?? 2;
   const format = { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits } as const;
-  // as text, which Intl takes exactly; a quotient of large numbers would be rounded
+  // as text, which Intl formats exactly; dividing a large number would round it
   return new Intl.NumberFormat(locale, format).format(
     `${String(minor)}e-${String(digits)}` as Intl.StringNumericLiteral,
   );

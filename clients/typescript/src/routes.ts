@@ -1,6 +1,6 @@
 import type { components, paths } from './openapi.js';
 
-/* What each route takes and returns, read from the types of the OpenAPI document. */
+/* The parameters and results of each route, from the types of the OpenAPI document. */
 
 /** The types of the API's objects: `Schemas['Order']`. */
 export type Schemas = components['schemas'];
@@ -23,7 +23,7 @@ export type Body<M extends Method, P extends keyof paths> = paths[P][M] extends 
   ? Json<B>
   : never;
 
-/** The object of a list: `Row<'/orders'>`. Never for the feed of events, which does not end. */
+/** An object of a list: `Row<'/orders'>`. `never` for the feed of events, which has no last page. */
 export type Row<P extends Path<'get'>> =
   Result<'get', P> extends { data: (infer R)[]; next_cursor: infer C } ? (null extends C ? R : never) : never;
 
@@ -31,14 +31,14 @@ export type Row<P extends Path<'get'>> =
 export type ListPath = { [P in Path<'get'>]: Row<P> extends never ? never : P }[Path<'get'>];
 
 export interface CallOptions {
-  /** Ends the call and its retries, which then rejects with the reason of the signal. */
+  /** Aborts the call and its retries; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
-  /** Made for each call by default. Store your own with what you write if the write must survive a restart. */
+  /** Generated for each call by default. Store your own before the call if a restart must not repeat the write. */
   readonly idempotencyKey?: string | undefined;
-  /** For a PATCH, the `etag` of what was read: 412 if it has changed since. */
+  /** For a PATCH, the `etag` of the object as read: 412 if it has changed since. */
   readonly ifMatch?: string | undefined;
 }
 
@@ -49,12 +49,12 @@ type Parameters<O> = O extends { parameters: { path?: unknown; query?: unknown }
 /** The filters of a read: `Query<'/orders'>`. */
 export type Query<P extends Path<'get'>> = NonNullable<Parameters<paths[P]['get']>['query']>;
 
-/** What a read takes beside its path. */
+/** The options of a read. */
 export type Reading<P extends Path<'get'>> = Parameters<paths[P]['get']> & CallOptions;
 
-/** What a write takes beside its path. */
+/** The options of a write. */
 export type Writing<M extends 'post' | 'patch', P extends Path<M>> = Parameters<paths[P][M]> &
   WriteOptions & { readonly body: Body<M, P> };
 
-/** A last argument, which may be missing if nothing in it is required. */
+/** The last argument, optional if nothing in it is required. */
 export type Last<T> = object extends T ? [options?: T] : [options: T];

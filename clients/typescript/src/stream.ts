@@ -2,15 +2,15 @@ import { errorOf, errorOfGraphQL, type GraphQLError, parse, ScopegateError } fro
 import type { components } from './openapi.js';
 import type { CallOptions } from './routes.js';
 
-/** An event, and the cursor with which to go on after it: store that when you have dealt with the event. */
+/** An event, and the cursor to resume after it: store that once you have handled the event. */
 export type StreamEvent = components['schemas']['Event'] & { readonly cursor: string };
 
 export interface EventsOptions extends CallOptions {
-  /** A cursor; by default, events from now on. */
+  /** The cursor of the last event you handled. By default, events from now on. */
   readonly after?: string | undefined;
   /** Only events of these types, such as `order.created`. The key needs the read scope of each. */
   readonly types?: readonly string[] | undefined;
-  /** Seconds without a byte after which the stream is opened anew. The gateway sends a comment every 15. Default 45. */
+  /** Seconds without a byte after which the stream is reopened. The gateway sends a comment every 15. Default 45. */
   readonly silence?: number;
 }
 
@@ -20,20 +20,20 @@ export const QUERY = `subscription ($after: String, $types: [String!]) {
   }
 }`;
 
-/** In characters; more without an end is no event. */
+/** Maximum length of an event, in characters. */
 const LONGEST_EVENT = 2 ** 20;
-const MALFORMED = { status: 200, code: 'unexpected_response', detail: 'The stream has what is no event of Scopegate.' };
+const MALFORMED = { status: 200, code: 'unexpected_response', detail: 'The stream has data that is not an event.' };
 
 /** The fields of a frame; a comment has none. */
 type Frame = Readonly<Record<string, string | undefined>>;
 
-/** The frames of one connection. @throws ScopegateError for an answer that is no stream, or what is no frame; any other error if it is lost */
+/** The frames of one connection. @throws ScopegateError if the answer is not a stream of frames; any other error if the connection is lost */
 export async function* framesOf(
   connect: () => Promise<Response>,
   silence: number,
   connection: AbortController,
 ): AsyncGenerator<Frame> {
-  /** Counts only while it waits for the gateway: the caller may take long over an event. */
+  /** Times only the waits for the gateway: the caller may take long over an event. */
   async function unlessSilent<T>(work: Promise<T>): Promise<T> {
     const reason = new Error(`nothing for ${String(silence)} s`);
     const timer = setTimeout(() => {
@@ -53,7 +53,7 @@ export async function* framesOf(
     if (done) return;
     const piece = textOf(decoder, value);
     rest += piece;
-    // a frame ends in what is new, or between the two
+    // a frame ends in the new piece, or across its start
     if ((last + piece).includes('\n\n')) {
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';

@@ -1,4 +1,4 @@
-"""Calls of a gateway."""
+"""The client."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ else:
     Routes = object
 
 LONGEST_EVENT = 1 << 20  # bytes
-MALFORMED = {"status": 200, "code": "unexpected_response", "detail": "The stream has what is no event of Scopegate."}
+MALFORMED = {"status": 200, "code": "unexpected_response", "detail": "The stream has data that is not an event."}
 
 EVENTS = """subscription ($after: String, $types: [String!]) {
   events(after: $after, types: $types) {
@@ -37,9 +37,9 @@ EVENTS = """subscription ($after: String, $types: [String!]) {
 class Scopegate(Routes):
     """Calls a gateway with a key. Waits and retries as the API asks, so that a write takes effect at most once.
 
-    `key` and `url` default to SCOPEGATE_KEY and SCOPEGATE_URL, and the address to that of the demo, http://127.0.0.1:4000. `retries` is how
-    often a request is retried, `timeout` how many seconds an attempt may wait for an answer; `on_retry` is called before each wait with the
-    error and the seconds. Methods raise ScopegateError. Like the session of requests that it uses, an object is for one thread.
+    `key` and `url` default to SCOPEGATE_KEY and SCOPEGATE_URL; without either, the URL is the demo's, http://127.0.0.1:4000. `retries` is the
+    maximum number of retries per request, `timeout` how many seconds an attempt may take; `on_retry` is called before each wait with the error
+    and the seconds. Methods raise ScopegateError. Use one client per thread: the requests session inside is not thread-safe.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class Scopegate(Routes):
         # a file often ends with a newline
         key = (key or os.environ.get("SCOPEGATE_KEY") or "").strip()
         if not re.fullmatch(r"[\x21-\x7e]+", key):
-            raise ValueError("There is no API key, or one with characters that none has: pass `key`, or set SCOPEGATE_KEY.")
+            raise ValueError("The API key is missing or has invalid characters: pass `key`, or set SCOPEGATE_KEY.")
         self._url = (url or os.environ.get("SCOPEGATE_URL") or "http://127.0.0.1:4000").strip().rstrip("/")
-        # messages have the URL, so there must be no password in it
+        # error messages contain the URL, so it must not contain a password
         if not re.fullmatch(r"(?i)https?://[^\s@?#\\]+", self._url):
-            raise ValueError("The URL of the gateway must be like https://api.example.com, without user or query.")
+            raise ValueError("The URL of the gateway must look like https://api.example.com, without user or query.")
         self._retries, self._timeout, self._on_retry = retries, timeout, on_retry
 
         def authorize(request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -66,7 +66,7 @@ class Scopegate(Routes):
             return request
 
         self._session = requests.Session()
-        # as a function, since requests prefers what .netrc has for the host to a header
+        # a function, since requests would replace a header with credentials that .netrc has for the host
         self._session.auth = authorize
 
     if not TYPE_CHECKING:  # routes.pyi has what each path takes and returns
@@ -88,8 +88,8 @@ class Scopegate(Routes):
             return self._rest("PATCH", path, parameters, body, idempotency_key, if_match)[0]
 
         def list(self, path, /, **parameters):
-            """All objects of a list, page by page; none is skipped or repeated, whatever is written meanwhile."""
-            # a page with lines has 50 objects at most
+            """All objects of a list, page by page. Concurrent writes cause no gaps or duplicates."""
+            # with lines, a page has at most 50 objects
             parameters.setdefault("limit", 50 if "lines" in (parameters.get("include") or ()) else 100)
             cursor = None
             while True:
@@ -102,9 +102,9 @@ class Scopegate(Routes):
     def graphql(
         self, document: str, variables: Mapping[str, Any] | None = None, *, idempotency_key: str | None = None
     ) -> Any:
-        """Runs a query, or a mutation of one field, and returns `data`; raises if there is any error, even beside data.
+        """Runs a query, or a mutation of one field, and returns `data`. Raises on any error, even if there is data, too.
 
-        Pass values as variables: a document that the gateway knows costs fewer points.
+        Pass values as variables: a document that the gateway already knows costs fewer points.
         """
         body = {"query": document, "variables": variables or {}}
         return self._call("POST", f"{self._url}/graphql", {}, body, idempotency_key)[0]["data"]
@@ -112,10 +112,10 @@ class Scopegate(Routes):
     def events(
         self, *, after: str | None = None, types: Sequence[str] | None = None, silence: float = 45
     ) -> Iterator[StreamEvent]:
-        """Events as they happen, or after a cursor, until you leave the loop. After an interruption it goes on where it was.
+        """Events as they happen, from now or after a cursor, until you leave the loop. Resumes after interruptions.
 
-        `after` is by default now; each event has a `cursor` to go on after it: store that when you have dealt with the event. `types` are
-        such as `order.created`. After `silence` seconds without a byte the stream is opened anew; the gateway sends a comment every 15.
+        `after` is the `cursor` of the last event you handled; store it once you have handled the event. `types` are names such as
+        `order.created`. After `silence` seconds without a byte the stream is reopened; the gateway sends a comment every 15.
         """
         failures, was_open = 0, False
         while True:
@@ -134,7 +134,7 @@ class Scopegate(Routes):
                 error = raised
             except LOST as lost:
                 error = no_answer(self._url, lost)
-            # pauses grow until one stays open, whatever it says
+            # pauses grow until a stream stays open, whatever it sends
             failures = failures + 1 if time.monotonic() - opened < LONGEST else 1
             # an address that never worked may be wrong; one that worked will again
             if not error.is_retryable or (not was_open and failures > self._retries):
@@ -142,7 +142,7 @@ class Scopegate(Routes):
             wait_after(failures, error, self._on_retry)
 
     def _frames(self, body: Mapping[str, Any], silence: float) -> Iterator[tuple[str | None, Any]]:
-        """The frames of one connection: the id, and the event or error, of each. A comment has neither."""
+        """The frames of one connection, each with its id and its event or error. A comment has none of them."""
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         url = f"{self._url}/graphql"
         with closing(
@@ -152,7 +152,7 @@ class Scopegate(Routes):
                 raise error_of(response)
             rest = bytearray()
             for piece in response.iter_content(1 << 16):
-                # a frame ends in what is new, or between the two
+                # a frame ends in the new piece, or across its start
                 start = max(0, len(rest) - 1)
                 rest += piece
                 while (end := rest.find(b"\n\n", start)) >= 0:
@@ -165,7 +165,7 @@ class Scopegate(Routes):
     def _rest(self, method: str, path: str, parameters: dict[str, Any], body: Any = None, *headers: str | None) -> Any:
         def value(match: re.Match[str]) -> str:
             found = str(parameters.pop(match[1], None) or "")
-            if found in ("", ".", ".."):  # with these it would be another route
+            if found in ("", ".", ".."):  # would lead to another route
                 raise ValueError(f"{path} needs a value for {match[1]}.")
             return quote(found, safe="")
 
@@ -174,7 +174,7 @@ class Scopegate(Routes):
 
     def _call(self, method: str, url: str, query: Any, body: Any, own: str | None = None, etag: str | None = None) -> Any:
         key = str(uuid.uuid4()) if own is None and method != "GET" else own
-        # the same for all attempts, so that the write takes effect only once; requests leaves out what is None
+        # the same for all attempts, so that the write takes effect only once; requests omits headers that are None
         headers: Any = {"Idempotency-Key": key, "If-Match": etag}
         query = {name: str(given).lower() if isinstance(given, bool) else given for name, given in query.items()}
         for failures in count(1):
@@ -183,7 +183,7 @@ class Scopegate(Routes):
                     method, url, params=query, json=body, headers=headers, timeout=self._timeout, allow_redirects=False
                 )
                 answer = json_of(response)
-                # GraphQL answers errors with 200
+                # GraphQL errors come with 200
                 if response.ok and answer is not None and "errors" not in answer:
                     return answer, response.headers.get("ETag")
                 error = error_of(response)

@@ -1,4 +1,4 @@
-"""What goes wrong, and how long to wait before another attempt."""
+"""Errors, and how long to wait before a retry."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import requests
 if TYPE_CHECKING:
     from .types import Fault
 
-# seconds that a wait grows to by itself, and at most, since a proxy's date may be wrong
+# longest wait of the client's own, and by Retry-After, since a proxy's date may be wrong, in seconds
 LONGEST, LONGEST_SAID = 30, 600
 # no answer, or an incomplete one
 LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
 class ScopegateError(Exception):
-    """Why a call failed, as the API says it. Branch on `code`, show people `detail`, quote `request_id` to support."""
+    """Why a call failed. Branch on `code`, show people `detail`, quote `request_id` to support."""
 
     def __init__(self, problem: Mapping[str, Any]) -> None:
         super().__init__(f"{problem['code']}: {problem['detail']}")
         self.status: int = problem["status"] if isinstance(problem["status"], int) else 0
         """HTTP status; 0 without an answer."""
         self.code: str = problem["code"]
-        """A code of the API; `no_answer` or `unexpected_response` if it was not the API that answered."""
+        """A code of the API; `no_answer` or `unexpected_response` if the API did not answer."""
         self.title: str = problem.get("title", self.code)
         self.detail: str = problem["detail"]
         self.errors: list[Fault] = problem.get("errors", [])
@@ -37,11 +37,11 @@ class ScopegateError(Exception):
         self.request_id: str | None = problem.get("request_id")
         after: Any = problem.get("retry_after")
         self.retry_after: float | None = after if type(after) in (int, float) and 0 <= after < math.inf else None
-        """Seconds to wait before a retry, if the answer says so."""
+        """Seconds to wait before a retry, if the answer gives them."""
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may succeed later. A client has already retried it as often as it may."""
+        """Whether the same request may succeed later. The client has already used up its retries."""
         if self.code == "conflict":  # one that names a member fails again
             return not self.errors
         # guide for integrators, "Retrying"
@@ -53,8 +53,8 @@ OnRetry = Optional[Callable[[ScopegateError, float], None]]
 
 
 def wait_after(failures: int, error: ScopegateError, on_retry: OnRetry) -> None:
-    """Waits as long as the answer says, and longer the more attempts have failed: 0.5, 1, 2, … 30 seconds."""
-    # up to a quarter more, so that clients that failed together do not return together
+    """Waits 0.5, 1, 2, … 30 seconds, longer with each failed attempt, and at least as long as the answer asks."""
+    # up to a quarter more, so that clients that failed together do not come back together
     growing = min(LONGEST, 2.0 ** min(failures - 2, 9)) * (1 + random.random() / 4)
     seconds = max(growing, min(error.retry_after or 0, LONGEST_SAID))
     if on_retry:
@@ -63,12 +63,12 @@ def wait_after(failures: int, error: ScopegateError, on_retry: OnRetry) -> None:
 
 
 def error_of(response: requests.Response) -> ScopegateError:
-    """What an answer without a result says: a problem document of REST, or the first error of GraphQL."""
+    """The error in an answer: a problem document of REST, or the first error of GraphQL."""
     seconds = _seconds_of(response.headers.get("Retry-After", ""))
     after = {} if seconds is None else {"retry_after": seconds}
     said = json_of(response) or {}
     is_problem = response.headers.get("Content-Type", "").startswith("application/problem+json")
-    # other servers have problem documents too
+    # other servers send problem documents, too
     if is_problem and "code" in said and "request_id" in said:
         return ScopegateError({"detail": said["code"], **said, "status": response.status_code, **after})
     errors = said.get("errors")
@@ -77,7 +77,7 @@ def error_of(response: requests.Response) -> ScopegateError:
     if error and isinstance(extensions, dict) and "code" in extensions:
         extensions = {"request_id": response.headers.get("X-Request-Id"), **extensions, **after}
         return error_of_graphql({**error, "extensions": extensions})
-    detail = f"{response.url.split('?')[0]} answered {response.status_code}, which is no answer of Scopegate."
+    detail = f"{response.url.split('?')[0]} answered {response.status_code}, but that is not a Scopegate response."
     return ScopegateError({"status": response.status_code, "code": "unexpected_response", "detail": detail, **after})
 
 
@@ -87,7 +87,7 @@ def error_of_graphql(error: Mapping[str, Any]) -> ScopegateError:
 
 
 def no_answer(url: str, lost: Exception) -> ScopegateError:
-    # filters can be personal data, which would come into logs with the text of `lost`, or with `lost` as the cause
+    # filters can be personal data, which the text of `lost`, or `lost` as the cause, would bring into logs
     return ScopegateError({"status": 0, "code": "no_answer", "detail": f"No answer from {url}: {type(lost).__name__}."})
 
 
@@ -101,7 +101,7 @@ def json_of(response: requests.Response) -> dict[str, Any] | None:
 
 
 def _seconds_of(header: str) -> float | None:
-    """`Retry-After` is a number of seconds or, from a proxy, a date."""
+    """The seconds of a `Retry-After`, which from a proxy may be a date."""
     if header.isdecimal():
         return float(header)
     try:

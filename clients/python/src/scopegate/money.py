@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-# digits of the minor unit by ISO 4217, where they are not two
+# digits of the minor unit by ISO 4217, if not two
 DIGITS = {
     **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
     **dict.fromkeys("BHD IQD JOD KWD LYD OMR TND".split(), 3),
