@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Timeout in milliseconds; slow machines have needed more than ten seconds. */
-const PATIENCE = 30_000;
-/** How often to look, in milliseconds: looking without a pause would slow what it waits for. */
-const LOOK_EVERY = 5;
+const TIMEOUT = 30_000;
+/** Pause between polls, in milliseconds: without one, polling would slow down what it waits for. */
+const PAUSE = 5;
 
 /** Polls `look` until it finds something and returns that; for asynchronous effects such as log lines. */
-export async function eventually<T>(look: () => T | Promise<T>, patience = PATIENCE): Promise<NonNullable<T>> {
-  for (const start = Date.now(); Date.now() - start < patience;) {
+export async function eventually<T>(look: () => T | Promise<T>, timeout = TIMEOUT): Promise<NonNullable<T>> {
+  for (const start = Date.now(); Date.now() - start < timeout;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;
-    await sleep(LOOK_EVERY);
+    await sleep(PAUSE);
   }
-  throw new Error(`not within ${String(patience)} ms: ${look.toString()}`);
+  throw new Error(`not within ${String(timeout)} ms: ${look.toString()}`);
 }

@@ -17,7 +17,7 @@ function quotesOf(owner: Organisation) {
   return gateway.databases.organisationData(owner).collection(quotes);
 }
 
-/** A driver's message that must not reach callers. */
+/** A driver error that must not reach callers. */
 const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
 
 function failReads(): void {
@@ -29,7 +29,7 @@ function failReads(): void {
       return method.apply(this, args);
     });
   }
-  // and of those whose rows are not decoded
+  // and by fast reads, which do not decode rows
   const command = Reflect.get(mongo.Db.prototype, 'command') as (...args: unknown[]) => Promise<mongo.Document>;
   jest.spyOn(mongo.Db.prototype, 'command').mockImplementation(function (this: mongo.Db, ...args) {
     if (args[0].find === quotes.name) throw new Error(SECRET);

@@ -3,7 +3,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { served } from '../support/gateway';
 import { openWire } from '../operation/wire';
 
-/* The head of a request as it stands on the wire, which no client library sends like this (RFC 9112, section 3.2). */
+/* Request heads that no client library sends (RFC 9112, section 3.2). */
 
 const gateway = served();
 let authorization: string;
@@ -12,14 +12,14 @@ beforeAll(async () => {
   authorization = `Authorization: Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
 });
 
-interface Told {
+interface HeadAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly body: Json;
 }
 
-/** Sends a head, and reads the answer of a connection that ends after it. */
-async function send(...lines: string[]): Promise<Told> {
+/** Sends a head, and reads the answer until the connection ends. */
+async function send(...lines: string[]): Promise<HeadAnswer> {
   const wire = await openWire(gateway.url);
   wire.send(`${lines.join('\r\n')}\r\n\r\n`);
   const [head = '', body = ''] = (await wire.whole()).split('\r\n\r\n');
@@ -54,9 +54,9 @@ test('a target in absolute form without a path is the root', async () => {
 test.each<[string, number, string[]]>([
   ['two Host headers', 400, ['GET /api/v1/me HTTP/1.1', 'Host: a.example', 'host: b.example', END]],
   ['no Host', 400, ['GET /api/v1/me HTTP/1.1', END]],
-  ['a Host that is none', 400, ['GET /api/v1/me HTTP/1.1', 'Host: a/b', END]],
+  ['an invalid Host', 400, ['GET /api/v1/me HTTP/1.1', 'Host: a/b', END]],
   ['a target with a user', 400, ['GET http://me@a.example/api/v1/me HTTP/1.1', 'Host: a.example', END]],
-  ['an expectation that is not met', 417, ['POST /api/v1/requests HTTP/1.1', 'Host: x', 'Expect: other', END]],
+  ['an unsupported Expect', 417, ['POST /api/v1/requests HTTP/1.1', 'Host: x', 'Expect: other', END]],
   ['CONNECT', 400, ['CONNECT a.example:443 HTTP/1.1', 'Host: a.example:443']],
   ['a header without a name', 400, ['GET /api/v1/me HTTP/1.1', 'Host: x', ': y', END]],
   ['headers that are too large', 431, ['GET /api/v1/me HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`, END]],

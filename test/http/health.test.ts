@@ -14,8 +14,8 @@ beforeAll(async () => {
 
 describe('a running gateway', () => {
   test.each(['/livez', '/readyz'])('returns 200 for GET and HEAD %s without a key', async (path) => {
-    const answer = await raw(gateway.url, path, {});
-    expect({ ...answer, status: answer.status }).toMatchObject({ status: 200, text: expect.stringContaining('"ok"') });
+    const text: unknown = expect.stringContaining('"ok"');
+    expect(await raw(gateway.url, path, {})).toMatchObject({ status: 200, text });
     expect(await raw(gateway.url, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   });
 

@@ -72,16 +72,15 @@ describe('a request has one log line with', () => {
   test('499 if the caller disconnects before the answer', async () => {
     const control = new AbortController();
     const id = 'went-away';
-    const [stall, release] = deferred();
-    const find = jest.spyOn(gateway.control.apiKeys, 'find').mockImplementation(async () => {
+    let release: (key: null) => void = () => undefined;
+    const find = jest.spyOn(gateway.control.apiKeys, 'find').mockImplementation(() => {
       control.abort();
-      await stall;
-      return null;
+      return new Promise((resolve) => (release = resolve));
     });
     const headers = { authorization: `Bearer ${key.key}`, 'x-request-id': id };
     await expect(fetch(`${gateway.url}/api/v1/me`, { headers, signal: control.signal })).rejects.toThrow('aborted');
     const [line] = await linesOf(id);
-    release();
+    release(null);
     find.mockRestore();
     expect(line).toMatchObject({ status: 499 });
   });
@@ -90,7 +89,7 @@ describe('a request has one log line with', () => {
 describe('the log line of a 401', () => {
   const typo = (text: string): string => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`;
   type Sent = Promise<{ readonly key?: string; readonly id?: string }>;
-  /** A key of which something is changed. */
+  /** A key with a change made to it. */
   const made = async (change: (id: string) => unknown, input?: Parameters<typeof makeKey>[2]): Sent => {
     const one = await makeKey(gateway, organisation, input);
     await change(one.id);
@@ -125,7 +124,7 @@ describe('the log line of a 401', () => {
 describe('the log line of a 503', () => {
   afterEach(() => jest.restoreAllMocks());
 
-  /** All that is logged of a request, at any level and of any kind. */
+  /** The only line about a request, of any level and kind. */
   async function onlyLineOf(requestId: string | null): Promise<Record<string, unknown>> {
     const [line] = await linesOf(requestId!);
     expect(gateway.logs.filter(({ request_id: id }) => id === requestId)).toEqual([line]);
@@ -157,7 +156,7 @@ describe('the log line of a 503', () => {
     }
   });
 
-  test('says why on a page of the settings too', async () => {
+  test('gives the reason on a settings page, too', async () => {
     jest.spyOn(gateway.control.sessions, 'find').mockRejectedValue(new mongo.MongoNetworkError('lost'));
     const { status, headers } = await fetch(`${gateway.url}/settings/integrations`, {
       headers: { cookie: `scopegate_session=${'x'.repeat(43)}` },
@@ -170,7 +169,7 @@ describe('the log line of a 503', () => {
     });
   });
 
-  test('is no warning for a write that a move refuses, in any API', async () => {
+  test('is not a warning if a move refuses a write, in any API', async () => {
     const moved = await makeOrganisation(gateway);
     const mover = client(gateway, (await makeKey(gateway, moved, { scopes: ALL_SCOPES, mcp: 'write' })).key);
     const [at, products] = [new Date(), [{ sku: 'A', name: 'A' }]];
@@ -181,9 +180,7 @@ describe('the log line of a 503', () => {
       await mover.post('/products/bulk', { products }),
       await mover.graphql(
         'mutation($products: [ProductUpsert!]!) { upsert_products(products: $products) { created } }',
-        {
-          products,
-        },
+        { products },
       ),
       await mover.mcp('tools/call', { name: 'upsert_products', arguments: { products } }),
     ];
@@ -201,12 +198,6 @@ test.each(['/livez', '/readyz', '/metrics'])('%s is logged at debug', async (pat
   const [line] = await linesOf(String(answer.headers['x-request-id']));
   expect(line).toMatchObject({ level: 20, path, status: 200 });
 });
-
-function deferred(): [Promise<void>, () => void] {
-  let release: () => void = () => undefined;
-  const promise = new Promise<void>((resolve) => (release = resolve));
-  return [promise, release];
-}
 
 describe('a key is never logged', () => {
   test.each(placesFor('x').map(({ title }) => title))('in %s', async (title) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { databaseName } from '../../src/database/organisationData';
-import { MOST_POSTS } from '../../src/webhooks/places';
+import { MAX_POSTS } from '../../src/webhooks/places';
 import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
@@ -9,8 +9,8 @@ import { makeOrganisation } from '../support/factories';
 import { startGateway, withGateway } from '../support/gateway';
 import { startReceiver } from '../support/receiver';
 import {
-  delivered,
-  free,
+  untilDelivered,
+  untilReleased,
   idsOf,
   newScene,
   openWorld,
@@ -22,7 +22,7 @@ import {
   type World,
 } from './scene';
 
-/* What endpoints may cost, and what happens when gateways die or are overloaded while delivering. */
+/* Costs of endpoints, and deliveries by gateways that die or are overloaded. */
 
 const { world, scene } = useWorld();
 
@@ -39,7 +39,7 @@ test('two gateways deliver each event of one endpoint once', async () => {
       await one.write(10);
       await untilArrived(one, (turn + 1) * 10);
     }
-    await delivered(one, 100);
+    await untilDelivered(one, 100);
     expect(idsOf(one)).toHaveLength(100);
     expect(new Set(idsOf(one)).size).toBe(100);
   });
@@ -67,7 +67,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
     await tails.updateMany({}, { $set: { until: new Date(0) } });
     await withGateway({ ...own.environment, EVENTS: 'on' }, async () => {
-      await delivered(one, 5);
+      await untilDelivered(one, 5);
       expect(new Set(idsOf(one))).toEqual(new Set((await one.rows('delivered')).map((row) => row.event_id)));
       for (const id of before) expect(idsOf(one).filter((other) => other === id).length).toBeGreaterThanOrEqual(2);
     });
@@ -86,11 +86,11 @@ test('a dead endpoint costs the same commands, rows and posts per attempt, howev
       const probe = async (number: number): Promise<void> => {
         await one.hurry();
         await eventually(async () => (await one.row()).probes === number);
-        await free(one);
+        await untilReleased(one);
       };
       await record(own, one, behind);
       await eventually(async () => (await one.endpoint()).state === 'failing', 30_000);
-      await free(one);
+      await untilReleased(one);
       const rows = (await one.rows()).length;
       const isBounded = rows < 25 && one.receiver.arrived.length < 25;
       // the first probe may load what later ones have cached
@@ -118,7 +118,7 @@ test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as
     };
     const none = await idle();
     const one = await scene({}, own);
-    await free(one);
+    await untilReleased(one);
     const { due: _due, ...rest } = await one.row();
     const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
     await own.endpoints.insertMany(rows);
@@ -150,7 +150,7 @@ test('endpoints that never respond do not use up the slots of others', async () 
   await record(world, healthy, 100);
   await untilArrived(healthy, 100);
   expect(ended).toBe(0);
-  expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
+  expect(hanging.length).toBeLessThanOrEqual(MAX_POSTS.all);
 }, 90_000);
 
 test('a gateway works on at most 8 endpoints per organisation, and on 32 that failed last', async () => {
@@ -196,7 +196,7 @@ test("an object that always fails parks at most 1,050 events; then the endpoint'
   one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);
   await record(world, one, 1500, bad);
   await eventually(async () => (await one.row()).parked >= 1000, 60_000);
-  await free(one);
+  await untilReleased(one);
   const rows = await one.rows();
   expect(rows.length).toBeGreaterThanOrEqual(1000);
   expect(rows.length).toBeLessThanOrEqual(1050);
@@ -204,7 +204,7 @@ test("an object that always fails parks at most 1,050 events; then the endpoint'
   const { position } = await one.row();
   await world.gateway.control.webhookLeases.wake([one.organisation.id]);
   await eventually(async () => (await one.row()).due!.getTime() > Date.now());
-  await free(one);
+  await untilReleased(one);
   expect((await one.row()).position).toBe(position);
   one.receiver.answer = () => 204;
   await one.hurry();

@@ -4,13 +4,13 @@ import { DAY, HOUR, MINUTE } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../support/client';
-import { delivered, free, idsOf, type Scene, untilArrived, useWorld } from './scene';
+import { untilDelivered, untilReleased, idsOf, type Scene, untilArrived, useWorld } from './scene';
 
 /* Changes by users while events are delivered. */
 
 const { world, scene } = useWorld();
 
-/** Which of these secrets verify the last delivery. */
+/** Whether each of these secrets verifies the last delivery. */
 function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
   const { body, headers } = receiver.arrived.at(-1)!;
   return secrets.map((secret) => {
@@ -39,31 +39,26 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; a
   expect((await one.endpoint()).old_secret_until).toBeNull();
 });
 
-test('a test event and one sent again by hand return their outcome, and affect nothing else', async () => {
+test('a test event and an event resent by hand return their outcome, and affect nothing else', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(1);
-  await delivered(one, 1);
-  await free(one);
+  await untilDelivered(one, 1);
+  await untilReleased(one);
   const before = await one.row();
   one.receiver.answer = (_arrival, response) => void response.writeHead(418).end('short and stout');
-  expect(await one.admin('send_test_event', { id })).toMatchObject({
-    ok: false,
-    status: 418,
-    answer: 'short and stout',
-  });
+  const answer = 'short and stout';
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: false, status: 418, answer });
   expect(one.receiver.arrived.at(-1)!.event).toMatchObject({ type: 'webhook.test', object: null, changes: [] });
   const { data } = await one.admin('webhook_deliveries', { endpoint: id });
-  expect(await one.admin('resend_event', { endpoint: id, delivery: data[0].id })).toMatchObject({
-    ok: false,
-    status: 418,
-  });
+  const resent = await one.admin('resend_event', { endpoint: id, delivery: data[0].id });
+  expect(resent).toMatchObject({ ok: false, status: 418, answer });
   expect(one.receiver.arrived.at(-1)!.id).toBe(data[0].event_id);
   const [after] = (await one.admin('webhook_deliveries', { endpoint: id })).data;
   expect(after).toMatchObject({ state: 'delivered', attempts: 1 });
   expect(after.log.map(({ status, answer }: Json) => [status, answer])).toEqual([
     [204, null],
-    [418, 'short and stout'],
+    [418, answer],
   ]);
   expect(await one.row()).toEqual(before);
   // to a disabled endpoint as well
@@ -89,21 +84,21 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   const one = await scene();
   const { id } = one;
   await one.write(2);
-  await delivered(one, 2);
-  await free(one);
+  await untilDelivered(one, 2);
+  await untilReleased(one);
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(2);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
   expect(one.receiver.arrived).toHaveLength(2);
   await one.admin('enable_webhook_endpoint', { id });
-  await delivered(one, 4);
+  await untilDelivered(one, 4);
   expect(new Set(idsOf(one)).size).toBe(4);
   expect(idsOf(one)).toHaveLength(4);
   // everything is sent again, with the same ids
   await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
   await untilArrived(one, 8);
   expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
-  await free(one);
+  await untilReleased(one);
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(3);
   await eventually(async () => (await one.endpoint()).lag_seconds > 0);
@@ -117,7 +112,7 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   expect(one.receiver.arrived.length).toBeLessThan(12);
 });
 
-test('disabled while a post is in flight, an endpoint gets no other post until that has ended, and its outcome is not stored', async () => {
+test('an endpoint disabled during a post gets no other post until that has ended, whose outcome is not stored', async () => {
   const one = await scene();
   const { id } = one;
   const held = one.receiver.hold();
@@ -145,27 +140,27 @@ test('disabled while a post is in flight, an endpoint gets no other post until t
   expect(await one.rows()).toEqual([]);
   expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
   await world.endpoints.updateOne({ _id: id }, { $set: { until: new Date(0) } });
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   expect(one.receiver.arrived).toHaveLength(2);
 }, 60_000);
 
 test('enabling from a time drops parked events and sends them again in order', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   one.receiver.answer = () => 500;
   await one.change(quote, 3);
   await eventually(async () => (await one.rows('held')).length === 2);
-  await free(one);
+  await untilReleased(one);
   one.receiver.answer = () => 204;
   await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
-  await delivered(one, 4);
+  await untilDelivered(one, 4);
   expect(await one.rows('skipped')).toEqual([]);
   const ids = (await one.rows('delivered')).map((row) => row.event_id);
   expect(idsOf(one).slice(-4)).toEqual(ids);
 });
 
-test('more than 30 days back is rejected', async () => {
+test('enabling from more than 30 days ago is rejected', async () => {
   const one = await scene();
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
@@ -180,8 +175,8 @@ test('more than 30 days back is rejected', async () => {
 test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
   const one = await scene();
   await one.write(1);
-  await delivered(one, 1);
-  await free(one);
+  await untilDelivered(one, 1);
+  await untilReleased(one);
   // its events are stored first, since only its endpoint is under test here
   await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
   await one.write(1);
@@ -190,40 +185,40 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   for (let turn = 0; turn < 3; turn += 1) {
     await one.hurry();
     await eventually(async () => (await one.row()).until.getTime() > Date.now() + 2000);
-    await free(one);
+    await untilReleased(one);
   }
   expect(one.receiver.arrived).toHaveLength(1);
   await one.moving(false);
   await one.hurry();
-  await delivered(one, 2);
+  await untilDelivered(one, 2);
   expect(idsOf(one)).toHaveLength(2);
 });
 
-test('an event being delivered when a move begins is sent again after the move', async () => {
+test('an event whose delivery fails during a move is sent again after the move', async () => {
   const one = await scene();
   // the collection already exists, so creating it cannot be refused
   await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   const held = one.receiver.hold();
   await one.write(1);
   await eventually(() => held.count() === 1);
   const { position } = await one.row();
   await one.moving(true);
   held.release(500);
-  await free(one);
+  await untilReleased(one);
   expect((await one.row()).position).toBe(position);
   await one.moving(false);
   one.receiver.answer = () => 204;
   await one.hurry();
-  await delivered(one, 2);
+  await untilDelivered(one, 2);
   expect(new Set(idsOf(one)).size).toBe(2);
 });
 
-test('an organisation erased while its events are being sent is not recreated', async () => {
+test('an organisation erased during a delivery is not recreated', async () => {
   const one = await scene();
   // the collection already exists, so creating it cannot be refused
   await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   const held = one.receiver.hold();
   await one.write(1);
   await eventually(() => held.count() === 1);
@@ -240,19 +235,16 @@ test('an organisation erased while its events are being sent is not recreated', 
   expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
 });
 
-test('deliveries are listed page by page, newest event first, and by state', async () => {
+test('deliveries are listed in pages, newest event first, and by state', async () => {
   const one = await scene();
   await one.write(25);
-  await delivered(one, 25);
+  await untilDelivered(one, 25);
   const endpoint = one.id;
   const seen: Json[] = [];
   let cursor: string | null = null;
   do {
-    const page: Json = await one.member('webhook_deliveries', {
-      endpoint,
-      limit: 10,
-      ...(cursor !== null && { cursor }),
-    });
+    const next = cursor !== null && { cursor };
+    const page: Json = await one.member('webhook_deliveries', { endpoint, limit: 10, ...next });
     seen.push(...page.data);
     cursor = page.next_cursor;
   } while (cursor !== null);
@@ -261,9 +253,8 @@ test('deliveries are listed page by page, newest event first, and by state', asy
   expect(seen[0]).toMatchObject({ type: 'quote.created', state: 'delivered', attempts: 1, next_attempt_at: null });
   expect((await one.member('webhook_deliveries', { endpoint, state: 'waiting' })).data).toEqual([]);
   expect((await one.member('webhook_deliveries', { endpoint, state: 'delivered', limit: 100 })).data).toHaveLength(25);
-  expect(await one.member('webhook_deliveries', { endpoint, cursor: 'nonsense' })).toMatchObject({
-    code: 'invalid_request',
-  });
+  const refused = await one.member('webhook_deliveries', { endpoint, cursor: 'nonsense' });
+  expect(refused).toMatchObject({ code: 'invalid_request' });
 });
 
 test('the metrics count attempts by outcome and endpoints by state', async () => {

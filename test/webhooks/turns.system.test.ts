@@ -8,8 +8,8 @@ import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { withGateway } from '../support/gateway';
 import {
-  delivered,
-  free,
+  untilDelivered,
+  untilReleased,
   idsOf,
   objectsOf,
   openWorld,
@@ -20,7 +20,7 @@ import {
   withRecordedWorld,
 } from './scene';
 
-/* When endpoints have work and get their turn, and when they have none. */
+/* When endpoints get their turn, and when they do not. */
 
 const SOON = 30_000;
 
@@ -54,7 +54,7 @@ test('a gateway looks for endpoints of an organisation without any at most once 
   });
 });
 
-test('an endpoint created while its organisation is known to have none misses nothing, and gets no earlier events', async () => {
+test('an endpoint created while its organisation is cached as having none misses no event, and gets no earlier ones', async () => {
   const organisation = await makeOrganisation(world.gateway);
   await storeEvents(world, organisation, 3);
   expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
@@ -65,11 +65,11 @@ test('an endpoint created while its organisation is known to have none misses no
     return holder === null && due?.getTime() !== made.getTime();
   }, SOON);
   const [quote] = await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   expect(objectsOf(one)).toEqual([quote]);
 });
 
-test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is logged; with the right one everything is", async () => {
+test('with a WEBHOOK_SECRET that does not match the endpoints nothing is sent, which is logged; with the right one everything is', async () => {
   await using own = await openWorld({ EVENTS: 'off' });
   const recording = { ...own.environment, EVENTS: 'on' };
   const one = await scene({}, own);
@@ -82,7 +82,7 @@ test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is 
   });
   expect(one.receiver.arrived).toEqual([]);
   await withGateway(recording, async () => {
-    await delivered(one, 2);
+    await untilDelivered(one, 2);
   });
   expect(idsOf(one)).toHaveLength(2);
 }, 60_000);
@@ -98,11 +98,11 @@ test.each([
     ({ id }: Organisation) => world.gateway.control.organisations.setPlan(id, 'starter'),
     ({ id, plan }: Organisation) => world.gateway.control.organisations.setPlan(id, plan),
   ],
-])('while an organisation %s nothing is sent, and everything afterwards', async (_what, begin, end) => {
+])('while an organisation %s nothing is sent; afterwards everything is', async (_what, begin, end) => {
   const one = await scene();
   await one.write(1);
-  await delivered(one, 1);
-  await free(one);
+  await untilDelivered(one, 1);
+  await untilReleased(one);
   const { wakes } = await one.row();
   await begin(one.organisation);
   await one.write(2);
@@ -113,14 +113,14 @@ test.each([
   expect(one.receiver.arrived).toHaveLength(1);
   await end(one.organisation);
   await one.hurry();
-  await delivered(one, 3);
+  await untilDelivered(one, 3);
   expect(idsOf(one)).toHaveLength(3);
 });
 
 test('a parked event that is no longer kept is given up, and the events behind it continue', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   one.receiver.answer = () => 500;
   await one.change(quote, 2);
   await eventually(async () => (await one.rows('held')).length === 1, SOON);
@@ -128,7 +128,7 @@ test('a parked event that is no longer kept is given up, and the events behind i
   await eventsOf(one.organisation).deleteOne({ _id: positionOfDelivery(head!._id) });
   one.receiver.answer = () => 204;
   await one.hurry();
-  await delivered(one, 2);
+  await untilDelivered(one, 2);
   expect(await one.rows('failed')).toMatchObject([{ _id: head!._id, attempts: 1, next_at: null }]);
   await eventually(async () => (await one.endpoint()).waiting === 0);
 });
@@ -136,11 +136,11 @@ test('a parked event that is no longer kept is given up, and the events behind i
 test('enabling from now drops parked events for good, even if something else is parked later', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
   one.receiver.answer = () => 500;
   await one.change(quote, 3);
   await eventually(async () => (await one.rows('held')).length === 2, SOON);
-  await free(one);
+  await untilReleased(one);
   const tried = one.receiver.arrived.length;
   await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() + MINUTE).toISOString() });
   expect(await one.rows('skipped')).toHaveLength(3);
@@ -149,7 +149,7 @@ test('enabling from now drops parked events for good, even if something else is 
   await eventually(async () => (await one.rows('waiting')).length === 1, SOON);
   one.receiver.answer = () => 204;
   await one.hurry();
-  await delivered(one, 2);
+  await untilDelivered(one, 2);
   expect(new Set(objectsOf(one).slice(tried))).toEqual(new Set([other]));
 });
 
@@ -168,7 +168,7 @@ test('an endpoint is sent events of at most 8 objects at once', async () => {
   expect(open).toHaveLength(8);
   one.receiver.answer = () => 204;
   for (const end of open) end();
-  await delivered(one, 40);
+  await untilDelivered(one, 40);
 });
 
 test('an endpoint with endless work is paused after 10 s, so that others get their turn', async () => {
@@ -195,5 +195,5 @@ test('the lease is kept while a post is in flight', async () => {
   await eventually(async () => (await one.row()).until > until);
   expect((await one.row()).holder).toBe(holder);
   held.release();
-  await delivered(one, 1);
+  await untilDelivered(one, 1);
 });
