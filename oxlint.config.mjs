@@ -81,7 +81,7 @@ const ARROWS = {
     'units',
     'webhooks',
   ],
-  recording: ['auth', 'http', 'log', 'metrics', 'organisations', 'tracing', 'within'],
+  recording: ['auth', 'http', 'log', 'metrics', 'organisations', 'tracing', 'units', 'within'],
   published: ['operations', 'operator', 'resources', 'schema', 'settings'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'callers', 'cli', 'faces', 'gateway', 'main', 'server'];

@@ -3,7 +3,7 @@ import { type Limiters, openLimiters } from './admission/limiters';
 import { failedAuthentications, keyRateLimiter } from './admission/rateLimit';
 import type { RequestTracker } from './admission/requestTracker';
 import { createAuthenticator } from './auth/authenticate';
-import { recogniseSome } from './auth/recognise';
+import { bestEffort } from './auth/recognise';
 import { type Config, MOST_POINTS } from './config';
 import type { Databases } from './database/connect';
 import { createEventSource } from './events/source';
@@ -16,7 +16,7 @@ import type { Control } from './organisations/control';
 import { typeChecks } from './schema/validation';
 import { SECOND } from './units';
 
-/* Who calls with a key, and how often; the same for all APIs. */
+/* Authentication and rate limits of API keys, shared by all APIs. */
 
 interface LimitersOptions {
   readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
@@ -26,11 +26,11 @@ interface LimitersOptions {
   readonly worker?: string | undefined;
 }
 
-/** How many times the budget of a key its organisation has, unless it is configured. */
-const KEYS_WORTH = 10;
+/** Default budget of an organisation, as a multiple of a key's. */
+const ORGANISATION_FACTOR = 10;
 
-/** The limiters of a gateway; it logs and counts whether limits are shared. */
-export function limitersOf(
+/** Opens the limiters of a gateway. Logs and counts whether limits are shared. */
+export function openGatewayLimiters(
   { config, databases, logger, worker }: LimitersOptions,
   metrics: Metrics,
 ): Promise<Limiters> {
@@ -39,9 +39,9 @@ export function limitersOf(
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     organisationLimit:
-      config.RATE_LIMIT_ORGANISATION ?? Math.min(MOST_POINTS, KEYS_WORTH * config.RATE_LIMIT_PER_MINUTE),
+      config.RATE_LIMIT_ORGANISATION ?? Math.min(MOST_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
-    // each worker is one there
+    // each worker registers itself as a gateway
     instances: () => config.INSTANCES ?? databases.gateways.count(),
     isWorker,
     onChange: (state, reason) => {
@@ -66,12 +66,13 @@ interface CallersOptions {
 }
 
 /**
- * How long keys are remembered where organisations can move, in milliseconds. An old copy is kept 90 s for requests that read it
- * (src/cli/org/copies.ts), so one that moved away and back since its key was read has done so before any request that this is for began.
+ * How long accepted keys are remembered if organisations can move between clusters, in milliseconds. A move keeps the old copy for 90 s,
+ * for requests that still read it (src/cli/org/copies.ts). Since this is shorter, no request begins with a key remembered from before its
+ * organisation moved away and back.
  */
 const SEEN_FOR = 20 * SECOND;
 
-/** Opens the context of requests with a key, and recognises some keys for those that need none. */
+/** Opens the contexts of requests with a key, and identifies the callers of unknown routes. */
 export function keyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
   const { apiKeys } = control;
@@ -109,5 +110,5 @@ export function keyCallers(options: CallersOptions) {
       metrics.keyFound('live');
     },
   });
-  return { openContext, recognise: recogniseSome(recognise) };
+  return { openContext, recognise: bestEffort(recognise) };
 }

@@ -151,8 +151,8 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** What the documents show as an example of an error: its detail, and its members beside those of every error. */
-export interface ErrorExample {
+/** The example of an error in the OpenAPI document and at /errors/{code}: its detail, and its members beyond the common ones. */
+interface ErrorExample {
   readonly detail: string;
   readonly members: Readonly<Record<string, unknown>>;
 }
@@ -178,7 +178,6 @@ const EXAMPLES: Partial<Record<ErrorCode, Partial<ErrorExample>>> = {
   rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
 };
 
-/** The example of an error, in the OpenAPI document and at /errors/{code}. */
 export function exampleOf(code: ErrorCode): ErrorExample {
   const { title, retry } = ERROR_CODES[code];
   const members = retry === 'after' ? { retry_after: RETRY_AFTER } : {};
@@ -194,33 +193,33 @@ export interface Fault {
 }
 
 /** Maximum faults listed in a response; the rest are counted. */
-export const MOST_FAULTS = 100;
+export const MAX_FAULTS = 100;
 
 /** The faults of a value; it is valid if there are none. */
 export interface Findings {
-  /** The first faults, at most {@link MOST_FAULTS}. */
+  /** The first faults, at most {@link MAX_FAULTS}. */
   readonly faults: readonly Fault[];
   readonly more: number;
-  /** Whether counting stopped, so that there may be more than `more`. */
+  /** Whether counting stopped early, so there may be more than `more`. */
   readonly isCut: boolean;
 }
 
-/** How far a check goes on once it has found faults. */
-export interface FaultRoom {
+/** How many faults a check reports. */
+export interface FaultLimits {
   readonly kept: number;
-  /** How many faults beyond those it counts before it looks at no further element of a list. */
+  /** How many more it counts before it skips the remaining elements of a list. */
   readonly counted: number;
 }
 
-/** Checks a value. By default it keeps {@link MOST_FAULTS} and counts all others. */
-export type Check = (value: unknown, room?: FaultRoom) => Findings;
+/** Checks a value. By default it keeps {@link MAX_FAULTS} and counts all others. */
+export type Check = (value: unknown, limits?: FaultLimits) => Findings;
 
-/** Shortens a text from a caller for use in a response, to `most` characters. */
+/** Truncates a caller's text to `most` characters, for use in a response. */
 export function shorten(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
-/** Why a request gets 503, for the log and the metrics; callers are told by `detail`. */
+/** Why a request gets 503, for logs and metrics; callers read `detail`. */
 export const UNAVAILABLE_REASONS = [
   // the database does not respond or cannot serve, or took too long
   'away',
@@ -234,7 +233,7 @@ export const UNAVAILABLE_REASONS = [
   // events are not recorded, or a stream is not read
   'not_recorded',
   'unread',
-  // what the operator has to mend: WEBHOOK_SECRET, the identity provider
+  // the operator must fix WEBHOOK_SECRET or the identity provider
   'webhooks',
   'sign_in',
 ] as const;
@@ -249,7 +248,7 @@ export interface AppErrorExtras {
   readonly retryAfter?: number;
   /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
-  /** Its HTTP status where that is not the one of its code. */
+  /** HTTP status, if not the one of its code. */
   readonly status?: 417;
   /** Why it is `unavailable`. */
   readonly reason?: UnavailableReason;
@@ -298,7 +297,7 @@ export function validationFailed(errors: readonly Fault[], more = 0, isCut = fal
 }
 
 function faultsOf(all: readonly Fault[], more: number, otherwise: string, isCut = false): [string, AppErrorExtras] {
-  const errors = all.length > MOST_FAULTS ? all.slice(0, MOST_FAULTS) : all;
+  const errors = all.length > MAX_FAULTS ? all.slice(0, MAX_FAULTS) : all;
   const moreErrors = more + all.length - errors.length;
   return [summary(errors, moreErrors, otherwise, isCut), { errors, ...(moreErrors > 0 && { moreErrors }) }];
 }
@@ -311,7 +310,7 @@ function summary(errors: readonly Fault[], more: number, otherwise: string, isCu
   return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${isCut ? 'at least ' : ''}${String(others)} more)` : ''}`;
 }
 
-/** An error and those inside it, since libraries may wrap it several times. */
+/** An error and its causes: libraries may wrap an error several times. */
 export function* chainOf(error: unknown): Generator<Error> {
   for (let current = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
     yield current;

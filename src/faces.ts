@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Limiters } from './admission/limiters';
 import type { RequestTracker } from './admission/requestTracker';
-import type { RecogniseSome } from './auth/recognise';
+import type { BestEffortRecognise } from './auth/recognise';
 import type { Config } from './config';
 import type { Availability } from './database/availability';
 import type { Databases } from './database/connect';
@@ -30,7 +30,7 @@ import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
 
-/* The parts that answer requests, and which of them is for a request. */
+/* The faces that answer requests, and how one is chosen by path. */
 
 /** Path of the GraphQL API of operators. */
 export const OPERATOR_GRAPHQL = '/operator/graphql';
@@ -47,11 +47,11 @@ interface FacesOptions {
   readonly metrics: Metrics;
   readonly limiters: Limiters;
   readonly openContext: OpenContext;
-  readonly recognise: RecogniseSome;
+  readonly recognise: BestEffortRecognise;
   readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
   readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'>;
   readonly isDraining: () => boolean;
-  /** How often an open stream is sent a comment, in milliseconds. */
+  /** Interval between comments on an open stream, in milliseconds. */
   readonly commentEvery: number;
 }
 
@@ -132,23 +132,12 @@ export async function createFaces(options: FacesOptions) {
   };
 }
 
-/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): the same as those of keys, with another schema and other callers. */
-async function createOperatorFace({
-  config,
-  databases,
-  control,
-  logger,
-  availability,
-  tracker,
-  metrics,
-  limiters,
-  webhooks,
-  jobs,
-  commentEvery,
-}: FacesOptions) {
+/** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
+async function createOperatorFace(options: FacesOptions) {
+  const { config, databases, control, logger, availability, tracker, metrics, limiters, webhooks } = options;
   const schemas = operatorSchemas();
   const openContext = operatorContextFactory({
-    ...{ config, databases, control, availability, webhooksOf: webhooks.webhooksOf, poke: jobs.poke },
+    ...{ config, databases, control, availability, webhooksOf: webhooks.webhooksOf, poke: options.jobs.poke },
     limiter: metrics.counted('operator', limiters.keys),
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     admit: () => {
@@ -157,8 +146,8 @@ async function createOperatorFace({
   });
   const { graphql: schema, operations } = schemas;
   const graphql = await createGraphqlFace({
-    ...{ schema, operations, openContext, logger, introspection: 'key', commentEvery },
-    onFastRead: undefined,
+    ...{ schema, operations, openContext, logger, introspection: 'key', onFastRead: undefined },
+    commentEvery: options.commentEvery,
   });
   const rest = createRestFace({
     ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
@@ -172,12 +161,12 @@ async function createOperatorFace({
   };
 }
 
-/** Whether a path is of the operator API. */
+/** Whether a path belongs to the operator API. */
 export function isOperator(path: string): boolean {
   return path === OPERATOR_GRAPHQL || path === OPERATOR_BASE || path.startsWith(`${OPERATOR_BASE}/`);
 }
 
-/** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
+/** The face that handles a request. A browser that opens /graphql gets a page; everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (path === SCHEMA_PATH) return 'graphql';

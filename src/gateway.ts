@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { createBodyMemory } from './admission/bodyMemory';
 import { createRequestTracker } from './admission/requestTracker';
 import { createTurns } from './admission/turns';
-import { keyCallers, limitersOf } from './callers';
+import { keyCallers, openGatewayLimiters } from './callers';
 import type { Config } from './config';
 import { type Availability, createAvailability } from './database/availability';
 import { WRONG_FROM } from './database/clock';
@@ -37,46 +37,46 @@ export interface GatewayOptions {
   readonly demoKey?: string;
   /** Number of this worker, if it shares limits and metrics with other workers. */
   readonly worker?: string | undefined;
-  /** How many workers share what is set for the whole gateway. */
+  /** Number of workers of this gateway. */
   readonly workers?: number | undefined;
-  /** Traces requests, if they are wanted. */
+  /** Undefined if requests are not traced. */
   readonly tracing?: Tracing;
 }
 
-/** Where errors are those of GraphQL, whichever face it is. */
+/** Paths with GraphQL errors that belong to other faces. */
 const GRAPHQL_PATHS: readonly string[] = [SETTINGS_GRAPHQL, OPERATOR_GRAPHQL];
 
 /** What the gateway needs from the server that runs it. */
-export interface Carrier {
+interface GatewayHost {
   readonly isDraining: () => boolean;
   readonly openConnections: () => number;
   /** Maximum duration of a request, in milliseconds. */
   readonly longest: number;
-  /** How often a stream costs a point and is sent a comment, in milliseconds. */
+  /** Intervals at which a stream costs a point and gets a comment, in milliseconds. */
   readonly streams: { readonly payEvery: number; readonly commentEvery: number };
 }
 
-export async function createGateway(options: GatewayOptions, carrier: Carrier) {
+export async function createGateway(options: GatewayOptions, host: GatewayHost) {
   const { config, databases, control, logger, demoKey, tracing } = options;
-  const { isDraining, streams } = carrier;
+  const { isDraining, streams } = host;
   const schemas = publishedSchemas();
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
   const jobs = createJobWorker({ databases, control, logger });
   const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
   const operations = declared.map(({ name }) => name);
-  const traffic = createTraffic(options, carrier, operations);
+  const traffic = createTraffic(options, host, operations);
   const { availability, tracker, metrics, bodies, turns, waiting, tails, webhooks } = traffic;
-  // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
+  // connects now: connecting takes more round trips than a check, too many once a database is slow
   await availability.start();
-  const limiters = await limitersOf(options, metrics);
+  const limiters = await openGatewayLimiters(options, metrics);
   const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
   const faces = await createFaces({
     ...{ config, databases, control, logger, demoKey, schemas, availability, tracker, metrics, limiters, isDraining },
     ...{ ...callers, webhooks, jobs, commentEvery: streams.commentEvery },
-  }).catch(async (error: unknown) => {
-    // open, they would keep a failed start from ending
+  }).catch((error: unknown) => {
+    // left open, they would keep the process alive after a failed start
     availability.stop();
-    await limiters.close();
+    limiters.close();
     throw error;
   });
   const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
@@ -87,7 +87,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
   databases.giveWayTo((organisationId) => tracker.hasOthers(organisationId));
 
-  /** Answers an exchange, also if something fails. */
+  /** Answers an exchange, with an error if its work fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
     const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
     recording.watch(exchange, face);
@@ -120,7 +120,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       const face = hasOperators && isOperator(exchange.path) ? 'operator' : 'operation';
       return answer(exchange, face, () => faces.answerAdmin(exchange, face));
     },
-    /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
+    /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
       await Promise.all([tails.stop(), webhooks.stop(), jobs.stop()]);
@@ -131,15 +131,15 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       tracker.stop();
       await recording.stop();
       await faces.stop();
-      await limiters.close();
+      limiters.close();
     },
   };
 }
 
-/** What limits and counts the requests in progress, and the work in the background. */
+/** Limits and counts of requests in progress, and the background work. */
 function createTraffic(
   { config, databases, control, logger, worker, workers = 1 }: GatewayOptions,
-  { longest, openConnections, streams }: Carrier,
+  { longest, openConnections, streams }: GatewayHost,
   operations: readonly string[],
 ) {
   const onShed = (reason: ShedReason): void => {
@@ -213,7 +213,7 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
   });
 }
 
-/** Logs when the clock of a cluster and this machine's begin to differ, and when they agree again. */
+/** Logs when a cluster's clock and this machine's start to differ, and when they agree again. */
 function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
   const wrong = new Set<string>();
   return () => {

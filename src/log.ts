@@ -3,7 +3,7 @@ import pino, { type Logger } from 'pino';
 import { KEY_TEXT, KEY_TEXT_SEEN } from './auth/keys';
 import type { Config } from './config';
 
-/** JSON lines on stderr, which say the process and the worker of `serve --workers`, since stdout is for a command's result; without `to`, written in the background. */
+/** Logs JSON lines with process id and worker number to stderr, since stdout is for a command's result. Without `to`, asynchronously. */
 export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
   const { pid } = process;
   const worker = cluster.worker && { worker: String(cluster.worker.id) };
@@ -13,7 +13,7 @@ export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStr
   );
 }
 
-/** Switches between LOG_LEVEL and debug, or info if LOG_LEVEL is that talkative already; says so at the more talkative level. */
+/** Toggles between LOG_LEVEL and debug (info if LOG_LEVEL is debug or trace), and logs that at the more verbose of the two. */
 export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
   const other = usual === 'debug' || usual === 'trace' ? 'info' : 'debug';
   const next = logger.level === usual ? other : usual;
@@ -23,27 +23,27 @@ export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
 }
 
 /** Maximum length of a text in the log, and of a stack. */
-const [MOST, MOST_OF_STACK] = [300, 4000];
-/** How much of a path is decoded: a key that begins within {@link MOST} is seen, encoded three times. */
-const MOST_DECODED = 2000;
+const [MAX, MAX_STACK] = [300, 4000];
+/** How much of a path is decoded: enough to find a key that begins within {@link MAX}, even if it is encoded three times. */
+const MAX_DECODED = 2000;
 
-/** A text safe to log: truncated, and with its keys redacted. What is cut off is not looked at, since looking takes time by length. */
-export function redact(text: string, most = MOST): string {
+/** Text safe to log: truncated, with API keys redacted. The truncated part is not scanned, so that long text costs no time. */
+export function redact(text: string, most = MAX): string {
   const seen = text.slice(0, most + KEY_TEXT_SEEN);
   const redacted = seen.replaceAll(KEY_TEXT, '[key]');
-  // a key cut in two may be left at the end, which is shown if keys before it became shorter
+  // redacting earlier keys shortens the text, which could bring a key that was cut in two back into view
   const whole = seen.length < text.length ? redacted.length - KEY_TEXT_SEEN : redacted.length;
   return redacted.slice(0, Math.min(most, Math.max(0, whole)));
 }
 
-/** A path safe to log: as it was sent, unless it has a key, which may be percent-encoded. */
+/** A path safe to log: as sent, unless it contains a key, percent-encoded or not. */
 export function redactPath(path: string): string {
-  let plain = path.slice(0, MOST_DECODED);
+  let plain = path.slice(0, MAX_DECODED);
   // repeatedly, since a proxy may have encoded it again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
-  const isRedacted = plain.slice(0, MOST + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
+  const isRedacted = plain.slice(0, MAX + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
   return redact(isRedacted ? plain : path);
 }
 
@@ -62,7 +62,7 @@ export function describeError(thrown: unknown): {
     message: redact(error.message),
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: redact(code) }),
-    stack: redact(error.stack ?? '', MOST_OF_STACK),
+    stack: redact(error.stack ?? '', MAX_STACK),
   };
 }
 

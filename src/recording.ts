@@ -10,11 +10,12 @@ import { KEY_FACES } from './organisations/requestFilters';
 import { KEY_REFUSALS } from './organisations/requestRows';
 import { createUsageCounter } from './organisations/usageCounter';
 import type { Tracing } from './tracing';
+import { SECOND } from './units';
 import { within } from './within';
 
-/* What is kept of each request that is done: its line in the log, metrics, and of those of keys their usage and the request log. */
+/* Records each finished request: its log line and metrics, and if it had a key, usage and the request log. */
 
-export interface RecordingOptions {
+interface RecordingOptions {
   readonly control: Pick<Control, 'usage' | 'requests'>;
   readonly logger: Logger;
   readonly metrics: Pick<
@@ -29,10 +30,9 @@ export interface RecordingOptions {
 
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 const CALLER_LEFT = 499;
-/** How many lines of 503s, and of requests without a valid key, are written in a second; the others share one line each. */
-const MOST_LINES = 100;
-const SECOND = 1000;
-/** How long a gateway that stops waits for its last writes, in milliseconds: less than is left of a drain (src/server.ts). */
+/** Log lines per second for 503s, and for requests without a valid key; one more line counts the rest. */
+const MAX_LINES = 100;
+/** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/server.ts). */
 const LAST_WRITES = 3000;
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
@@ -61,7 +61,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       })
     : undefined;
 
-  /** Counts a request of a key for the usage of its key and organisation, and adds it to the request log. */
+  /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
   function record(exchange: Exchange, face: Face, ms: number, status: number): void {
     const { principal, refusal, operation, code, missingScope } = exchange.log;
     const isKey = principal?.kind === 'key';
@@ -92,7 +92,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
     }));
   }
 
-  /** Writes the line of the log, which has no key, query or body. */
+  /** Writes the log line, which never contains a key, query or body. */
   function note(exchange: Exchange, face: Face, ms: number, status: number): void {
     const { request, path, requestId, address, log } = exchange;
     const { operation, code, principal, refusal, unavailable } = log;
@@ -134,13 +134,13 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
         record(exchange, face, ended - started, status);
-        // for a stream until it was open: how long it goes on is up to its caller
+        // for a stream, the time until it opened: its caller decides how long it lasts
         const seconds = ((streaming ?? ended) - started) / 1000;
         metrics.requestFinished({ face, operation: log.operation, status, seconds });
         note(exchange, face, ended - started, status);
       });
     },
-    /** Writes what is left; the counts are lost if the database does not respond. */
+    /** Writes what is pending, which is lost if the database does not respond. */
     async stop(): Promise<void> {
       refusals.end();
       unavailables.end();
@@ -156,12 +156,12 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
   // metrics count probes and scrapes already
   if (face === 'operation') return 'debug';
-  // the operator has planned a move
+  // the operator planned the move
   return unavailable && unavailable.reason !== 'moving' ? 'warn' : 'info';
 }
 
-/** Limits log lines that anyone can cause in any number; `says` is what the line that counts the others is about. */
-function limitedLines(logger: Logger, says: string) {
+/** Limits log lines that any caller can cause in any number. `summary` is the message of the line that counts the rest. */
+function limitedLines(logger: Logger, summary: string) {
   let written = 0;
   let left = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -173,14 +173,14 @@ function limitedLines(logger: Logger, says: string) {
     const count = [...left.values()].reduce((sum, one) => sum + one, 0);
     written = 0;
     left = new Map();
-    if (count > 0) logger.info({ not_logged: count, reasons }, says);
+    if (count > 0) logger.info({ not_logged: count, reasons }, summary);
   }
 
   return {
     /** Whether there is room for one more line in this second; if not, it is counted. */
     hasRoom(reason: string): boolean {
       timer ??= setTimeout(end, SECOND).unref();
-      if (written < MOST_LINES) {
+      if (written < MAX_LINES) {
         written += 1;
         return true;
       }
@@ -197,7 +197,7 @@ function callerFields(principal: Caller): Record<string, string> {
   return { ...who, organisation_id: principal.organisation.id };
 }
 
-/** Begins the span of an exchange, which ends with it; returns how to run its work. */
+/** Begins a span that ends with the exchange. Returns a function that runs work inside it. */
 export function traced(
   tracing: Tracing,
   exchange: Exchange,

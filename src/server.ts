@@ -7,7 +7,7 @@ import { openExchange } from './http/exchange';
 import { redact } from './log';
 
 export interface ServerOptions extends GatewayOptions {
-  /** Waits for a turn of the event loop of the process that accepts connections, if that is another. */
+  /** Waits for a turn of the event loop of the process that accepts connections, if that is not this one. */
   readonly turnOfAcceptor?: (() => Promise<unknown>) | undefined;
   /** Overrides of the production timeouts, for tests. */
   readonly timeouts?: Partial<typeof TIMEOUTS>;
@@ -33,33 +33,33 @@ export const TIMEOUTS = {
   stalled: 60_000,
   /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
   answer: 50_000,
-  /** How often a stream costs a point, and how often it is sent a comment. */
+  /** Intervals at which a stream costs a point, and gets a comment. */
   streamPoint: 60_000,
   comment: 15_000,
-  /** A connection idle for this long during a drain is ended; its caller has been told to use another one. */
+  /** A connection idle for this long during a drain is ended: its caller already got `Connection: close`. */
   idle: 1000,
   /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
   drain: 24_000,
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
-/** A request without Host is refused like any other, with a body and a request id. */
+/** Host is checked by checkHead, whose refusals have a body and a request id. */
 const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and connections there. */
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
 const SWEEP_EVERY = 50;
-/** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
+/** Connections that may wait to be accepted, if the system allows it; with Node's default of 511, a burst would be reset. */
 const BACKLOG = 4096;
 /** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
 const QUIET_TURNS = 5;
 /** Maximum time for that, in milliseconds; a busy server with a long queue needs seconds. */
 const ACCEPT_WITHIN = 5000;
-/** Characters of an address that cannot be read, in the log. */
-const MOST_LOGGED = 100;
-/** Said once, since every request behind such a proxy has it. */
+/** Characters of an unreadable address that are logged. */
+const MAX_LOGGED = 100;
+/** Logged once, since it affects every request behind such a proxy. */
 const UNREADABLE =
-  'X-Forwarded-For has no readable address where TRUST_PROXY says that of the caller is: keys with allowed addresses are refused';
+  'X-Forwarded-For has no valid address at the position that TRUST_PROXY implies: keys with allowed addresses are refused';
 
 /** Starts serving both APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -92,13 +92,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { metrics, bodies, turns } = gateway;
   refuseBroken(server, connections, logger, metrics);
-  let isToldOfAddress = false;
+  let hasWarnedOfAddress = false;
   const opening = {
     ...{ trustedProxies: config.TRUST_PROXY, bodies, turns },
     onUnreadable: (written: string): void => {
-      if (isToldOfAddress) return;
-      isToldOfAddress = true;
-      const found = { forwarded_for: redact(written.slice(0, MOST_LOGGED)), trust_proxy: config.TRUST_PROXY };
+      if (hasWarnedOfAddress) return;
+      hasWarnedOfAddress = true;
+      const found = { forwarded_for: redact(written.slice(0, MAX_LOGGED)), trust_proxy: config.TRUST_PROXY };
       logger.warn(found, UNREADABLE);
     },
   };
@@ -148,12 +148,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { url, adminUrl, drain: () => (draining ??= end()) };
 }
 
-/** Marks an error as one of ADMIN_PORT. */
+/** Marks an error as ADMIN_PORT's. */
 function atAdmin(error: unknown): never {
   throw Object.assign(error as Error, { isAdmin: true });
 }
 
-/** The server of ADMIN_PORT, which answers a few machines briefly. */
+/** The server at ADMIN_PORT, for a few machines and short requests. */
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
   const server = createServer({ ...times, ...HEADS });
@@ -197,7 +197,7 @@ async function listen(server: NetServer, host: string, port: number): Promise<st
 }
 
 /**
- * Closes the port once connections that the system has already opened are accepted, because that would reset them. `next` waits for a turn
+ * Closes the port after accepting the connections that the system has already opened, which closing would reset. `next` waits for a turn
  * of the event loop that accepts them.
  */
 async function stopListening(server: NetServer, next: () => Promise<unknown> = turn): Promise<void> {

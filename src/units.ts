@@ -1,4 +1,4 @@
-/* Units and formats that several rooms share. */
+/* Units and formats shared by several folders. */
 
 /** In milliseconds. */
 export const SECOND = 1000;
@@ -10,15 +10,15 @@ export const DAY = 24 * HOUR;
 export const MEBIBYTE = 1024 * 1024;
 
 /** Maximum JSON of the answer to a read, in bytes (contract, section 6). */
-export const MOST_ANSWER = 16 * MEBIBYTE;
+export const MAX_ANSWER = 16 * MEBIBYTE;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** How long a `Retry-After` asks to wait, in milliseconds: its seconds, or until its HTTP date. Undefined if it says neither. */
+/** The wait that a `Retry-After` header asks for, in milliseconds: its seconds, or until its HTTP date. Undefined if it is neither. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
   if (header === null || header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND;
-  // of the three forms, the oldest has no zone, and all are GMT
+  // HTTP dates are in GMT; the oldest of their three forms does not say so
   const date = /^[A-Z][a-z]+,? /.test(header) ? Date.parse(header.replace(/( GMT)?$/, ' GMT')) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -1,13 +1,13 @@
-/** In how many parts a wait is timed. */
+/** The number of parts in which a wait is timed. */
 const PARTS = 8;
 
 /**
- * Stops waiting for an answer after a time, in milliseconds, in which this process ran. A timer that is late because the event loop
- * or the machine was held up says nothing of who is asked, so the wait is timed in parts, none of which counts more than its
- * length; and a busy event loop runs timers before it reads what has already arrived, so that is processed first.
- * @throws Error if there was none in time; the answer's own error
+ * Stops waiting for an answer after `timeout` milliseconds in which this process ran. A timer that fires late because the event loop or
+ * the machine stalled says nothing about the other side, so the wait is split into parts, each of which counts for at most its length.
+ * A busy event loop also runs timers before it reads what has arrived, so that is processed first.
+ * @throws NoAnswerError; the answer's own error
  */
-export function within<T>(patience: number, answer: Promise<T>): Promise<T> {
+export function within<T>(timeout: number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout;
     const wait = (parts: number): void => {
@@ -16,10 +16,10 @@ export function within<T>(patience: number, answer: Promise<T>): Promise<T> {
         else
           setImmediate(() =>
             setImmediate(() => {
-              reject(new NoAnswerError(`no answer within ${String(patience)} ms`));
+              reject(new NoAnswerError(`no answer within ${String(timeout)} ms`));
             }),
           );
-      }, patience / PARTS);
+      }, timeout / PARTS);
     };
     wait(PARTS);
     answer.then(resolve, reject).finally(() => {
@@ -28,7 +28,7 @@ export function within<T>(patience: number, answer: Promise<T>): Promise<T> {
   });
 }
 
-/** Nobody answered in time, which is no answer either way. */
+/** No answer came in time, so the outcome is unknown. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }

@@ -2,11 +2,11 @@ import cluster, { type Worker } from 'node:cluster';
 import { within } from './within';
 
 /*
- * Questions between the first process of `serve --workers` and its workers, either of which may ask, over the channel of node:cluster. A
- * message between processes costs as much as many of the questions, so those of one turn of the event loop go in one, and so do answers.
+ * Questions and answers between the primary process of `serve --workers` and its workers, in both directions, over node:cluster's channel.
+ * A message between processes costs more than many questions do, so all from one turn of the event loop are sent together.
  */
 
-/** A question has a name, an answer the number of its question, and either content or why there is none. */
+/** A question has a name; an answer has the number of its question, and either content or the reason for a failure. */
 interface Message {
   readonly question?: string;
   readonly number: number;
@@ -14,8 +14,8 @@ interface Message {
   readonly failure?: string;
 }
 
-/** The other side: one of the workers of this process, or the process that started this one. */
-type Other = Pick<NodeJS.Process, 'send'>;
+/** The other side: a worker of this process, or its primary. */
+type Peer = Pick<NodeJS.Process, 'send'>;
 
 interface Waiting {
   readonly resolve: (content: never) => void;
@@ -24,7 +24,7 @@ interface Waiting {
 
 const answers = new Map<string, (content: never) => unknown>();
 const waiting = new Map<number, Waiting>();
-const outbox = new Map<Other, Message[]>();
+const outbox = new Map<Peer, Message[]>();
 let [asked, isListening] = [0, false];
 
 /** Answers a question of the other side from now on. */
@@ -33,21 +33,21 @@ export function onAsked(question: string, answer: (content: never) => unknown): 
   listen();
 }
 
-/** @throws Error if the other side does not answer within `patience` ms, or cannot */
+/** @throws Error if the other side does not answer within `timeout` ms, or fails */
 export async function ask<Answer>(
   question: string,
   content: unknown,
-  patience: number,
-  other: Worker | NodeJS.Process = process,
+  timeout: number,
+  peer: Worker | NodeJS.Process = process,
 ): Promise<Answer> {
   listen();
   const number = (asked += 1);
   const answered = new Promise<Answer>((resolve, reject) => {
     waiting.set(number, { resolve, reject });
-    post({ question, number, content }, other);
+    post({ question, number, content }, peer);
   });
   try {
-    return await within(patience, answered);
+    return await within(timeout, answered);
   } finally {
     waiting.delete(number);
   }
@@ -60,12 +60,12 @@ function listen(): void {
   else process.on('message', receive.bind(undefined, process));
 }
 
-function receive(other: Other, messages: unknown): void {
-  // others use the channel, too
-  if (Array.isArray(messages)) for (const message of messages as readonly Message[]) void take(message, other);
+function receive(peer: Peer, messages: unknown): void {
+  // libraries send other messages over the same channel
+  if (Array.isArray(messages)) for (const message of messages as readonly Message[]) void take(message, peer);
 }
 
-async function take({ question, number, content, failure }: Message, other: Other): Promise<void> {
+async function take({ question, number, content, failure }: Message, peer: Peer): Promise<void> {
   if (question === undefined) {
     const asker = waiting.get(number);
     if (failure === undefined) asker?.resolve(content as never);
@@ -75,25 +75,25 @@ async function take({ question, number, content, failure }: Message, other: Othe
   const answer = answers.get(question);
   if (!answer) return;
   try {
-    post({ number, content: await answer(content as never) }, other);
+    post({ number, content: await answer(content as never) }, peer);
   } catch (error) {
-    post({ number, failure: String(error) }, other);
+    post({ number, failure: String(error) }, peer);
   }
 }
 
-/** Sends a message with those that follow in this turn. */
-function post(message: Message, other: Other): void {
-  const others = outbox.get(other);
-  if (others) {
-    others.push(message);
+/** Sends a message together with those that follow in this turn. */
+function post(message: Message, peer: Peer): void {
+  const pending = outbox.get(peer);
+  if (pending) {
+    pending.push(message);
     return;
   }
   const messages = [message];
-  outbox.set(other, messages);
+  outbox.set(peer, messages);
   setImmediate(() => {
-    outbox.delete(other);
-    other.send?.(messages, undefined, undefined, (error) => {
-      // whoever has ended meanwhile needs no answer, and gives none
+    outbox.delete(peer);
+    peer.send?.(messages, undefined, undefined, (error) => {
+      // a process that has ended needs no answers, and gives none
       if (error)
         for (const { question, number } of messages) if (question !== undefined) waiting.get(number)?.reject(error);
     });

@@ -3,13 +3,13 @@ import { AppError } from '../errors';
 import type { Caller } from '../auth/principal';
 
 /*
- * Counts the memory of all request bodies, the bytes received and the values parsed from them, until the request is done, and of all large
- * answers until they were sent (docs/decisions/bodies-and-fairness.md).
+ * Counts the memory of request bodies (received bytes and parsed values) until their requests are done, and of large answers until they
+ * are sent (docs/decisions/bodies-and-fairness.md).
  */
 
 /** Maximum share of the limit for one key (or address), and for one organisation with all its keys. */
 const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
-/** Answers up to this many bytes are not counted: the kernel takes most of them, and counting would cost the many a percent. */
+/** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
 const REFUSALS = {
@@ -18,8 +18,8 @@ const REFUSALS = {
   organisation: 'This organisation is sending too much data at once, or not reading its answers.',
 } as const;
 
-/** Whose a body and an answer are: an exchange. */
-interface Sender {
+/** The part of an exchange used here. */
+interface CountedExchange {
   readonly address: string;
   readonly log: { readonly principal?: Caller };
   readonly response: {
@@ -29,7 +29,7 @@ interface Sender {
   };
 }
 
-/** An owner with a share that a request's bytes count towards. */
+/** A caller or organisation whose share a request's bytes count towards. */
 interface Owner {
   readonly kind: keyof typeof SHARES;
   readonly name: string;
@@ -44,29 +44,30 @@ interface Holding {
 export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
 /**
- * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. For one of several workers `limit` is its part
- * of the `whole`: a caller may use its share of the whole there, as all its requests can come to one worker, within the organisation's.
+ * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. In one of several workers, `limit` is the
+ * worker's part of `whole`. All requests of a caller may reach one worker, so there it may use its share of the whole, up to an
+ * organisation's share of the limit.
  */
 export function createBodyMemory(limit: number, onRefused: () => void, whole = limit) {
   const most = {
     caller: Math.min(whole * SHARES.caller, limit * SHARES.organisation),
     organisation: limit * SHARES.organisation,
   };
-  const holdings = new Map<Sender, Holding>();
+  const holdings = new Map<CountedExchange, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;
 
-  /** Whose share would be exceeded; an owner that holds nothing else is always allowed. */
+  /** The limit that `more` bytes would exceed. A request is always within a limit towards which nothing else counts. */
   function fullFor({ body, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
     const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + answer;
     if (isOver(total, limit)) return 'all';
     return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, most[kind]))?.kind;
   }
 
-  /** Sets what a request holds. @throws AppError unavailable if that is too many; the previous value is kept */
-  function set(sender: Sender, part: 'body' | 'answer', bytes: number, isRefusable = true): void {
-    const known = holdings.get(sender);
-    const holding = known ?? { body: 0, answer: 0, owners: ownersOf(sender) };
+  /** Sets what a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
+  function set(exchange: CountedExchange, part: 'body' | 'answer', bytes: number, isRefusable = true): void {
+    const known = holdings.get(exchange);
+    const holding = known ?? { body: 0, answer: 0, owners: ownersOf(exchange) };
     const more = bytes - holding[part];
     const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
     if (full) {
@@ -80,34 +81,31 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
       if (held === 0) byOwner.delete(name);
       else byOwner.set(name, held);
     }
-    if (holding.body + holding.answer === 0) holdings.delete(sender);
-    else if (!known) holdings.set(sender, holding);
+    if (holding.body + holding.answer === 0) holdings.delete(exchange);
+    else if (!known) holdings.set(exchange, holding);
   }
 
   return {
-    /**
-     * Sets how many bytes the body of a request holds.
-     * @throws AppError unavailable if that is too many; the previous value is kept
-     */
-    hold(exchange: Sender, bytes: number): void {
+    /** Sets how many bytes the body of a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
+    hold(exchange: CountedExchange, bytes: number): void {
       set(exchange, 'body', bytes);
     },
     /** Releases what the body of a request holds. */
-    release(exchange: Sender): void {
+    release(exchange: CountedExchange): void {
       if (holdings.has(exchange)) set(exchange, 'body', 0);
     },
     /**
-     * Sets how many bytes the answer to a request holds, until it was sent or its caller has left.
-     * @throws AppError unavailable if that is too many, unless it is the answer to a write, which was done
+     * Sets how many bytes the answer to a request holds, until it is sent or the caller disconnects.
+     * @throws AppError unavailable if that is too much and `isRefusable`, which the answer to a completed write is not
      */
-    keep(exchange: Sender, bytes: number, isRefusable = true): void {
+    keep(exchange: CountedExchange, bytes: number, isRefusable = true): void {
       const { response } = exchange;
       const before = holdings.get(exchange)?.answer ?? 0;
       if ((before === 0 && bytes <= SMALL_ANSWER) || response.closed || response.destroyed) return;
       try {
         set(exchange, 'answer', bytes, isRefusable);
       } catch (error) {
-        // so that of many that grow at the same time some are completed
+        // so that when many grow at once, some can complete
         if (before > 0) set(exchange, 'answer', 0);
         throw error;
       }
@@ -121,7 +119,7 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
   };
 }
 
-function ownersOf({ log: { principal }, address }: Sender): Owner[] {
+function ownersOf({ log: { principal }, address }: CountedExchange): Owner[] {
   if (!principal) return [{ kind: 'caller', name: `address ${addressBucket(address)}` }];
   if (principal.kind === 'operator') return [{ kind: 'caller', name: `operator ${principal.name}` }];
   const { organisation } = principal;

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { addressBucket, plainAddress } from '../auth/addresses';
 
-/** From this share of all connections on, each new one closes the longest-idle one, so that idle ones lock nobody out. */
+/** Above this share of the maximum, each new connection closes the longest-idle one, so that idle connections lock nobody out. */
 const CROWDED = 4 / 5;
-/** Share of all connections that one address may have, and how many in any case. */
-const [SHARE, LEAST_SHARE] = [1 / 2, 100];
+/** Share of the maximum that one address may use, and connections it may have in any case. */
+const [SHARE, MIN_PER_ADDRESS] = [1 / 2, 100];
 
 export interface RoomOptions {
-  /** Maximum connections. Not the server's own maxConnections: node:cluster passes any above it from worker to worker forever. */
+  /** Maximum connections. Not the server's own maxConnections: node:cluster would pass those above it from worker to worker forever. */
   readonly most: number;
-  /** Whether many callers may come from one address, as from a proxy. */
+  /** Whether many callers may share an address, such as that of a proxy. */
   readonly isShared: boolean;
   /** Called for each idle connection that is closed. */
   readonly onEvicted: () => void;
@@ -21,12 +21,12 @@ export interface RoomOptions {
 export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) {
   const addresses = new Map<Socket, string>();
   const open = new Map<string, number>();
-  /** The longest idle one first. */
+  /** The longest-idle first. */
   const idle = new Set<Socket>();
 
-  function evict(isMeant: (socket: Socket) => boolean): boolean {
+  function evict(matches: (socket: Socket) => boolean): boolean {
     for (const socket of idle) {
-      if (!isMeant(socket)) continue;
+      if (!matches(socket)) continue;
       idle.delete(socket);
       socket.destroy();
       onEvicted();
@@ -48,7 +48,7 @@ export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) 
     enter(socket: Socket): boolean {
       const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
       const isFull = addresses.size >= most;
-      const hasShare = !isShared && (open.get(address) ?? 0) >= Math.max(LEAST_SHARE, most * SHARE);
+      const hasShare = !isShared && (open.get(address) ?? 0) >= Math.max(MIN_PER_ADDRESS, most * SHARE);
       if (isFull || (hasShare && !evict((one) => addresses.get(one) === address))) {
         socket.destroy();
         onDropped();

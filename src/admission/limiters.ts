@@ -14,7 +14,7 @@ export interface Limiters {
   readonly introspection: RateLimiter;
   /** Whether the shared store responds; memory is always ok. */
   health(): Promise<'ok' | 'degraded'>;
-  close(): Promise<void>;
+  close(): void;
 }
 
 export interface LimitersOptions {
@@ -32,11 +32,11 @@ export interface LimitersOptions {
 }
 
 /** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
-const PATIENCE = 40;
-/** The same for the process that started a worker: it is near and does little else, so only a dead one takes longer. */
-const PATIENCE_OF_WORKER = 1000;
-/** How many times that it has when it is asked once more, for which no request waits. */
-const AGAIN = 5;
+const REDIS_TIMEOUT = 40;
+/** The same for the primary process of workers: it is local and nearly idle, so only a dead one takes longer. */
+const PRIMARY_TIMEOUT = 1000;
+/** A store gets this many times its timeout when it is asked again, since no request waits for that. */
+const RETRY_FACTOR = 5;
 /** Timeout of a Redis command, after its request fell back to memory, in milliseconds. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
@@ -47,22 +47,22 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   const { redisUrl, isWorker } = options;
   if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
   if (isWorker) {
-    const { limitOfAllWorkers } = await import('./sharedLimits.js');
+    const { workersLimiter } = await import('./sharedLimits.js');
     return sharedLimiters(options, {
-      patience: PATIENCE_OF_WORKER,
-      store: limitOfAllWorkers,
-      ping: () => limitOfAllWorkers('ping', 1).consume('', 0),
+      timeout: PRIMARY_TIMEOUT,
+      store: workersLimiter,
+      ping: () => workersLimiter('ping', 1).consume('', 0),
       close: () => undefined,
     });
   }
   return {
     ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
-    close: () => Promise.resolve(),
+    close: () => undefined,
   };
 }
 
-/** The limiters, by the names of their stores. */
+/** The limiters, each with a store by its name. */
 function budgets(
   { limit, organisationLimit }: LimitersOptions,
   store: (name: string, points: number) => RateStore,
@@ -83,12 +83,12 @@ function memoryStore(points: number): RateLimiterMemory {
 /** Where several gateways or workers count together. */
 interface SharedStores {
   /** Maximum time a request waits for them, in milliseconds. */
-  readonly patience: number;
+  readonly timeout: number;
   store(name: string, points: number): RateStore;
   /** @throws if they do not respond */
   ping(): Promise<unknown>;
   close(): void;
-  /** Called with errors that are not a request's. */
+  /** Calls `listener` with errors that belong to no request. */
   onError?(listener: (error: unknown) => void): void;
 }
 
@@ -99,7 +99,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
 
   function noteFailure(error: unknown): void {
     awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
-    // one that is closed while it connects says that it cannot
+    // closing while connecting is reported as an error, too
     if (isAway || isClosed) return;
     isAway = true;
     onChange('degraded', error instanceof Error ? error.message : String(error));
@@ -111,9 +111,9 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     onChange('ok');
   }
 
-  /** Asks once more before a late answer counts, since this machine may have been busy. */
+  /** Asks again before a missing answer counts as a failure, since this machine may have been busy. */
   function noteLate(): Promise<void> {
-    asking ??= within(AGAIN * stores.patience, stores.ping())
+    asking ??= within(RETRY_FACTOR * stores.timeout, stores.ping())
       .then(noteAnswer, noteFailure)
       .finally(() => (asking = undefined));
     return asking;
@@ -126,7 +126,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
 
   stores.onError?.(noteFailure);
 
-  /** Counts together, or this instance's share in memory while that fails, so that a limit always applies. */
+  /** Counts in the shared store, or while that fails in memory up to this instance's share, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
     const shared = stores.store(name, points);
     const insurance = memoryStore(points);
@@ -138,7 +138,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
       async consume(id, taken) {
         if (Date.now() < awayUntil) return insured(id, taken);
         try {
-          const result = await within(stores.patience, shared.consume(id, taken));
+          const result = await within(stores.timeout, shared.consume(id, taken));
           noteAnswer();
           return result;
         } catch (refusal) {
@@ -154,7 +154,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     ...budgets(options, store),
     health: async () => {
       try {
-        await within(stores.patience, stores.ping());
+        await within(stores.timeout, stores.ping());
         awayUntil = 0;
         noteAnswer();
       } catch (error) {
@@ -165,7 +165,6 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     close: () => {
       isClosed = true;
       stores.close();
-      return Promise.resolve();
     },
   };
 }
@@ -182,7 +181,7 @@ async function redisStores(url: string): Promise<SharedStores> {
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
   });
   return {
-    patience: PATIENCE,
+    timeout: REDIS_TIMEOUT,
     store: (name, points) =>
       new RateLimiterRedis({
         storeClient: redis,

@@ -17,7 +17,7 @@ export interface RateState {
   readonly allowed: boolean;
 }
 
-/** Where points are counted: a limiter from rate-limiter-flexible, or a combination of several. */
+/** Counts points: a limiter from rate-limiter-flexible, or a combination of several. */
 export interface RateStore {
   /** Rejects with a RateLimiterRes if there are not enough points. */
   consume(id: string, points: number): Promise<RateLimiterRes>;
@@ -28,7 +28,7 @@ export interface RateLimiter {
   consume(id: string, points?: number): Promise<RateState>;
 }
 
-/** Budget of a key, and of its organisation unless that of the key ran out first. */
+/** Budget of a key, and of its organisation unless the key's ran out first. */
 export interface KeyRateState extends RateState {
   readonly organisation?: RateState;
 }
@@ -38,7 +38,7 @@ export interface KeyRateLimiter {
   consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
 }
 
-/** One after the other, so that a key over its own limit costs the other keys of its organisation nothing. */
+/** Takes from the key first, so that a key over its own limit costs the other keys of its organisation nothing. */
 export function keyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
   return {
     async consume({ key, organisation }, points) {
@@ -90,9 +90,9 @@ export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded')
 }
 
 /**
- * Limits failed attempts without credentials, per address. The point is taken before the work and given back if it succeeds, so that neither one after
- * another nor many at once get more work done than the limit. Each `kind` has a budget of its own: a program with a revoked key must not keep
- * the people beside it from signing in to make another.
+ * Limits failed attempts per address. The point is taken before the work and given back on success, so that neither sequential nor
+ * concurrent attempts get more work done than the limit. Each `kind` has its own budget: a program with a revoked key must not keep people
+ * at its address from signing in to create another.
  */
 export function attempts(limiter: RateLimiter, kind: string, reason: string) {
   /** Resolves with what `work` does; undefined is a failure. @throws AppError rate_limited */

@@ -5,17 +5,17 @@ import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
 
 /*
- * Limits how long and how many requests wait for the database. The driver's timeouts are per stage, and apply again to a
+ * Limits how long, and how many, requests wait for the database. The driver's timeouts are per stage, and start again for a
  * retried read, so each request checks for itself whether the database still responds. While it does not, requests are
  * rejected at once, so that memory does not grow.
  */
 
 /**
- * When a request first checks whether the database responds, and how often after that, in milliseconds. With the sweep and
- * the 1.5 s that the check may take, a request for a database that hangs is rejected within the 2.6 s of the contract.
+ * Interval at which a request checks whether the database responds, in milliseconds. With the sweep and the 1.5 s that a check
+ * may take, a request for a database that hangs is rejected within the 2.6 s of the contract.
  */
-const LOOK_EVERY = 800;
-/** How often requests are scanned for due checks, in milliseconds. */
+const CHECK_EVERY = 800;
+/** Interval at which requests are scanned for due checks, in milliseconds. */
 const SWEEP_EVERY = 100;
 /**
  * How long a request may continue after its connections were lost, in milliseconds. The driver fails or retries most
@@ -25,16 +25,16 @@ const AFTER_LOSS = 5000;
 /** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
 const FORGOTTEN_AFTER = 2;
 /** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
-const MOST_IN_FLIGHT = 2000;
-/** Up to so many, requests read ahead. With more, they wait for each other's reads anyway, and fewer reads would share a command. */
+const MAX_IN_FLIGHT = 2000;
+/** Up to this many in progress, requests read ahead. With more they queue behind each other anyway, and fewer reads would share a command. */
 const CALM = 4;
 /** Maximum for one organisation. */
-const MOST_OF_ONE = MOST_IN_FLIGHT / 4;
+const MAX_PER_ORGANISATION = MAX_IN_FLIGHT / 4;
 /** Maximum for one of several clusters. */
-const MOST_OF_CLUSTER = MOST_IN_FLIGHT / 2;
+const MAX_PER_CLUSTER = MAX_IN_FLIGHT / 2;
 
 /** The part of an exchange used here. */
-export interface TrackedExchange {
+interface TrackedExchange {
   readonly response: { readonly writableEnded: boolean };
   readonly log: { readonly principal?: Caller };
   readonly isReceiving: boolean;
@@ -65,7 +65,7 @@ interface Waiting {
   /** When its connections were first lost since then; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
   /** When it next checks whether the database responds. */
-  lookAt: number;
+  checkAt: number;
   reject(reason: AppError): void;
 }
 
@@ -75,17 +75,17 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   let sweeping: NodeJS.Timeout | undefined;
 
   /** Whether more than `most` requests wait for the database: those that wait for a body or for events do not. */
-  function exceeds(most: number, isMeant: (organisation: Organisation | undefined) => boolean): boolean {
+  function exceeds(most: number, matches: (organisation: Organisation | undefined) => boolean): boolean {
     if (inFlight.size <= most) return false;
     let waiting = 0;
     for (const { isReceiving, held, log } of inFlight.keys()) {
-      if (!isReceiving && held === 0 && isMeant(log.principal?.organisation)) waiting += 1;
+      if (!isReceiving && held === 0 && matches(log.principal?.organisation)) waiting += 1;
       if (waiting > most) return true;
     }
     return false;
   }
 
-  /** The cluster that it waits for and that does not respond. */
+  /** The unresponsive cluster that a request waits for, if any. */
   async function findAway({ isReceiving, held, log }: TrackedExchange): Promise<string | undefined> {
     if (isReceiving || held > 0) return undefined;
     const clusters = clustersOf(log.principal);
@@ -93,19 +93,19 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     return clusters.find((_, at) => !answers[at]);
   }
 
-  /** Whether it was in progress when its connections were lost, and should have failed since. */
+  /** Whether a request was in progress when its connections were lost, and should have failed since. */
   function isLost({ log }: TrackedExchange, waiting: Waiting): boolean {
     const last = Math.max(...clustersOf(log.principal).map(lostAt));
     if (last > waiting.askingSince) waiting.lostAt ??= last;
     return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
   }
 
-  async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
+  async function check(exchange: Exchange, waiting: Waiting): Promise<void> {
     const cluster = await findAway(exchange);
     if (cluster !== undefined || isLost(exchange, waiting)) waiting.reject(away(cluster));
     else if (performance.now() - waiting.started > longest)
       waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
-    else waiting.lookAt = performance.now() + LOOK_EVERY;
+    else waiting.checkAt = performance.now() + CHECK_EVERY;
   }
 
   function end(exchange: Exchange): void {
@@ -117,9 +117,9 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     for (const [exchange, waiting] of inFlight) {
       if (exchange.isReceiving || exchange.held > 0) waiting.askingSince = now;
       if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
-      if (now < waiting.lookAt) continue;
-      waiting.lookAt = Infinity;
-      void look(exchange, waiting);
+      if (now < waiting.checkAt) continue;
+      waiting.checkAt = Infinity;
+      void check(exchange, waiting);
     }
     if (inFlight.size > 0) return;
     clearInterval(sweeping);
@@ -135,7 +135,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       }
       return false;
     },
-    /** Whether so few requests wait for the database that each may read its object beside its key. */
+    /** Whether so few requests wait for the database that each may read its object in parallel with its key. */
     isCalm: (): boolean => !exceeds(CALM, () => true),
     /** Requests in progress, including rejected ones whose work has not ended. */
     inFlight: (): number => inFlight.size,
@@ -145,7 +145,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     admit(): void {
       if (availability.isAway(DEFAULT_CLUSTER)) throw away(DEFAULT_CLUSTER);
-      if (!exceeds(MOST_IN_FLIGHT, () => true)) return;
+      if (!exceeds(MAX_IN_FLIGHT, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
     },
@@ -155,11 +155,11 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
      */
     admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>): void {
       if (availability.isAway(cluster)) throw away(cluster);
-      if (exceeds(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
+      if (exceeds(MAX_PER_ORGANISATION, (organisation) => organisation?.id === id)) {
         onShed('organisation');
         throw tooMany('Too many requests of this organisation are in progress.');
       }
-      if (clusters.length === 1 || !exceeds(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
+      if (clusters.length === 1 || !exceeds(MAX_PER_CLUSTER, (organisation) => organisation?.cluster === cluster))
         return;
       onShed('cluster');
       throw tooMany('Too many requests are waiting for the database of this organisation.');
@@ -177,8 +177,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
       sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();
-        const lookAt = started + LOOK_EVERY;
-        inFlight.set(exchange, { started, askingSince: started, lostAt: undefined, lookAt, reject });
+        const checkAt = started + CHECK_EVERY;
+        inFlight.set(exchange, { started, askingSince: started, lostAt: undefined, checkAt, reject });
         work().then(
           () => {
             end(exchange);

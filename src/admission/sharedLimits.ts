@@ -3,17 +3,16 @@ import { ask, onAsked } from '../workerChannel';
 import { type RateStore, WINDOW_SECONDS } from './rateLimit';
 
 /*
- * Limits that the workers of one `serve --workers` share through its first process, exact without Redis. Not RateLimiterCluster, which
+ * Limits that the workers of `serve --workers` share through their primary process, exact without Redis. Not RateLimiterCluster, which
  * sends a message for each request (docs/decisions/workers.md).
  */
 
 const LIMIT = 'limit';
-/** Timeout of an answer of the first process, after its request fell back to memory, in milliseconds. */
+/** Timeout of an answer from the primary, after its request fell back to memory, in milliseconds. */
 const ANSWER_TIMEOUT = 5000;
 
-/** Which limiter, whose budget, how many points of it, and how many it has per window, the same for all workers. */
+/** `limit` is in points per window, the same in all workers. */
 type Ask = readonly [name: string, id: string, points: number, limit: number];
-/** Whether that was within the budget, what remains of it, milliseconds until the window ends, and points taken in it. */
 type Taken = readonly [allowed: boolean, remaining: number, msBeforeNext: number, consumed: number];
 
 /** Counts for the workers of this process. */
@@ -32,8 +31,8 @@ export function shareLimits(): void {
   });
 }
 
-/** A limiter that counts in the process that started this worker, by its name and points per window. */
-export function limitOfAllWorkers(name: string, limit: number): RateStore {
+/** A limiter that counts in the primary process. */
+export function workersLimiter(name: string, limit: number): RateStore {
   return {
     consume: (id, points) =>
       ask<Taken>(LIMIT, [name, id, points, limit] satisfies Ask, ANSWER_TIMEOUT).then(

@@ -3,8 +3,8 @@ import type { Caller } from '../auth/principal';
 import { AppError } from '../errors';
 
 /*
- * Turns for large requests: each organisation has a few in progress and a few waiting, so that an organisation that sends
- * too many is rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
+ * Turns for large requests: each organisation has a few in progress and a few waiting, so that one that sends too many is
+ * rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
 /**
@@ -14,7 +14,7 @@ import { AppError } from '../errors';
  */
 const AT_ONCE = { query: 1, body: 2, page: 4 };
 /** Maximum number waiting. Pages need no limit: most are small, and an organisation's total number of requests is limited. */
-const MOST_WAITING = { query: 16, body: 16, page: Infinity };
+const MAX_WAITING = { query: 16, body: 16, page: Infinity };
 
 /** The kind of large request. */
 export type LargePart = keyof typeof AT_ONCE;
@@ -29,7 +29,7 @@ export function isLargePage({ limit }: Readonly<Record<string, unknown>>): boole
 }
 
 /** The part of an exchange used here. */
-interface Taker {
+interface QueuedExchange {
   readonly request: Pick<IncomingMessage, 'socket'>;
   readonly response: Pick<ServerResponse, 'closed' | 'once'>;
   readonly log: { readonly principal?: Caller };
@@ -39,55 +39,55 @@ interface Taker {
 export type Turns = ReturnType<typeof createTurns>;
 
 interface Waiter {
-  readonly exchange: Taker;
+  readonly exchange: QueuedExchange;
   readonly go: () => void;
   readonly refuse: (reason: AppError) => void;
 }
 
-interface Line {
-  readonly under: Set<Taker>;
+interface Queue {
+  readonly running: Set<QueuedExchange>;
   readonly waiting: Set<Waiter>;
 }
 
 /** `onRefused` is called for each refusal. */
 export function createTurns(onRefused: () => void) {
-  const lines = new Map<string, Line>();
+  const queues = new Map<string, Queue>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
-  const ended = new WeakSet<Taker>();
+  const ended = new WeakSet<QueuedExchange>();
 
-  function wait(line: Line, exchange: Taker): Promise<void> {
+  function wait(queue: Queue, exchange: QueuedExchange): Promise<void> {
     exchange.isWaiting = true;
     return new Promise<void>((resolve, reject) => {
       const waiter = { exchange, go: resolve, refuse: reject };
-      line.waiting.add(waiter);
+      queue.waiting.add(waiter);
       // the caller disconnected, or got a 503 in the meantime
       exchange.response.once('close', () => {
-        giveUp(line, exchange);
+        giveUp(queue, exchange);
       });
     }).finally(() => (exchange.isWaiting = false));
   }
 
-  function giveUp(line: Line, exchange: Taker): void {
-    for (const waiter of line.waiting) {
+  function giveUp(queue: Queue, exchange: QueuedExchange): void {
+    for (const waiter of queue.waiting) {
       if (waiter.exchange !== exchange) continue;
-      line.waiting.delete(waiter);
+      queue.waiting.delete(waiter);
       waiter.refuse(tooMany());
     }
   }
 
-  function leave(exchange: Taker, part: LargePart): void {
+  function leave(exchange: QueuedExchange, part: LargePart): void {
     const name = nameOf(exchange, part);
-    const line = name === undefined ? undefined : lines.get(name);
-    if (name === undefined || !line) return;
-    giveUp(line, exchange);
-    if (!line.under.delete(exchange)) return;
-    const [next] = line.waiting;
+    const queue = name === undefined ? undefined : queues.get(name);
+    if (name === undefined || !queue) return;
+    giveUp(queue, exchange);
+    if (!queue.running.delete(exchange)) return;
+    const [next] = queue.waiting;
     if (next) {
-      line.waiting.delete(next);
-      line.under.add(next.exchange);
+      queue.waiting.delete(next);
+      queue.running.add(next.exchange);
       // the end of one and the start of the next would block the event loop together
       setImmediate(next.go);
-    } else if (line.under.size === 0) lines.delete(name);
+    } else if (queue.running.size === 0) queues.delete(name);
   }
 
   return {
@@ -96,35 +96,35 @@ export function createTurns(onRefused: () => void) {
      * Taking a turn of another kind gives up the turn for the body.
      * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
      */
-    async take(exchange: Taker, part: LargePart): Promise<void> {
+    async take(exchange: QueuedExchange, part: LargePart): Promise<void> {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
       // its body is read, and keeping that turn while waiting would waste it
       if (part !== 'body') leave(exchange, 'body');
-      const line: Line = lines.get(name) ?? { under: new Set(), waiting: new Set() };
-      if (line.under.has(exchange)) return;
+      const queue: Queue = queues.get(name) ?? { running: new Set(), waiting: new Set() };
+      if (queue.running.has(exchange)) return;
       // a closed exchange would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
-      lines.set(name, line);
-      if (line.under.size < AT_ONCE[part]) {
-        line.under.add(exchange);
+      queues.set(name, queue);
+      if (queue.running.size < AT_ONCE[part]) {
+        queue.running.add(exchange);
         return;
       }
-      if (line.waiting.size >= MOST_WAITING[part]) {
+      if (queue.waiting.size >= MAX_WAITING[part]) {
         onRefused();
         throw tooMany();
       }
-      await wait(line, exchange);
+      await wait(queue, exchange);
     },
     /** Ends all turns of an exchange. */
-    end(exchange: Taker): void {
+    end(exchange: QueuedExchange): void {
       ended.add(exchange);
       for (const part of PARTS) leave(exchange, part);
     },
   };
 }
 
-function nameOf({ log }: Taker, part: LargePart): string | undefined {
+function nameOf({ log }: QueuedExchange, part: LargePart): string | undefined {
   return log.principal && `${log.principal.organisation?.id ?? 'operator'} ${part}`;
 }
 

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The address of a caller whose address cannot be read; it is in no range. */
+/** Stands for a caller's address that cannot be read; it is in no range. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network. */
@@ -25,20 +25,20 @@ function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 }
 
 /**
- * A CIDR range in canonical form: a bare address is a range of one, and IPv4 addresses written as IPv6 are IPv4, as those of
- * callers are. Undefined if it is invalid, or has host bits set, which would allow more than the address it names.
+ * A CIDR range in canonical form: a bare address becomes a range of one, and IPv4-mapped IPv6 becomes IPv4, as callers' addresses
+ * do. Undefined if it is invalid or has host bits set, since it would allow more than the address it names.
  */
 export function parseRange(text: string): string | undefined {
   const cidr = parseCidr(text);
   return cidr && networkOf(cidr) === cidr[0].toString() ? rangeOf(cidr) : undefined;
 }
 
-/** Whether a stored text is a range; one from before may have host bits set. */
+/** Whether a stored text is a range; ranges from older versions may have host bits set. */
 export function isRange(text: string): boolean {
   return text.includes('/') && parseCidr(text) !== undefined;
 }
 
-/** Why {@link parseRange} refuses a text, as a clause that follows it. */
+/** Why {@link parseRange} rejects a text, as a clause to follow it. */
 export function rangeFault(text: string): string {
   const cidr = parseCidr(text);
   if (!cidr) return 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32';

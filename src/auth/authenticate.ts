@@ -5,7 +5,7 @@ import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES
 import { isInRanges } from './addresses';
 import { isLikely, seenKeys } from './seenKeys';
 
-export interface KeySource {
+interface KeySource {
   /** Reads a key by id from the primary. */
   readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
@@ -29,24 +29,24 @@ export interface Refusal {
   readonly owner?: { readonly key: string; readonly organisation: string };
 }
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   readonly apiKeys: KeySource;
-  /** Of live keys, and of those of sandboxes. */
+  /** Prefixes of live keys and of sandbox keys. */
   readonly keyPrefixes: readonly string[];
   readonly pepper: string;
-  /** The pepper before, while keys hashed with it are accepted. */
+  /** The previous pepper, while keys hashed with it are accepted. */
   readonly previousPepper?: string | undefined;
   /** Counts a failed authentication of an address. @throws AppError rate_limited */
   readonly countFailure: (address: string) => Promise<unknown>;
-  /** The time by which keys expire, in milliseconds since 1970. */
+  /** The clock that decides whether a key has expired, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
   readonly onFound?: (found: ApiKey | null | undefined) => void;
-  /** How long accepted keys are remembered to read ahead, in milliseconds (default: without limit). */
+  /** How long accepted keys are remembered for reading ahead, in milliseconds (default: no limit). */
   readonly seenFor?: number;
 }
 
-/** Called while a key is being read, if it is likely to be accepted, with whose request it then is. */
+/** Called while a key is being looked up, if it will probably be accepted, with the caller that it then identifies. */
 export type OnLikely = (likely: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
@@ -141,10 +141,10 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       // nothing is awaited from here until what was read is noted
       if (isAhead) likely.isAhead = false;
     }
-    // with the other prefix and a matching checksum it would be another key
+    // the same id and secret under the other prefix, with a matching checksum, would be another key
     const found = stored && token.startsWith(stored.prefix) ? stored : null;
     options.onFound?.(found);
-    // its secret has just been compared with this salt and hash
+    // the secret was just compared with this salt and hash
     const isCompared = found !== null && found.salt === before?.salt && found.hash === before.hash;
     const matches = isCompared || matchesAny(parsed.secret, found ?? undefined, peppers);
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
@@ -152,7 +152,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       seen.note(found);
       return { key: found, secret: parsed.secret };
     }
-    // ids are no secret, and others must not slow down who has the key
+    // ids are not secret, so a wrong secret must not make requests with the real key slower
     if (likely || state !== 'wrong_secret') seen.forget(parsed.id);
     const owner = found && matches ? ownerOf(found) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
@@ -183,14 +183,14 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
   };
 }
 
-/** A key's copy of its organisation; one stored before there were states counts as active. */
+/** A key's copy of its organisation; a copy from before states existed counts as active. */
 function organisationOf({ organisation }: ApiKey): Organisation {
   return (organisation as Partial<Organisation>).state === undefined
     ? { ...organisation, state: 'active' }
     : organisation;
 }
 
-/** @throws AppError organisation_suspended unless requests of its keys and users are served. */
+/** @throws AppError organisation_suspended unless the organisation's state allows requests */
 export function requireState({ state }: Pick<Organisation, 'state'>): void {
   if (!STATES[state].requests) throw new AppError('organisation_suspended', 'The organisation is suspended.');
 }
@@ -201,7 +201,7 @@ export function requireAccess(organisation: Organisation): void {
   requirePlan(organisation);
 }
 
-/** @throws AppError plan_required unless the organisation's plan includes API access, or it is a sandbox, which has that on every plan. */
+/** @throws AppError plan_required unless the organisation's plan includes API access, which a sandbox has on every plan */
 export function requirePlan(organisation: Organisation): void {
   if (!hasApiAccess(organisation)) {
     throw new AppError('plan_required', "The organisation's plan does not include API access.");

@@ -1,8 +1,7 @@
 import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
-import { DEFAULT_MCP, type McpAccess } from './principal';
-import type { Organisation } from './principal';
+import { DEFAULT_MCP, type McpAccess, type Organisation } from './principal';
 import type { Scope } from './scopes';
 
 /*
@@ -18,11 +17,11 @@ const SALT_BYTES = 16;
 const PREFIX_SHOWN = 6;
 
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
-/** Of keys of a sandbox. */
+/** For keys of a sandbox. */
 export const DEFAULT_TEST_KEY_PREFIX = 'svc_test_';
 
 /** What is stored of a key's secret: enough to verify it, not to recover it. */
-export interface KeySecret {
+interface KeySecret {
   /** 16 random bytes, base64. */
   readonly salt: string;
   /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty if not set), base64. */
@@ -39,7 +38,7 @@ export interface NewKey extends KeySecret {
   readonly lastFour: string;
 }
 
-/** Creates a key. `prefix` is the configured one (`svc_live_`). */
+/** Creates a key with a configured prefix (`svc_live_`). */
 export function generateKey(prefix: string, pepper: string): NewKey {
   const id = randomUUID();
   const secret = encode(randomBytes(32), SECRET_LENGTH);
@@ -60,13 +59,13 @@ export function hashAnew(secret: string, pepper: string): KeySecret {
 }
 
 /**
- * Matches keys with any prefix, including partial ones. It starts at a word or 40 characters before the end of its first part, since
- * any other start costs up to 400 steps and could only find less.
+ * Matches keys with any prefix, including partial keys. A match starts at a word boundary, or 40 characters before the end of its first
+ * part: any other start would cost up to 400 steps and match less.
  */
 export const KEY_TEXT =
   /(?:(?<![0-9A-Za-z])|(?=[0-9A-Za-z]{40}_))(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
-/** A text of more characters that could begin a key is matched by {@link KEY_TEXT}. */
+/** {@link KEY_TEXT} matches anything longer than this that could be the beginning of a key. */
 export const KEY_TEXT_SEEN = 5 * 41 + ID_LENGTH + 1 + 8;
 
 /** Whether a text has the length, the prefix and the separator of a key. */
@@ -97,8 +96,8 @@ export function hashSecret(secret: string, salt: string, pepper: string): string
 const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
 
 /**
- * What a cache keeps instead of what a caller wrote, which may be a key and, with the header that it is part of, 16 KiB: even a short piece of
- * a text holds all of it in memory.
+ * What caches keep in place of a caller's text: that may be an API key, and even a short slice of it keeps the whole header, up to 16 KiB,
+ * in memory.
  */
 export function fingerprint(text: string): string {
   return hash('sha256', text, 'base64url');
@@ -112,12 +111,12 @@ export function secretMatches(secret: string, stored: KeySecret | undefined, pep
   return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
 }
 
-/** Whether a secret was hashed with one of the peppers. All are tried, since the time must not say which one, or whether the key exists. */
+/** Whether a secret was hashed with one of the peppers. All are tried, so that timing reveals neither which one, nor whether the key exists. */
 export function matchesAny(secret: string, stored: KeySecret | undefined, peppers: readonly string[]): boolean {
   return peppers.map((pepper) => secretMatches(secret, stored, pepper)).includes(true);
 }
 
-/** What ends a key. */
+/** The last characters of a key: the CRC-32 of all before them. */
 export function checksum(body: string): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(crc32(body));
@@ -142,7 +141,7 @@ function bytesToUuid(bytes: Uint8Array): string | undefined {
     .replace(/^(00)+/, '');
   if (digits.length > 32) return undefined;
   const hex = digits.padStart(32, '0');
-  // for each request, in which a regular expression would take three times as long
+  // runs on every request, and a regular expression would take three times as long
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
@@ -155,7 +154,7 @@ export interface ApiKey {
   readonly last_four: string;
   readonly salt: string;
   readonly hash: string;
-  /** Number of the pepper it is hashed with, the first being 0 (organisations/pepper.ts). */
+  /** Number of the pepper it is hashed with, counted from 0 (organisations/pepper.ts). */
   readonly pepper?: number;
   readonly scopes: readonly Scope[];
   readonly created_by: string;
@@ -168,7 +167,7 @@ export interface ApiKey {
   /** CIDR ranges it may be used from; empty means anywhere. */
   readonly allowed_ranges: readonly string[];
   readonly rotated_to: string | null;
-  /** What it may do over MCP; the default of mcpAccess.ts if it is missing. */
+  /** What it may do over MCP; {@link DEFAULT_MCP} if missing. */
   readonly mcp?: McpAccess;
 }
 
@@ -181,22 +180,22 @@ export function keyState({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' |
 }
 
 /**
- * Controls, and characters that are not seen or change the direction of the text around them, in which a name could pose as another; not
- * those that join letters and emoji (zero-width joiners, variation selectors).
+ * Control characters, and invisible or bidirectional ones that would let a name pose as another; not the zero-width joiners and variation
+ * selectors that scripts and emoji need.
  */
-const UNSEEN =
+const UNSAFE =
   /(?![\u034f\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** What has ink, or makes none without something else. */
-const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u;
+/** A letter, digit, punctuation mark or symbol: visible by itself, as spaces and combining marks are not. */
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** What a name of a key, an organisation or a user must be but is not; undefined if it can be a name. Its length is not checked. */
+/** Why a text cannot be the name of a key, an organisation or a user, as a clause; undefined if it can. Does not check its length. */
 export function nameFault(name: string): string | undefined {
-  if (!SEEN.test(name) || UNSEEN.test(name)) return 'must be one non-blank line of visible characters';
-  // all members read names
+  if (!VISIBLE.test(name) || UNSAFE.test(name)) return 'must be one non-blank line of visible characters';
+  // every member can read names
   return name.search(KEY_TEXT) === -1 ? undefined : 'must not contain an API key';
 }
 
-/** A key as every API and command shows it, as an allowlist: a hash, or a new member of the document, can never leak. */
+/** A key as every API and command shows it. An allowlist, so that neither its hash nor a member added later can leak. */
 export function shownKey(key: ApiKey, state: KeyState) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
   const { last_used_at, last_used_from, allowed_ranges, rotated_to, mcp = DEFAULT_MCP } = key;

@@ -23,10 +23,10 @@ export type OrganisationState = keyof typeof STATES;
 /** What assistants may do with a key over MCP: nothing, read, or write too. */
 export const MCP_ACCESS = ['off', 'read', 'write'] as const;
 export type McpAccess = (typeof MCP_ACCESS)[number];
-/** Of keys that say nothing of it, all those made before there was a choice. */
+/** For keys that store no choice, because they were created before there was one. */
 export const DEFAULT_MCP: McpAccess = 'read';
 
-/** The organisation of a request. Each key has a copy, updated in the same transaction, so that a request needs one read. */
+/** The organisation of a request. Each key stores a copy, updated in the same transaction, so that a request needs one read. */
 export interface Organisation {
   /** UUID. */
   readonly id: string;
@@ -37,24 +37,24 @@ export interface Organisation {
   /** The cluster that holds its database. */
   readonly cluster: string;
   readonly state: OrganisationState;
-  /** Of a sandbox: the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
+  /** For a sandbox, the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
   readonly sandbox_of?: string;
 }
 
-/** Whether what is read and written are the organisation's own data, or those of its sandbox. */
+/** Whether a request uses an organisation's own data or its sandbox. */
 export type Mode = 'live' | 'test';
 
 export const modeOf = ({ sandbox_of }: Pick<Organisation, 'sandbox_of'>): Mode =>
   sandbox_of === undefined ? 'live' : 'test';
 
-/** Whether its keys and webhooks work: a sandbox's do on every plan. */
+/** Whether an organisation's keys and webhooks work. A sandbox's work on every plan. */
 export const hasApiAccess = (organisation: Pick<Organisation, 'plan' | 'sandbox_of'>): boolean =>
   PLANS[organisation.plan].integrations || modeOf(organisation) === 'test';
 
-/** Whoever acts for an organisation. */
+/** A caller that belongs to an organisation. */
 export type Principal = KeyPrincipal | UserPrincipal;
 
-/** Whoever calls. */
+/** Any authenticated caller. */
 export type Caller = Principal | OperatorPrincipal;
 
 export interface KeyPrincipal {
@@ -70,14 +70,14 @@ export interface KeyPrincipal {
   };
 }
 
-export interface UserPrincipal {
+interface UserPrincipal {
   readonly kind: 'user';
   readonly organisation: Organisation;
   readonly role: Role;
   readonly user: User;
 }
 
-/** Who runs the gateway, over its API. */
+/** An operator of the gateway, through the operator API. */
 export interface OperatorPrincipal {
   readonly kind: 'operator';
   /** Name of the token. */

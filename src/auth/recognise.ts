@@ -2,24 +2,24 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { within } from '../within';
 import type { Recognise } from './authenticate';
 
-/** Requests whose key is looked up, in a second and a process: they cost their caller nothing. */
-const MOST = 20;
-/** How long that may take, in milliseconds: less than until a request that waits for the database is refused. */
-const WITHIN = 1500;
+/** Lookups per second and process: they cost the caller no points. */
+const MAX_PER_SECOND = 20;
+/** In milliseconds; shorter than the wait after which requests are refused while the database does not respond. */
+const TIMEOUT = 1500;
 
-export type RecogniseSome = ReturnType<typeof recogniseSome>;
+export type BestEffortRecognise = ReturnType<typeof bestEffort>;
 
 /**
- * Finds whose requests without a route are, as far as that is quick and cheap: they are answered whether their key is valid or not, but
- * belong in its request log. Undefined if there are too many, or their key is not found in time.
+ * Identifies callers of unknown routes for their request log. The 404 does not depend on the key, so this must stay quick and cheap:
+ * undefined if there are too many such requests, or the lookup takes too long.
  */
-export function recogniseSome(recognise: Recognise) {
-  const some = new RateLimiterMemory({ points: MOST, duration: 1 });
+export function bestEffort(recognise: Recognise) {
+  const lookups = new RateLimiterMemory({ points: MAX_PER_SECOND, duration: 1 });
   return async (...request: Parameters<Recognise>): Promise<Awaited<ReturnType<Recognise>> | undefined> => {
     if (request[0] === undefined) return undefined;
     try {
-      await some.consume('all');
-      return await within(WITHIN, recognise(...request));
+      await lookups.consume('all');
+      return await within(TIMEOUT, recognise(...request));
     } catch {
       return undefined;
     }

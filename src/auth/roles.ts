@@ -6,10 +6,10 @@ export const ROLES = {
   ADMIN: 'admin',
 } as const;
 
-export type RoleName = keyof typeof ROLES;
+type RoleName = keyof typeof ROLES;
 export type Role = (typeof ROLES)[RoleName];
 
-/** What those have who run the gateway: the name in the SDL's `Role` enum. No user has it, whatever an identity provider says. */
+/** The role of operators, as in the SDL's `Role` enum. No user ever has it, whatever an identity provider claims. */
 export const OPERATOR = 'operator';
 export type NeededRole = Role | typeof OPERATOR;
 

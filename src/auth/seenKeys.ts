@@ -3,24 +3,24 @@ import { isInRanges } from './addresses';
 import { type ApiKey, keyState, matchesAny } from './keys';
 
 /*
- * Keys that were accepted before, so that what a caller reads can be read beside its key instead of after it. Nothing is decided from them:
- * they only say what is worth beginning (docs/decisions/one-round-trip.md).
+ * Recently accepted keys, so that a request can read its object in parallel with its key. They never grant access: they only tell whether
+ * reading ahead is worth it (docs/decisions/one-round-trip.md).
  */
 
-const MOST = 5000;
+const MAX = 5000;
 
-/** A key as it was when it was last read. */
-export interface SeenKey {
+/** A key as last read. */
+interface SeenKey {
   key: ApiKey;
-  /** Whether a request reads ahead for it now: one at a time, so that a change of the key costs at most one read that is dropped. */
+  /** Whether a request is reading ahead with it: one at a time, so that a changed key wastes at most one read. */
   isAhead: boolean;
 }
 
-/** `keptFor`: how long each is kept after it was last accepted, in milliseconds; 0 for as long as there is room. */
+/** `keptFor`: how long a key is remembered after it was last accepted, in milliseconds; 0 for as long as there is room. */
 export function seenKeys(peppers: readonly string[], keptFor: number) {
-  const seen = new LRUCache<string, SeenKey>({ max: MOST, ttl: keptFor });
+  const seen = new LRUCache<string, SeenKey>({ max: MAX, ttl: keptFor });
   return {
-    /** A key that was accepted before, if this is its secret. Takes as long for any other id and secret, so the time does not say which ids are known. */
+    /** The remembered key, if the secret is right. Takes equally long for any id and secret, so timing does not reveal known ids. */
     of({ id, secret }: { readonly id: string; readonly secret: string }): SeenKey | undefined {
       const known = seen.get(id);
       return matchesAny(secret, known?.key, peppers) ? known : undefined;
@@ -34,7 +34,7 @@ export function seenKeys(peppers: readonly string[], keptFor: number) {
   };
 }
 
-/** Whether a request may be read ahead for: as far as is known its key is accepted from its address. */
+/** Whether to read ahead: as far as is known, the key will be accepted from this address. */
 export function isLikely({ key, isAhead }: SeenKey, token: string, address: string, now: Date): boolean {
   if (isAhead || !token.startsWith(key.prefix)) return false;
   return keyState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);

@@ -8,9 +8,9 @@ export interface EventRow {
   readonly object: { readonly type: string; readonly id: string } | null;
   readonly changes: readonly string[];
   readonly status: string | null;
-  /** What was added to the object, or changed in it. */
+  /** The part of the object that was added or changed. */
   readonly related?: { readonly type: string; readonly id: string };
-  /** Between which times history was lost. */
+  /** The times between which history was lost. */
   readonly gap?: { readonly from: Date; readonly to: Date };
 }
 

@@ -7,15 +7,16 @@ import { AppError } from '../errors';
 import { type EventRow, events, KEPT_FOR } from './collection';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 
-/* Pages of an organisation's events, and where they begin; for the feed, streams, webhooks and the command line. */
+/* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
 
-/** What to do about an invalid cursor. */
-const AGAIN = 'begin with after=now, and then copy all objects again';
-/** In place of a cursor: what happens from now on. */
+/** Advice about an invalid cursor. */
+const RESTART = 'begin with after=now, and then copy all objects again';
+/** Stands for a cursor at the end of the feed. */
 export const NOW = 'now';
-/** Before all events. */
+/** The position before all events. */
 export const BEGINNING = '0'.repeat(28);
-const MOST_LOOKED_AT = 5000;
+/** Events that a page of some types scans. */
+const MAX_SCANNED = 5000;
 
 export interface EventPage {
   readonly rows: readonly EventRow[];
@@ -41,7 +42,7 @@ export interface Recording {
 
 type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
 
-/** The cursor that goes on after a position. */
+/** The cursor that continues after a position. */
 export function cursorOf(data: OfOrganisation, position: string): string {
   return encodeCursor([position], markOf(data));
 }
@@ -50,12 +51,12 @@ function markOf({ organisationId }: OfOrganisation): string {
   return cursorMark([organisationId, 'events']);
 }
 
-/** The position to read after. @throws AppError invalid_request; cursor_expired */
+/** The position after which to read. @throws AppError invalid_request; cursor_expired */
 export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
   if (after === null || after === undefined) return BEGINNING;
   if (after === NOW) return lastPosition(data);
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
-  if (!POSITION.test(position) || others.length > 0) throw badCursor('after', AGAIN);
+  if (!POSITION.test(position) || others.length > 0) throw badCursor('after', RESTART);
   if (position !== BEGINNING && millisecondsOf(position) < data.now() - KEPT_FOR) {
     throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
   }
@@ -69,7 +70,7 @@ export async function lastPosition(data: OrganisationData): Promise<string> {
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
 }
 
-/** The position before the first event since a time; behind the last event if there is none. */
+/** The position before the first event since a time; that of the last event if there is none. */
 export async function positionBefore(data: OrganisationData, from: Date): Promise<string> {
   const rows = data.collection(events);
   const options = { ...SETTLED_READ, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
@@ -79,16 +80,16 @@ export async function positionBefore(data: OrganisationData, from: Date): Promis
   return before?._id ?? BEGINNING;
 }
 
-export interface PageStart {
+interface PageStart {
   readonly after: string;
   readonly limit: number;
-  /** A time of the cluster: what was written until then is waited for if it is not settled. */
+  /** A time of the cluster: the read sees everything written until then. */
   readonly since?: mongo.Timestamp | undefined;
   /** All events up to this time of the cluster are known to be stored. */
   readonly until?: { readonly t: number; readonly i: number } | undefined;
 }
 
-/** Runs reads, which see everything that was written until a time; majority alone may lag behind it. */
+/** Runs reads that see everything written until a time: majority reads alone may lag behind it. */
 function settledReads<T>(
   data: OrganisationData,
   since: mongo.Timestamp | undefined,
@@ -114,7 +115,7 @@ export async function readEvents(
     const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
     let bound: string | undefined;
     if (types && objectId === undefined) {
-      const beyond = { ...options, projection: { _id: 1 }, skip: MOST_LOOKED_AT - 1 } as const;
+      const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;
       bound = (await rows.findOne({ _id: { $gt: after } }, beyond))?._id;
     }
     const filter = {
@@ -133,14 +134,14 @@ export async function readEvents(
   });
 }
 
-/** The same, knowing how far events are recorded, so that the next page begins there. @throws AppError unavailable */
+/** Reads events, and lets the next page begin as far as events are recorded. @throws AppError unavailable */
 export async function readRecorded(
   data: OrganisationData,
   source: Recording,
   wanted: WantedEvents,
   start: Omit<PageStart, 'until'>,
 ): Promise<EventPage> {
-  // before the events, all of which up to its time are stored
+  // first, so that all events up to it are stored when they are read
   const until = await source.recordedUntil();
   return readEvents(data, wanted, { ...start, until });
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { mongo } from 'mongoose';
 
 /*
- * Where an event stands in its organisation's feed: epoch, cluster time, and the change's ordinal at that time, as hexadecimal digits
- * that sort as the changes were committed (docs/decisions/events.md).
+ * The position of an event in its organisation's feed: epoch, cluster time, and the change's ordinal at that time, as hexadecimal digits
+ * that sort in the order of commits (docs/decisions/events.md).
  */
 
 const EPOCH = 4;
@@ -22,7 +22,7 @@ export function positionOf(epoch: number, time: string, ordinal: number): string
   return hex(epoch, EPOCH) + time + hex(ordinal, ORDINAL);
 }
 
-/** The position behind everything that was committed up to a time, in the epoch of another position. */
+/** The position after everything committed up to a time, in the epoch of another position. */
 export function endOf(time: string, epochOf: string): string {
   return epochOf.slice(0, EPOCH) + time + 'f'.repeat(ORDINAL);
 }
@@ -32,7 +32,7 @@ export function millisecondsOf(position: string): number {
   return parseInt(position.slice(EPOCH, EPOCH + TIME / 2), 16) * 1000;
 }
 
-/** The id of an event: a UUID (version 8, RFC 9562) that follows from its organisation and position. */
+/** The id of an event: a UUID (version 8, RFC 9562) derived from its organisation and position. */
 export function eventId(organisation: string, position: string): string {
   const bytes = createHash('sha256').update(`${organisation} ${position}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

@@ -6,18 +6,18 @@ import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
-/** How long a tail's row is reused, in milliseconds. An older row is still true: the tail only moves forward. */
-const USED_FOR = 500;
+/** How long a tail's row is cached, in milliseconds. A stale row is still true: the tail only moves forward. */
+const CACHED_FOR = 500;
 
 export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
-/** The events of callers' organisations. One query per cluster and {@link USED_FOR} ms tells how far its events are recorded. */
+/** The events of callers' organisations. How far events are recorded is read at most once per cluster and {@link CACHED_FOR} ms. */
 export function createEventSource(
   { streams, timeOf, control }: Pick<Databases, 'streams' | 'timeOf' | 'control'>,
   waiting: Pick<Waiting, 'wait' | 'follow'>,
 ) {
   const readings = new LRUCache<string, Promise<TailRow | null>>({
-    ...{ max: 1000, ttl: USED_FOR },
+    ...{ max: 1000, ttl: CACHED_FOR },
     memoMethod: (cluster) => {
       const found = streams(cluster).then((client) => readTail(tailRows(client, control.name)));
       found.catch(() => readings.delete(cluster));

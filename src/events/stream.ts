@@ -6,34 +6,34 @@ import type { EventRow } from './collection';
 import type { EventPage } from './page';
 
 /*
- * One stream of events: pages of the feed until it has caught up, then the rows it is notified of. Rows are inserted in order, so
+ * One stream of events: pages of the feed until it has caught up, then rows as it is notified of them. Rows are inserted in order, so
  * notifications continue where the pages end (docs/decisions/subscription.md).
  */
 
-/** Most bytes of events that are kept for a caller who does not read them. */
-export const MOST_UNSENT = 256 * 1024;
-/** How long a caller with unread events may take none, in milliseconds: a burst alone does not make it slow. */
-export const MOST_IDLE = 5000;
+/** Bytes of events that are kept for a caller who does not read them. */
+export const MAX_UNSENT = 256 * 1024;
+/** How long a caller with unread events may read none of them, in milliseconds: a burst alone does not make it slow. */
+export const MAX_IDLE = 5000;
 
 /** Reads stored events after a position, once all up to a time of their cluster can be read. */
 export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
 
-/** Stored events as they come. Throws the reason if it ends before the caller has left. */
+/** Events as they are stored. Throws the reason if it ends before the caller disconnects. */
 export interface EventStream extends AsyncIterable<EventRow> {
-  /** Aborts when it ends, also while an event is being sent. */
+  /** Aborts when it ends, even while an event is being sent. */
   readonly ended: AbortSignal;
 }
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly after: string;
   readonly read: ReadEvents;
   /** Resolves with the time after which it is notified of every event. */
   readonly listen: () => Promise<mongo.Timestamp | undefined>;
-  /** Takes a point for each page but the first of those that it reads in a row. @throws AppError rate_limited */
+  /** Takes a point for each page after the first when it reads several in a row. @throws AppError rate_limited */
   readonly pay: () => Promise<void>;
 }
 
-export function createFollowing({ after, read, listen, pay }: StreamOptions) {
+export function createStream({ after, read, listen, pay }: StreamOptions) {
   const ended = new AbortController();
   let unsent: { readonly row: EventRow; readonly bytes: number }[] = [];
   let bytesUnsent = 0;
@@ -60,17 +60,17 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
     bytesUnsent = 0;
   }
 
-  /** Ends it if its caller takes nothing for a while, until it has read what it could not keep. */
-  function expectTaking(): void {
+  /** Ends the stream if its caller reads nothing for a while. Stops watching once the caller is reading pages. */
+  function expectReading(): void {
     const before = taken;
     clearTimeout(idle);
     idle = setTimeout(() => {
-      if (taken === before) end(new AppError('unavailable', tooSlow, { reason: 'unread' }));
-      else expectTaking();
-    }, MOST_IDLE);
+      if (taken === before) end(new AppError('unavailable', UNREAD, { reason: 'unread' }));
+      else expectReading();
+    }, MAX_IDLE);
   }
 
-  /** Reads pages until there is nothing more. Resolves with the position up to which all is read. */
+  /** Reads pages until there are no more. Returns the position up to which everything was read. */
   async function* readOn(from: string): AsyncGenerator<EventRow, string> {
     let position = from;
     const since = await listen();
@@ -117,44 +117,44 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions) {
 
   return {
     stream: { ended: ended.signal, [Symbol.asyncIterator]: rows } satisfies EventStream,
-    /** Notifies it of a row, with its size in bytes. */
+    /** Notifies it of a row, with the row's size in bytes. */
     notify: (row: EventRow, bytes: number): void => {
-      // it will read the row from a page
+      // it will read the row in a page
       if (isOver() || isBehind) return;
-      if (bytesUnsent + bytes > MOST_UNSENT) {
-        // from then on its caller gets pages, as fast as it takes them
+      if (bytesUnsent + bytes > MAX_UNSENT) {
+        // from now on its caller gets pages, at its own pace
         forget();
         isBehind = true;
-        if (!isReading) expectTaking();
+        if (!isReading) expectReading();
         return;
       }
       unsent.push({ row, bytes });
       bytesUnsent += bytes;
       wake();
     },
-    /** Makes it read pages again, since it may have missed a row. */
+    /** Makes it read pages again, in case it missed a row. */
     catchUp: (): void => {
       forget();
       isBehind = true;
       wake();
     },
-    /** Ends it, with a reason unless its caller has left. */
+    /** Ends it; with a reason unless the caller has disconnected. */
     end,
   };
 }
 
-/** How many streams of an organisation, and of a gateway, read what they have missed at once. */
+/** Streams of an organisation, and of a gateway, that may read pages at once. */
 const AT_ONCE = { organisation: 4, gateway: 8 };
-const MOST_KEPT = 1000;
+const MAX_CACHED = 1000;
 
-/** Lets a few streams read at a time: all of them do when the change stream fails, or a gateway starts. */
+/** Lets a few streams read at a time: when the change stream fails or a gateway starts, all of them want to. */
 export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
   const ofGateway = createGate(AT_ONCE.gateway);
   const ofOrganisations = new LRUCache<string, Gate>({
-    max: MOST_KEPT,
+    max: MAX_CACHED,
     memoMethod: () => createGate(AT_ONCE.organisation),
   });
   return (organisation, read) => ofOrganisations.memo(organisation)(() => ofGateway(read));
 }
 
-const tooSlow = `The stream was ended because its events were not read: more than ${String(MOST_UNSENT / 1024)} KiB of them were waiting, and none was taken for ${String(MOST_IDLE / 1000)} seconds.`;
+const UNREAD = `The stream was ended because its events were not read: more than ${String(MAX_UNSENT / 1024)} KiB of them were waiting, and none was taken for ${String(MAX_IDLE / 1000)} seconds.`;

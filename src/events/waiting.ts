@@ -8,22 +8,22 @@ import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
-import { createFollowing, createReads, type EventStream, type ReadEvents } from './stream';
+import { createReads, createStream, type EventStream, type ReadEvents } from './stream';
 
 /*
  * Requests that wait for events, and streams of events. One change stream per cluster notifies all of them, and one timer ends them and
- * checks their keys, so each costs little beside its connection.
+ * checks their keys, so each costs little beyond its connection.
  */
 
-/** Maximum waiting requests and streams together, of a key, an organisation, and a gateway. */
-const MOST = { key: 20, organisation: 200, gateway: 1000 };
-/** How often waits that are over are ended, in milliseconds. */
+/** Maximum of waiting requests and streams together, per key, organisation and gateway. */
+const MAX = { key: 20, organisation: 200, gateway: 1000 };
+/** Interval at which expired waits are ended, in milliseconds. */
 const TICK = 200;
-/** How often keys are checked, in milliseconds: all together, which takes few commands. */
+/** Interval at which keys are checked, in milliseconds: all together, which takes few commands. */
 const CHECK_EVERY = 2000;
-/** How long a stream goes on while its key, which may be revoked, cannot be read, in milliseconds. */
+/** How long a stream continues while its key cannot be read, in milliseconds: it may have been revoked. */
 const UNKNOWN_FOR = 30_000;
-/** How long an unused change stream stays open, in milliseconds: callers usually ask again at once. */
+/** How long an unused change stream stays open, in milliseconds: callers usually return at once. */
 const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
@@ -32,7 +32,7 @@ const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
 
 type Timestamp = mongo.Timestamp;
 
-/** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+/** Runs a wait with a signal that aborts when the caller disconnects. While it waits, the request does not count as in progress. */
 export type Hold = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
 
 export interface WaitingCaller {
@@ -48,13 +48,13 @@ interface Waiter {
   readonly caller: WaitingCaller;
   readonly wanted: WantedEvents;
   readonly until: number;
-  /** When a stream next costs a point; undefined for a request, which has paid. */
+  /** When a stream next costs a point; undefined for a request, which has already paid. */
   payAt?: number;
   /** When its key was last known to be valid. */
   knownAt: number;
   isChecking?: boolean;
   notify: (row: EventRow, bytes: number) => void;
-  /** Ends the wait: with true it looks once more. */
+  /** Ends the wait; with true, it looks once more. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
 }
@@ -64,14 +64,14 @@ interface Notice {
   readonly fullDocument: EventRow;
 }
 
-/** Looks for events. Resolves with true if there is nothing more to wait for. */
+/** Looks for events. Resolves with true when there is nothing left to wait for. */
 type Look = () => Promise<boolean>;
 
-export interface WaitingOptions {
+interface WaitingOptions {
   /** The client of a cluster for change streams. @throws if it does not respond */
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
   readonly logger: Logger;
-  /** How often a stream costs a point, in milliseconds. */
+  /** Interval at which a stream costs a point, in milliseconds. */
   readonly payEvery: number;
 }
 
@@ -95,24 +95,24 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     logger.warn(failure, 'requests that wait for events are not notified of them; will retry');
   }
 
-  /** @throws AppError if too many wait already, with what to do instead */
+  /** @throws AppError with the advice if too many are waiting already */
   function admit({ key, organisation }: WaitingCaller['principal'], advice: string): void {
     let [ofKey, ofOrganisation] = [0, 0];
     for (const { caller } of waiters) {
       if (caller.principal.organisation.id === organisation.id) ofOrganisation += 1;
       if (caller.principal.key.id === key.id) ofKey += 1;
     }
-    if (ofKey >= MOST.key) {
-      const detail = `${String(MOST.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
+    if (ofKey >= MAX.key) {
+      const detail = `${String(MAX.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
       throw new AppError('rate_limited', detail, { retryAfter: 1 });
     }
-    const whose = ofOrganisation >= MOST.organisation ? ' of this organisation' : '';
-    if (whose === '' && waiters.size < MOST.gateway) return;
+    const whose = ofOrganisation >= MAX.organisation ? ' of this organisation' : '';
+    if (whose === '' && waiters.size < MAX.gateway) return;
     const detail = `Too many requests${whose} are waiting for events; ${advice}.`;
     throw new AppError('unavailable', detail, { reason: 'shed' });
   }
 
-  /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event can be missed. */
+  /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event is missed. */
   function listen(cluster: string): Promise<Timestamp | undefined> {
     let opening = notices.get(cluster);
     if (!opening) {
@@ -145,7 +145,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       onError(cluster, error);
     } finally {
       notices.delete(cluster);
-      // newcomers look, and open another
+      // each looks again, and opens another change stream
       for (const waiter of ofCluster(cluster)) waiter.wake(true);
       await cursor.close();
     }
@@ -187,11 +187,11 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     try {
       const { cluster } = await caller.recheck();
       waiter.knownAt = performance.now();
-      // a request ends soon enough by itself
+      // a request ends soon enough anyway
       if (payAt !== undefined && caller.principal.organisation.cluster !== cluster)
         fail(new AppError('unavailable', MOVED, { reason: 'moving' }));
     } catch (error) {
-      // while the database is away nothing is known of the key
+      // while the database does not respond, the key may still be valid
       if (error instanceof AppError && error.status < 500) fail(error);
     } finally {
       waiter.isChecking = false;
@@ -223,10 +223,10 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
         );
         gone.addEventListener('abort', end, { signal: ended.signal });
       });
-      // it may fail while the first look goes on
+      // it may be rejected during the first look
       woken.catch(() => undefined);
       try {
-        // before it looks, so that nothing is missed in between
+        // before it looks, so that no event is missed in between
         await listen(cluster).catch(onError.bind(undefined, cluster));
         if (isOver() || gone.aborted) return;
         if ((await look()) || !(await woken) || isOver()) return;
@@ -240,7 +240,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
     admit(caller.principal, 'end some of them');
-    const { stream, notify, catchUp, end } = createFollowing({
+    const { stream, notify, catchUp, end } = createStream({
       after,
       read: (from, since) => reads(organisation.id, () => read(from, since)),
       listen: () => listen(organisation.cluster),
@@ -255,7 +255,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       fail: end,
     };
     add(waiter, stream.ended);
-    // the caller may also leave before the stream is read, or end it without leaving
+    // the caller may also disconnect before it reads the stream, or end the stream without disconnecting
     void caller.hold(async (gone) => {
       if (gone.aborted) end();
       gone.addEventListener('abort', end.bind(undefined, undefined), { signal: stream.ended });
@@ -270,9 +270,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       return { requests: waiters.size - streams, streams };
     },
     /**
-     * Looks again whenever there is an event that is wanted, until there is nothing more to wait for, the time (ms) is over, the gateway
-     * drains, or the caller has left.
-     * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
+     * Looks again at each wanted event, until there is nothing left to wait for, `longest` milliseconds have passed, the gateway drains, or
+     * the caller disconnects.
+     * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key is revoked meanwhile
      */
     wait: (caller: WaitingCaller, longest: number, wanted: WantedEvents, look: Look): Promise<void> =>
       isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, gone, { longest, wanted, look })),
@@ -281,7 +281,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
      * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
      */
     follow,
-    /** Ends all waits at once, whose answers are empty pages, and all streams. */
+    /** Ends all waits, whose answers are then empty pages, and all streams. */
     stop(): void {
       isStopped = true;
       clearInterval(timer);

@@ -4,12 +4,9 @@ import { findRaw, type RawRows, UnsupportedValue } from '../database/rawRows';
 import { JsonOutput } from './jsonOutput';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
-/*
- * Writes pages and single objects as JSON from the rows that the database sent, without making objects of them
- * (docs/decisions/fast.md).
- */
+/* Writes pages and single objects as JSON from the bytes that the database sent, without decoding them (docs/decisions/fast.md). */
 
-/** A page in an answer: its members in order, and what it shows of its rows. */
+/** A page in an answer: its members in order, and the shape of its rows. */
 export interface PageShape {
   readonly parts: readonly {
     /** The name in the answer. */
@@ -21,7 +18,7 @@ export interface PageShape {
 
 export type PageWriter = ReturnType<typeof pageWriter>;
 
-/** One for all, since no writer waits between its first byte and its last. */
+/** Shared by all writers: none awaits anything between its first byte and its last. */
 const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
@@ -34,7 +31,7 @@ export function pageWriter({ parts, row }: PageShape) {
   });
 
   return {
-    /** The value by which a row is sorted and its id, for a cursor. @throws UnsupportedValue */
+    /** A row's sort value and id, for a cursor. @throws UnsupportedValue */
     positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
       const [start, end] = placeOf(places, index);
       return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
@@ -51,7 +48,7 @@ export function pageWriter({ parts, row }: PageShape) {
           else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
           else if (from === 'data') writeRows(places, shown);
         }
-        // the driver decodes the row beyond the page too
+        // the driver would decode the row beyond the page, too
         for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
         out.put(END);
         return out.finish();
@@ -92,17 +89,17 @@ export function singleWriter(shape: Shape) {
   };
 }
 
-/** Bytes of rows that take some milliseconds to write. */
+/** Bytes of rows that take several milliseconds to write. */
 const LARGE = 256 * 1024;
 const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [] };
 
-/** A page as JSON text. */
+/** A page as JSON. */
 export interface WrittenPage {
   readonly text: Buffer;
   readonly next: string | null;
 }
 
-/** Reads one page as `findPage` does, and writes it without making objects. @throws UnsupportedValue if that must do it */
+/** Reads a page as `findPage` does, and writes it without decoding rows. @throws UnsupportedValue if only `findPage` can answer */
 export async function writePage<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   request: ListRequest,

@@ -3,29 +3,29 @@ import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/co
 import type { OrganisationData } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
-import type { FallbackReason, Written } from '../operations/ahead';
+import type { ReadOutcome, Written } from '../operations/ahead';
 import type { FastRead, FastReadOf, Selected } from '../operations/selection';
 import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
 /*
- * Lists and reads of stored types as JSON text, written from the bytes that the database sent (docs/decisions/fast.md): undefined means the
- * usual way, by resolvers.
+ * Lists and reads of stored types as JSON, written from the bytes that the database sent (docs/decisions/fast.md). Undefined means that
+ * resolvers have to answer.
  */
 
-/** Reads of a collection that go the usual way at once after one that could not be written: its next row is likely to be like that one. */
+/** After a row that could not be written, this many reads of its collection go straight to resolvers, since other rows are likely like it. */
 const PAUSE = 32;
 
-/** A stored type of which lists omit members. */
+/** A stored type with members that lists omit. */
 interface Stored extends Collection<{ readonly _id: string }> {
   readonly stored: { readonly omittedInLists: readonly string[] };
-  /** The projection without those. */
+  /** The projection without them. */
   readonly projection: Projection;
 }
 
 type Args = ListArguments & Readonly<Record<string, unknown>>;
 
-/** Reads pages: `read` finds the rows of one. @throws UnsupportedValue if it cannot be written */
+/** Reads and writes a page. @throws UnsupportedValue if that is not possible */
 type ReadPage<Of> = (
   data: OrganisationData,
   collection: Of,
@@ -41,8 +41,7 @@ export function fastListOf<Of extends Stored>(collection: Of, read: ReadPage<Of>
     const writer = pageWriter(shape);
     const rows = selected.find(({ field }) => field?.name === 'data')?.selected ?? [];
     const projection = projectionOf(collection, rows);
-    return (args, { data }, onFallback) =>
-      attempt(data, collection, onFallback, () => read(data, collection, args, projection, writer));
+    return (args, { data }) => attempt(data, collection, () => read(data, collection, args, projection, writer));
   };
 }
 
@@ -54,8 +53,8 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     if (!shape) return undefined;
     const writer = singleWriter(shape);
     const projection = projectionOf(collection, selected);
-    const read: FastRead = ({ id }, { data }, onFallback) =>
-      attempt(data, collection, onFallback, async () => {
+    const read: FastRead = ({ id }, { data }) =>
+      attempt(data, collection, async () => {
         const row = await data.readRaw(collection, id as string, projection);
         if (!row) throw notFound(name);
         return { text: writer.write(row) };
@@ -66,33 +65,26 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
   };
 }
 
-/** The members to read: those that lists omit only if they are selected. */
+/** The members to read: those that lists omit, only if they are selected. */
 function projectionOf({ stored: { omittedInLists }, projection }: Stored, selected: readonly Selected[]): Projection {
   return selected.some(({ field }) => field && omittedInLists.includes(field.name)) ? WITHOUT_SEARCH : projection;
 }
 
-/** Per organisation and collection, how many reads the usual way has left. */
+/** Reads left to resolvers, by organisation and collection. */
 const pauses = new WeakMap<OrganisationData, Map<string, number>>();
 
-async function attempt(
-  data: OrganisationData,
-  { name }: Stored,
-  onFallback: (reason: FallbackReason) => void,
-  write: () => Promise<Written>,
-): Promise<Written | undefined> {
+async function attempt(data: OrganisationData, { name }: Stored, write: () => Promise<Written>): Promise<ReadOutcome> {
   const left = pauses.get(data)?.get(name) ?? 0;
   if (left > 0) {
     pauses.get(data)?.set(name, left - 1);
-    onFallback('recently');
-    return undefined;
+    return { reason: 'recently' };
   }
   try {
-    return await write();
+    return { written: await write() };
   } catch (error) {
     if (!(error instanceof UnsupportedValue)) throw error;
     const paused = pauses.get(data) ?? new Map<string, number>();
     pauses.set(data, paused.set(name, PAUSE));
-    onFallback('data');
-    return undefined;
+    return { reason: 'data' };
   }
 }

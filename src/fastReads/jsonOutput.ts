@@ -1,17 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { DAY, MOST_ANSWER } from '../units';
+import { DAY, MAX_ANSWER, SECOND } from '../units';
 import { UnsupportedValue } from '../database/rawRows';
 
-/** How large the buffer is at first, and how large it may stay, in bytes. */
+/** Initial size of the buffer, and the size it may keep, in bytes. */
 const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
-/** The buffer of the largest answer has room for what a text may become beyond that, so that it is not copied for each of the last ones. */
-const LARGEST = MOST_ANSWER + KEPT;
+/** Leaves room beyond the largest answer for a text at its end, which may grow by escaping, so that the buffer is not copied again for it. */
+const LARGEST = MAX_ANSWER + KEPT;
 /** A byte of text becomes at most `\u0000`. */
-const MOST_OF_BYTE = 6;
-const SECOND = 1000;
+const MAX_ESCAPE = 6;
 /** The digits of 2^53. */
-const MOST_DIGITS = 16;
-const MOST_INT = 2 ** 31 - 1;
+const MAX_DIGITS = 16;
+const MAX_INT = 2 ** 31 - 1;
 /** Enough for any number or time. */
 const SMALL = 64;
 
@@ -19,18 +18,18 @@ const [QUOTE, BACKSLASH, DASH, ZERO] = [0x22, 0x5c, 0x2d, 0x30];
 const NULL = Buffer.from('null');
 const [TRUE, FALSE] = [Buffer.from('true'), Buffer.from('false')];
 
-/** Per ASCII character the bytes that JSON.stringify writes, if it does not write the character itself. */
+/** By ASCII character: the bytes that JSON.stringify writes, if it escapes the character. */
 const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {
   const text = JSON.stringify(String.fromCharCode(code)).slice(1, -1);
   return text.length === 1 ? undefined : Buffer.from(text);
 });
-/** 1 for each byte that is written as it is. */
+/** 1 for each byte that needs no escape. */
 const IS_PLAIN = Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && !ESCAPES[code] ? 1 : 0));
 
-/** The first and last time that has four digits of a year, in milliseconds since 1970. */
+/** The first and last time whose year has four digits, in milliseconds since 1970. */
 const [EARLIEST, LATEST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** JSON text as bytes, the same that JSON.stringify writes. One for all answers, since writing one never waits. */
+/** JSON as bytes, exactly as JSON.stringify writes it. */
 export class JsonOutput {
   #bytes = Buffer.allocUnsafe(FIRST);
   #at = 0;
@@ -39,9 +38,9 @@ export class JsonOutput {
     this.#at = 0;
   }
 
-  /** A copy of what was written since the start. @throws UnsupportedValue if that is too much for an answer */
+  /** A copy of what was written since `start`. @throws UnsupportedValue if that is too large for an answer */
   finish(): Buffer {
-    if (this.#at > MOST_ANSWER) this.#refuse();
+    if (this.#at > MAX_ANSWER) this.#refuse();
     const text = Buffer.from(this.#bytes.subarray(0, this.#at));
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafe(FIRST);
     return text;
@@ -53,7 +52,7 @@ export class JsonOutput {
     this.#reserve(length);
     const out = this.#bytes;
     let at = this.#at;
-    // most are names of a few bytes, for which a loop is faster than a call of the engine's copy
+    // most are names of a few bytes, which a loop copies faster than the engine's copy does
     for (let from = 0; from < length; from += 1) out[at++] = bytes[from] ?? 0;
     this.#at = at;
   }
@@ -68,7 +67,7 @@ export class JsonOutput {
 
   /** UTF-8 text of other bytes. @throws UnsupportedValue if it is not UTF-8 */
   string(bytes: Buffer, start: number, end: number): void {
-    this.#reserve((end - start) * MOST_OF_BYTE + 2);
+    this.#reserve((end - start) * MAX_ESCAPE + 2);
     const out = this.#bytes;
     let at = this.#at;
     out[at++] = QUOTE;
@@ -83,7 +82,7 @@ export class JsonOutput {
     out[this.#at++] = QUOTE;
   }
 
-  /** Text from its first character that is not plain. */
+  /** The rest of a text, from its first byte that is not plain. */
   #rest(bytes: Buffer, start: number, end: number): void {
     if (!isUtf8(bytes.subarray(start, end))) throw new UnsupportedValue('text');
     const out = this.#bytes;
@@ -115,11 +114,11 @@ export class JsonOutput {
       left = -left;
     }
     let digits = 1;
-    for (let power = 10; digits < MOST_DIGITS && left >= power; power *= 10) digits += 1;
+    for (let power = 10; digits < MAX_DIGITS && left >= power; power *= 10) digits += 1;
     let at = this.#at + digits;
     this.#at = at;
-    // the rest is an integer of 32 bits, whose divisions are fast
-    while (left > MOST_INT) {
+    // what remains fits 32 bits, whose divisions are fast
+    while (left > MAX_INT) {
       const tens = Math.floor(left / 10);
       out[--at] = ZERO + (left - tens * 10);
       left = tens;
@@ -139,7 +138,7 @@ export class JsonOutput {
     let at = this.#at;
     const day = Math.floor(time / DAY);
     const left = time - day * DAY;
-    // without a Date, which takes several times as long; days are counted from 1 March of the year 0, so that leap days come last
+    // without a Date, which takes several times as long; days count from 1 March of the year 0, so that leap days come last
     const days = day + 719_468;
     const era = (days / 146_097) | 0;
     const ofEra = days - era * 146_097;
@@ -175,7 +174,7 @@ export class JsonOutput {
     this.#at = at;
   }
 
-  /** The usual path words the refusal (schema/answerSize.ts). */
+  /** The resolvers then refuse with the message (operations/answers.ts). */
   #refuse(): never {
     this.#bytes = Buffer.allocUnsafe(FIRST);
     throw new UnsupportedValue('large');
@@ -183,7 +182,7 @@ export class JsonOutput {
 
   #reserve(more: number): void {
     if (this.#at + more <= this.#bytes.length) return;
-    if (this.#at > MOST_ANSWER) this.#refuse();
+    if (this.#at > MAX_ANSWER) this.#refuse();
     const larger = Buffer.allocUnsafe(Math.max(Math.min(2 * this.#bytes.length, LARGEST), this.#at + more));
     this.#bytes.copy(larger, 0, 0, this.#at);
     this.#bytes = larger;

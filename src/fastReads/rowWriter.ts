@@ -17,13 +17,13 @@ import type { JsonOutput } from './jsonOutput';
 export interface Wanted {
   /** Its name in the answer. */
   readonly key: string;
-  /** Its source: a text that is the same in every object (`__typename`), or a member by its name in the database. */
+  /** Its source: a constant (`__typename`), or a member by its name in the database. */
   readonly from: { readonly constant: string } | { readonly member: string; readonly value: Value };
 }
 
 export interface Value {
   readonly kind: 'string' | 'enum' | 'date' | 'dateTime' | 'minor' | 'int' | 'float' | 'boolean' | 'object' | 'objects';
-  /** Whether null, or its absence, is not expected. */
+  /** Whether it must be present and not null. */
   readonly isRequired: boolean;
   /** The values of kind `enum`. */
   readonly values?: readonly string[];
@@ -31,15 +31,15 @@ export interface Value {
   readonly shape?: Shape;
 }
 
-/** What is written of an object. */
+/** The members of an object that are written. */
 export interface Shape {
   readonly wanted: readonly Wanted[];
-  /** Other members that it is known to have, so that they are passed quickly. */
+  /** Other members that it is known to have, so that they are skipped quickly. */
   readonly others: readonly string[];
 }
 
 /** Writes objects of a shape from their bytes. */
-export type ObjectWriter = ReturnType<typeof objectWriter>;
+type ObjectWriter = ReturnType<typeof objectWriter>;
 
 type Write = (at: number, type: number, end: number) => void;
 
@@ -49,21 +49,21 @@ interface EnumValue {
   readonly json: Uint8Array;
 }
 
-/** A member as it is written: its name in JSON with what precedes it, and unless it is constant, its value. */
+/** A member as written: its name in JSON with what precedes it, and its value unless that is constant. */
 interface Part {
   readonly name: Uint8Array;
   readonly member?: { readonly slot: number; readonly isRequired: boolean; readonly write: Write };
 }
 
-/** Objects in lists within rows; the usual path judges longer ones (schema/answerSize.ts). */
-const MOST_LISTED = 10_000;
-const [MOST_INT, LEAST_INT] = [2 ** 31 - 1, -(2 ** 31)];
+/** Objects in lists within rows; with more, resolvers answer (operations/answers.ts). */
+const MAX_LISTED = 10_000;
+const [MAX_INT, MIN_INT] = [2 ** 31 - 1, -(2 ** 31)];
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
 const COMMA = Buffer.from(',');
 const END = Buffer.from('}');
 
-/** What the writers of one answer share. */
+/** The state that the writers of an answer share. */
 export interface Writing {
   bytes: Buffer;
   /** Objects in lists so far. */
@@ -76,7 +76,7 @@ export function idle(): Writing {
   return { bytes: NOTHING, listed: 0 };
 }
 
-/** Reads or writes bytes, then releases them, since writers are kept and share the bytes of a whole reply. */
+/** Runs work on bytes, then releases them: writers live on, and would keep the whole reply in memory. */
 export function withBytes<T>(writing: Writing, bytes: Buffer, work: () => T): T {
   writing.bytes = bytes;
   writing.listed = 0;
@@ -95,10 +95,10 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   const names = members.map((name) => Buffer.from(`${name}\0`));
   const isWanted = members.map((name) => wantedMembers.has(name));
   const slots = new Map(members.map((name, slot) => [name, slot]));
-  /** Per slot where its value is, the end of the value, and its type; no type if the object lacks it. */
+  /** By slot: where the value starts and ends, and its type; 0 if the object lacks it. */
   const [places, ends] = [new Int32Array(members.length), new Int32Array(members.length)];
   const types = new Uint8Array(members.length);
-  /** Which slot comes first, and which after each: a guess that is corrected, since rows of a collection resemble each other. */
+  /** The slot that probably comes first, and after each: corrected as rows are read, since those of a collection resemble each other. */
   const after = Int32Array.from({ length: members.length + 1 }, (_, slot) => slot % Math.max(1, members.length));
 
   const parts = shape.wanted.map(({ key, from }, index): Part => {
@@ -158,11 +158,11 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
       }
       out.put(END);
     },
-    /** Checks an object that is not written, but that the driver would decode. @throws UnsupportedValue */
+    /** Checks an object that the driver would decode, without writing it. @throws UnsupportedValue */
     check(start: number, end: number): void {
       skipObject(writing.bytes, start, end);
     },
-    /** A text or time of the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
+    /** A text or time in the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
     read(start: number, end: number, member: string): string | Date {
       locate(start, end);
       const slot = slots.get(member) ?? -1;
@@ -174,7 +174,7 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   };
 }
 
-/** Where the value is, if the key is the name, which has its zero; otherwise 0. */
+/** The position after the key if it is this name, which includes the terminating zero; otherwise 0. */
 function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
   if (!name) return 0;
   const { length } = name;
@@ -215,7 +215,7 @@ function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
 /** Which numbers the scalars of the schema accept. */
 export const NUMBERS = {
   minor: Number.isSafeInteger,
-  int: (value: number) => Number.isInteger(value) && value >= LEAST_INT && value <= MOST_INT,
+  int: (value: number) => Number.isInteger(value) && value >= MIN_INT && value <= MAX_INT,
   float: Number.isFinite,
 };
 
@@ -243,7 +243,7 @@ function dateWriter(out: JsonOutput, writing: Writing): Write {
   };
 }
 
-/** Whether a text has the form of a date, `2026-01-31`, which is all that its scalar looks at. */
+/** Whether a text has the form of a date, `2026-01-31`, which is all that its scalar checks. */
 function isDate(bytes: Buffer, start: number, end: number): boolean {
   if (end - start !== 10) return false;
   for (let index = 0; index < 10; index += 1) {
@@ -284,7 +284,7 @@ function writerOfObjects(inner: ObjectWriter, out: JsonOutput, writing: Writing)
     let isFirst = true;
     forEachObject(writing.bytes, start, end, (at, to) => {
       writing.listed += 1;
-      if (writing.listed > MOST_LISTED) throw new UnsupportedValue('large');
+      if (writing.listed > MAX_LISTED) throw new UnsupportedValue('large');
       if (!isFirst) out.put(COMMA);
       isFirst = false;
       inner.write(at, to);

@@ -13,9 +13,9 @@ import type { Shape, Value, Wanted } from './rowWriter';
 import { memberOf } from '../operations/build';
 import type { Selected } from '../operations/selection';
 
-/* What is written of rows, from a selection and the types of its fields. Undefined wherever a field's value is not stored. */
+/* Shapes of rows, from a selection and the types of its fields; undefined if the value of any field is not stored. */
 
-/** How the values of scalars are written: as their `serialize` does for what is stored. */
+/** How values of scalars are written: as their `serialize` does with stored values. */
 const KINDS: Readonly<Record<string, Value['kind']>> = {
   ID: 'string',
   String: 'string',
@@ -27,7 +27,6 @@ const KINDS: Readonly<Record<string, Value['kind']>> = {
   Boolean: 'boolean',
 };
 
-/** What is written of a page. */
 export function pageShape(selected: readonly Selected[]): PageShape | undefined {
   const parts: PageShape['parts'][number][] = [];
   let row: Shape | undefined;
@@ -45,7 +44,6 @@ export function pageShape(selected: readonly Selected[]): PageShape | undefined 
   return row && { parts, row };
 }
 
-/** What is written of an object. */
 export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]): Shape | undefined {
   const wanted: Wanted[] = [];
   for (const one of selected) {
@@ -78,7 +76,7 @@ function valueOf(outer: GraphQLOutputType, selected: readonly Selected[]): Value
   }
   if (isEnumType(type)) {
     const values = type.getValues();
-    // a value of another name would have to be translated
+    // values that differ from their names would have to be translated
     if (values.some(({ name, value }) => name !== value)) return undefined;
     return { kind: 'enum', isRequired, values: values.map(({ name }) => name) };
   }

@@ -6,7 +6,7 @@ import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
-import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/requestHead';
+import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { type ApolloOptions, createApollo, type GraphqlContext, runApollo, writeApollo } from './apollo';
@@ -114,7 +114,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
         ...{ requestId, exchange, caller, streaming, isWrite: false },
         lastEventId: streaming && lastEventIdOf(request),
       });
-      const accept = streaming ? acceptForJson(request) : acceptOf(request);
+      const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
       await respond(call, await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept));
     },
     stop: () => apollo.stop(),

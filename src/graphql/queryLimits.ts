@@ -58,7 +58,7 @@ interface Measure {
 }
 
 /** Maximum number of faults listed for a document. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 const MOST_WRITTEN = 1_000_000_000;
 
 const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0, nesting: 0 };
@@ -99,11 +99,11 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
     refuse(node, 'nests fragments to a depth of', sizeOf(node).nesting, QUERY_LIMITS.nesting),
   );
   const found = [ofCycles, ofOperations, ofFragments, ofNesting].find((faults) => faults?.length);
-  if (found) return found.slice(0, MOST_FAULTS);
+  if (found) return found.slice(0, MAX_FAULTS);
   const named = fragmentsOf(document);
   const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, sizeOf(node), named));
   const ofRepeats = [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named));
-  return [...ofSubscriptions, ...ofRepeats].slice(0, MOST_FAULTS);
+  return [...ofSubscriptions, ...ofRepeats].slice(0, MAX_FAULTS);
 }
 
 /**

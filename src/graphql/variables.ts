@@ -7,7 +7,7 @@ import {
   print,
   typeFromAST,
 } from 'graphql';
-import { invalidRequest, MOST_FAULTS, shorten } from '../errors';
+import { invalidRequest, MAX_FAULTS, shorten } from '../errors';
 import { withHttpStatus } from './errors';
 
 /**
@@ -38,7 +38,7 @@ export function variableErrors(
         const place = path.map((key) => (typeof key === 'number' ? `[${String(key)}]` : `.${shorten(key)}`)).join('');
         const words = `Variable "$${name}" got invalid value at "${name}${place}"; ${shorten(message, 300)}`;
         errors.push(new GraphQLError(words, { nodes: node }));
-        if (errors.length === MOST_FAULTS) throw new Enough();
+        if (errors.length === MAX_FAULTS) throw new Enough();
       };
       coerceInputValue(value, type, onError, true);
     } catch (error) {

@@ -42,8 +42,8 @@ function isJsonUtf8(header: string | undefined): boolean {
 
 /**
  * Reads a body as JSON. Its memory is counted until the exchange is done.
- * @throws AppError payload_too_large, unavailable; invalid_request if it is not valid UTF-8 or JSON, or has a duplicate
- * member; validation_failed if its structure is larger than that of any valid body
+ * @throws AppError payload_too_large; unavailable; invalid_request if it is not UTF-8 or JSON, or repeats a member;
+ * validation_failed if its structure exceeds that of any valid body
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   exchange.isReceiving = true;
@@ -67,7 +67,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   }
 }
 
-/** The structural fault of a text, if any. Between the pieces of a large text, and before it is parsed, other requests get a turn. */
+/** The structural fault of a text, if any. Yields to other requests between the pieces of a large text, and before it is parsed. */
 async function faultIn(text: string): Promise<Fault | undefined> {
   const search = searchFault(text);
   for (;;) {
@@ -80,7 +80,7 @@ async function faultIn(text: string): Promise<Fault | undefined> {
 
 const NOTHING = Buffer.alloc(0);
 /** Minimum buffer size for a body that arrives in several chunks. */
-const LEAST_BUFFER = 16 * 1024;
+const MIN_BUFFER = 16 * 1024;
 
 /**
  * Collects the body in one growing buffer, because each separate chunk costs 440 bytes, however small. The rest of a
@@ -90,7 +90,7 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
   const { request, bodies } = exchange;
   const most = Math.min(limit, Number(request.headers['content-length'] ?? limit));
   return new Promise((resolve, reject) => {
-    // it may have closed while its key was looked up
+    // the connection may have closed during the key lookup
     if (request.destroyed) {
       reject(cutOff());
       return;
@@ -104,7 +104,7 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
       if (size > limit) throw tooLarge(limit);
       if (size > buffer.length) {
         const isWhole = start === 0 && size === most;
-        const room = isWhole ? size : Math.min(most, Math.max(size, 2 * buffer.length, LEAST_BUFFER));
+        const room = isWhole ? size : Math.min(most, Math.max(size, 2 * buffer.length, MIN_BUFFER));
         bodies.hold(exchange, room);
         // most bodies arrive in one chunk
         if (isWhole) {
@@ -143,9 +143,9 @@ function cutOff(): AppError {
   return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies up to this many bytes are counted by their length: their parsed size is small, and not worth scanning for. */
+/** Bodies up to this many bytes count by their length: what parsing adds is small, and not worth a scan. */
 const SMALL = 4096;
-/** Memory of a parsed value in addition to its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
+/** Memory that a parsed value takes beyond its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 

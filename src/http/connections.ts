@@ -11,30 +11,30 @@ import { type ErrorContent, errorHeaders, problemText } from './problem';
 const LINGER = 1000;
 /** How long the rest of a rejected body is read before that, in total and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
 const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
-/** Requests that may wait for the one before them on their connection; with more it is closed. */
-const MOST_WAITING = 16;
+/** Pipelined requests that may wait for the one before them; with more, the connection is closed. */
+const MAX_WAITING = 16;
 
-/** Chunks of any size in a body; more of them must have this mean size, in bytes, since each costs a call of the parser. */
-const [FREE_CHUNKS, LEAST_MEAN] = [2000, 64];
-/** How much is read of a body whose request is answered already, in bytes, so that the caller can get to reading the answer. */
-const MOST_AFTER = 256 * 1024;
+/** Chunks of any size in a body; with more, they must have this mean size, in bytes, since each costs a call of the parser. */
+const [FREE_CHUNKS, MIN_MEAN] = [2000, 64];
+/** How much of a body is read after the answer, in bytes: some callers send everything before they read. */
+const MAX_AFTER_ANSWER = 256 * 1024;
 
 interface Use {
   /**
-   * Requests that are not answered yet, in their order, with how each is begun. Only the first is begun: one behind it could not be sent,
-   * and would only hold its memory and files.
+   * Unanswered requests, in order, each with the function that begins it. Only the first is begun: the answer to a later one could not be
+   * sent yet, and would only hold memory.
    */
   readonly open: Map<ServerResponse, () => void>;
   /** The last request, complete or not. */
   last?: IncomingMessage;
   idleSince: number;
-  /** Bytes read when it became idle; if there are more, a request is arriving. */
+  /** Bytes read when it became idle; if more have been read since, a request is arriving. */
   bytesRead: number;
 }
 
 export type Connections = ReturnType<typeof trackConnections>;
 
-/** Tracks the connections of a server, each of which has one request answered at a time. */
+/** Tracks the connections of a server, and answers one request at a time on each. */
 export function trackConnections(server: Server, options: RoomOptions) {
   const uses = new Map<Socket, Use>();
   const room = keepRoom(options);
@@ -46,14 +46,14 @@ export function trackConnections(server: Server, options: RoomOptions) {
     const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
     uses.set(socket, use);
     const destroySoon = socket.destroySoon.bind(socket);
-    // Node calls this after an answer that ends the connection; with unread bytes it would reset it, and the answer would be lost
+    // Node calls this after an answer that ends the connection; with unread bytes that would reset it, and lose the answer
     socket.destroySoon = () => {
       if (use.last?.complete === false) endAfterBody(socket, use.last);
       else destroySoon();
     };
     socket.once('close', () => {
       uses.delete(socket);
-      // Node emits `close` for the answer being sent, but not for pipelined ones behind it, nor for one that is ended without a socket
+      // Node emits `close` for the answer being sent, but not for pipelined ones behind it, nor for one ended without a socket
       process.nextTick(() => {
         for (const response of open.keys()) response.destroy().emit('close');
       });
@@ -67,9 +67,9 @@ export function trackConnections(server: Server, options: RoomOptions) {
       // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
       const use = uses.get(socket);
-      // what was received is parsed to its end, also if the connection is closed in the middle of it
+      // Node parses all that it received, even if the connection is closed halfway through
       if (!use || !socket.writable) return;
-      if (use.open.size > MOST_WAITING) {
+      if (use.open.size > MAX_WAITING) {
         socket.destroy();
         return;
       }
@@ -93,7 +93,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
     },
     /** Whether an answer is being sent, so that nothing else may be written. */
     isAnswering: (socket: Socket) => [...(uses.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
-    /** From now on, answers tell callers to use another connection: the last pending one of each connection, and all later ones. */
+    /** Makes answers close their connections from now on: the last pending one of each, and all later ones. */
     announceEnd(): void {
       endingSince ??= performance.now();
       for (const { open } of uses.values()) {
@@ -113,7 +113,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
   };
 }
 
-/** Ends a connection once its request body is complete or takes too long, so that clients that send everything before they read get the answer. */
+/** Ends a connection once its request body is complete or takes too long, so that clients that send everything before reading get the answer. */
 function endAfterBody(socket: Socket, request: IncomingMessage): void {
   const since = performance.now();
   let { bytesRead } = socket;
@@ -129,14 +129,14 @@ function endAfterBody(socket: Socket, request: IncomingMessage): void {
 }
 
 /** Ends our side, and the whole connection when the caller does the same or takes too long. */
-function endGently(socket: Socket, lastWords?: string): void {
+function endGently(socket: Socket, answer?: string): void {
   if (!socket.writable) return;
-  if (lastWords !== undefined) socket.write(lastWords);
+  if (answer !== undefined) socket.write(answer);
   endUnread(socket);
   socket.resume();
 }
 
-/** The same, without reading what still arrives. */
+/** The same, without reading what is still arriving. */
 function endUnread(socket: Socket): void {
   if (!socket.writable) return;
   socket.end();
@@ -146,7 +146,7 @@ function endUnread(socket: Socket): void {
   });
 }
 
-/** Bounds what a request's body makes the server do, whether anything reads it or not: `stop` is called if too much of it follows the answer. */
+/** Bounds the work that a body causes, whether or not anything reads it. `stop` is called if too much of it arrives after the answer. */
 function boundBody(request: IncomingMessage, response: ServerResponse, stop: () => void): void {
   const { headers, socket } = request;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
@@ -155,22 +155,22 @@ function boundBody(request: IncomingMessage, response: ServerResponse, stop: () 
   // what Node's parser calls for each chunk
   request.push = (chunk: Buffer | null) => {
     if (chunk === null) return push(chunk);
-    // what was received is parsed to its end
+    // Node parses all that it received
     if (socket.destroyed) return true;
     chunks += 1;
     bytes += chunk.length;
-    if (chunks > FREE_CHUNKS && bytes < chunks * LEAST_MEAN) {
+    if (chunks > FREE_CHUNKS && bytes < chunks * MIN_MEAN) {
       socket.destroy();
       return true;
     }
     if (socket.bytesRead <= mostRead) return push(chunk);
-    // without the push nothing asks for more
+    // nothing asks for more without a push
     stop();
     return false;
   };
-  // before Node's own listener, which would have what nobody reads skip the above
+  // before Node's own listener, which makes a body that nobody reads bypass `push`
   response.prependOnceListener('finish', () => {
-    mostRead = socket.bytesRead + MOST_AFTER;
+    mostRead = socket.bytesRead + MAX_AFTER_ANSWER;
     if (!request.complete) request.resume();
   });
 }
@@ -202,7 +202,7 @@ export function refuseBroken(server: Server, connections: Connections, logger: L
       reason: code,
       address: plainAddress(socket.remoteAddress ?? ''),
     });
-    endGently(socket, answer(status, detail, requestId));
+    endGently(socket, responseText(status, detail, requestId));
   }
 
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
@@ -214,7 +214,7 @@ export function refuseBroken(server: Server, connections: Connections, logger: L
   });
 }
 
-function answer(status: number, detail: string, requestId: string): string {
+function responseText(status: number, detail: string, requestId: string): string {
   const title = STATUS_CODES[status] ?? '';
   const refusal: ErrorContent = { code: 'invalid_request', status, title, detail, extras: {} };
   const body = problemText(refusal, requestId);

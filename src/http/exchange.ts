@@ -25,19 +25,19 @@ export interface Exchange {
   /** Network address of the caller. */
   readonly address: string;
   readonly log: ExchangeLog;
-  /** Counts the memory of its body and of its answer. */
+  /** Counts the memory of its body and answer. */
   readonly bodies: BodyMemory;
-  /** Where it waits before large work. */
+  /** Makes it wait before large work. */
   readonly turns: Turns;
   /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
   /** Number of its waits that need no database, such as those for events. */
   held: number;
-  /** Aborts when the caller leaves; created with the first such wait. */
+  /** Aborts when the caller disconnects; created with the first such wait. */
   gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;
-  /** Runs one of its operations in a span of its own; undefined if it is not traced. */
+  /** Runs an operation in its own span; undefined if the request is not traced. */
   trace: Trace | undefined;
   /** Sends `100 Continue` if the caller expects it; not called if the request is rejected by its headers. */
   askForBody(): void;
@@ -48,7 +48,7 @@ interface ExchangeLog {
   operation?: string;
   code?: string;
   principal?: Caller;
-  /** The scope that its key lacks, or several of which one would do. */
+  /** The scope that its key lacks, or the alternatives joined by `or`. */
   missingScope?: string;
   /** Why it is not authenticated. */
   refusal?: Refusal;
@@ -56,21 +56,21 @@ interface ExchangeLog {
   unavailable?: Unavailable;
   /** Id of its trace. */
   traceId?: string;
-  /** Since when it is answered with a stream, by performance.now(). */
+  /** When its stream opened, by performance.now(). */
   streaming?: number;
 }
 
-/** Why a request is unavailable, as its log line says it. */
+/** Why a request is unavailable, for its log line. */
 export interface Unavailable {
   readonly reason: UnavailableReason;
   readonly cluster?: string | undefined;
   /** What its caller was told. */
   readonly detail: string;
-  /** What went wrong with the database, without a stack, since there may be thousands a second. */
+  /** The database's error, without a stack, since there may be thousands a second. */
   readonly error?: Omit<ReturnType<typeof describeError>, 'stack'>;
 }
 
-/** Notes why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
+/** Records why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
 export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError, error: unknown): void {
   const { reason = 'away', cluster = log.principal?.organisation?.cluster } = known.extras;
   const { stack: _, ...failure } = describeError(error);
@@ -78,7 +78,7 @@ export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError,
   log.unavailable ??= { reason, cluster, detail: known.detail, ...(!isMeant && { error: failure }) };
 }
 
-/** Headers of the budget of a key, which {@link setRateHeaders} sets. */
+/** Headers of a key's budget, set by {@link setRateHeaders}. */
 export const BUDGET_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
@@ -87,7 +87,7 @@ export const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const;
 
-/** Headers of every response to a key; the last two only if it expires soon, and if it is of a sandbox. */
+/** Headers of every response to a key; the last two only if it expires soon, or belongs to a sandbox. */
 export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At', 'Scopegate-Mode'] as const;
 
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
@@ -95,10 +95,10 @@ const EXPIRY_WARNING = 7 * DAY;
 
 const AUTHORIZATION = 'authorization';
 
-/** A caller's own request id is kept if it is short, plain, and not a key. */
+/** A caller's own request id is kept if it is short, plain and not an API key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
-export interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'turns'> {
+interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'turns'> {
   readonly trustedProxies: number;
   /** Called with an address in X-Forwarded-For that cannot be read. */
   readonly onUnreadable?: (written: string) => void;
@@ -174,7 +174,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
   };
 }
 
-/** Runs a wait that needs neither database nor turn, until the caller leaves. */
+/** Runs a wait that needs neither database nor turn, until the caller disconnects. */
 export async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
   exchange.held += 1;
   try {
@@ -184,7 +184,7 @@ export async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => P
   }
 }
 
-/** A signal that aborts when the caller leaves; a query with many aliases listens to it as often. */
+/** A signal that aborts when the caller disconnects. A query with many aliases adds as many listeners. */
 function whenGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
@@ -218,9 +218,9 @@ function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrinc
   response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }
 
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones, which are of the key alone, with the reset in Unix seconds. */
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10), and the older X- ones, for the key alone and with the reset in Unix seconds. */
 function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
-  // a stream goes on paying
+  // a stream pays while it is open
   if (response.headersSent) return;
   const budgets: [string, RateState][] = [['default', state]];
   if (state.organisation) budgets.push(['organisation', state.organisation]);
@@ -233,7 +233,7 @@ function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
   response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
 }
 
-/** Announces the end of an operation that a request used; of several, the first to end. */
+/** Announces the end of an operation that the request used; of several, the earliest. */
 export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sunset[]): void {
   const [first] = [...sunsets].sort((one, other) => one.on.getTime() - other.on.getTime());
   if (!first) return;
@@ -241,7 +241,7 @@ export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sun
   response.setHeader('Sunset', first.on.toUTCString());
 }
 
-/** Sends a complete response; for HEAD without the body. */
+/** Sends a complete response, without the body for HEAD. */
 export function send(
   { request, response }: Pick<Exchange, 'request' | 'response'>,
   status: number,
@@ -255,7 +255,7 @@ export function send(
   response.setHeader('Content-Length', bytes.length);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
-  // otherwise Node would read the rest of the body after the answer, which is not worth it for one over the limit
+  // otherwise Node would read the rest of a body that is over the limit
   if (status === 413) response.setHeader('Connection', 'close');
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }

@@ -13,7 +13,7 @@ export interface JsonBounds {
   readonly names: number;
   /** Members beyond the 100th of their object, in all objects together. */
   readonly wideMembers: number;
-  /** Members of all distinct sequences of names, each counted from where it differs from all before: JSON.parse makes a hidden class for each. */
+  /** Members of all distinct sequences of names, each counted from where it first differs: JSON.parse creates a hidden class for each. */
   readonly orderMembers: number;
 }
 
@@ -40,7 +40,7 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
   }
 }
 
-/** Characters to look at before other requests get a turn: some 15 ms of a worst text. */
+/** Characters to scan before yielding to other requests: some 15 ms of the worst text. */
 const PIECE = 512 * 1024;
 
 /**
@@ -128,7 +128,7 @@ export function* searchFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Ge
   return undefined;
 }
 
-/** The distinct sequences of names as a tree: exact, where a hash would let a caller make two the same. 0 is the empty one. */
+/** The distinct sequences of names, as a tree: exact, where hashes could be made to collide. 0 is the empty sequence. */
 function createOrders(mostNames: number) {
   // by sequence: the name that followed it last, and the sequence with that; most objects have the same order as the one before
   const names: number[] = [0];

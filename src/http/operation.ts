@@ -4,13 +4,13 @@ import type { Availability } from '../database/availability';
 import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
 import type { Metrics } from '../metrics';
 import { type Exchange, send } from './exchange';
-import { isNear } from './requestHead';
+import { connectsFrom } from './requestHead';
 
-/* For operators: /livez, /readyz and /metrics. Each function resolves with whether it answered. */
+/* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Retry-After, in seconds. */
-const LOOK_AGAIN = 2;
+/** In seconds. */
+const RETRY_AFTER = 2;
 
 export function isOperationPath(path: string): boolean {
   return isHealthPath(path) || path === METRICS_PATH;
@@ -28,7 +28,7 @@ export function createHealth(
   isDraining: () => boolean,
 ): (exchange: Exchange) => Promise<boolean> {
   async function readiness(): Promise<{ status: string; checks?: object }> {
-    // without waiting for the database, because load balancers keep sending requests in the meantime
+    // without waiting for the database, because load balancers would send requests in the meantime
     if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const stateOf = (cluster: string, isAway = availability.isAway(cluster)): string =>
@@ -38,8 +38,8 @@ export function createHealth(
     const clusters = others.map((cluster) => [cluster, stateOf(cluster)] as const);
     const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
     if (!isAnswering) return { status: database, checks };
-    // without the shared limiter, limits are kept in memory; without another cluster, its organisations get 503, and
-    // without writes those of a cluster: degraded, but still able to serve
+    // able to serve, but degraded: without the shared limiter, limits are kept in memory; without another cluster its
+    // organisations get 503, and without writes their writes do
     const areAllFit = [database, ...clusters.map(([, state]) => state)].every((state) => state === 'ok');
     return { status: areAllFit ? limiter : 'degraded', checks };
   }
@@ -49,7 +49,7 @@ export function createHealth(
     if (!isHealthPath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
     const health = path === '/livez' ? { status: 'ok' } : await readiness();
     const isFit = health.status === 'ok' || health.status === 'degraded';
-    if (!isFit) response.setHeader('Retry-After', LOOK_AGAIN);
+    if (!isFit) response.setHeader('Retry-After', RETRY_AFTER);
     send(exchange, isFit ? 200 : 503, JSON_TYPE, JSON.stringify(health));
     return true;
   };
@@ -58,13 +58,13 @@ export function createHealth(
 const METRICS_PATH = '/metrics';
 
 /** Address ranges that may read the metrics, by METRICS; other values do not depend on the address. */
-const NEAR = {
+const SCRAPE_RANGES = {
   loopback: ['loopback'],
   // for a Prometheus in another container or on another machine in the network
   private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
 } as const satisfies Partial<Record<Config['METRICS'], readonly string[]>>;
 
-/** GET /metrics for allowed callers; for others it looks like any unknown page. */
+/** GET /metrics for allowed callers; others get the answer to an unknown page. */
 export function createMetricsPage(
   metrics: Metrics,
   access: Config['METRICS'],
@@ -72,7 +72,7 @@ export function createMetricsPage(
   return async (exchange) => {
     const { path, request } = exchange;
     if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
-    if (access === 'off' || (access !== 'public' && !isNear(request, NEAR[access]))) return false;
+    if (access === 'off' || (access !== 'public' && !connectsFrom(request, SCRAPE_RANGES[access]))) return false;
     send(exchange, 200, metrics.contentType, await metrics.render());
     return true;
   };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { AppError, AppErrorExtras } from '../errors';
 import { type Exchange, send } from './exchange';
 
-/** The content of an error: an AppError, or a connection that Node rejected before there was a request. */
+/** The content of an error: an AppError's, or that of a connection rejected before there was a request. */
 export type ErrorContent = Pick<AppError, 'code' | 'status' | 'title' | 'detail' | 'extras'>;
 
 /** The body of error responses: a problem, or `errors` in GraphQL. */
@@ -14,7 +14,7 @@ export interface ErrorFormat {
 /** Problem documents (RFC 9457), in REST and pages. */
 export const PROBLEM: ErrorFormat = { contentType: 'application/problem+json', textOf: problemText };
 
-/** Answers a request with an error, whose headers follow from the error alone. */
+/** Answers a request with an error. */
 export function writeError(
   exchange: Pick<Exchange, 'request' | 'response'>,
   error: ErrorContent,

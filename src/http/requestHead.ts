@@ -8,10 +8,10 @@ import { AppError } from '../errors';
 /* The head of a request: what HTTP/1.1 requires (RFC 9112, section 3.2), the caller's address behind proxies, and what it accepts. */
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
-/** A host and its port (RFC 3986, section 3.2); empty if the target has none. */
+/** A host and port (RFC 3986, section 3.2); empty if the target has none. */
 const HOST = /^(?:\[[\da-fv:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Makes a target in absolute form one in origin form; its host is then that of the request. */
+/** Rewrites a target in absolute form to origin form; its host replaces the Host header. */
 export function readTarget(request: IncomingMessage): void {
   const [, host, rest = ''] = ABSOLUTE.exec(request.url ?? '') ?? [];
   if (host === undefined) return;
@@ -32,13 +32,13 @@ export function checkHead({ headers, httpVersion, rawHeaders }: IncomingMessage)
     throw new AppError('invalid_request', 'Expect can only be 100-continue.', { status: 417 });
 }
 
-/** The forms in which proxies write an address: alone, in brackets, with a port, in quotes (RFC 7239, section 6). */
+/** The forms in which proxies write addresses: bare, in brackets, with a port, in quotes (RFC 7239, section 6). */
 const WRITTEN = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
 const QUOTED = /^"(.*)"$/;
 
 /**
- * The address of the caller, behind a number of trusted proxies. If the header has no valid address there, `onUnreadable` is called with
- * what it has, and the caller has none: never that of the proxy, which a key may allow.
+ * The caller's address behind a number of trusted proxies. If the header has no valid address there, `onUnreadable` is called with what it
+ * has, and the caller's address is unknown: never the proxy's, which a key may allow.
  */
 export function callerAddress(
   { headers, socket }: IncomingMessage,
@@ -46,7 +46,7 @@ export function callerAddress(
   onUnreadable?: (written: string) => void,
 ): string {
   const header = trustedProxies === 0 ? undefined : headers['x-forwarded-for'];
-  // without the header nobody forwarded it, e.g. a health check of the proxy itself
+  // without the header nobody forwarded the request: it may be the proxy's own health check
   if (header === undefined) return plainAddress(socket.remoteAddress ?? '');
   const written = String(header).split(',').at(-trustedProxies)?.trim() ?? '';
   const address = readAddress(written);
@@ -66,7 +66,7 @@ function readAddress(written: string): string | undefined {
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
 
 /** Whether the caller connects from one of the address ranges (names of ipaddr.js), and not through a proxy. */
-export function isNear({ headers, socket }: IncomingMessage, ranges: readonly string[]): boolean {
+export function connectsFrom({ headers, socket }: IncomingMessage, ranges: readonly string[]): boolean {
   if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
   const address = socket.remoteAddress ?? '';
   return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
@@ -92,24 +92,19 @@ export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): v
     throw new AppError('not_acceptable', 'Responses are application/json only.');
 }
 
-/** Whether a request names streams among what it accepts; a range such as any type does not. */
+/** Whether a request accepts streams by name, not just by a range such as any type. */
 export function acceptsStream(request: IncomingMessage): boolean {
-  // nearly all requests name none, and to negotiate costs them microseconds
+  // nearly all requests do not, and negotiating costs microseconds
   if (!/event-stream/i.test(request.headers.accept ?? '')) return false;
   return new Negotiator(request).mediaTypes().includes(EVENT_STREAM);
 }
 
-/** What a request accepts besides streams; undefined if that is nothing. */
+/** What a request accepts besides streams; undefined if nothing. */
 export function acceptBesideStream(request: IncomingMessage): string | undefined {
   const others = acceptOf(request)
     .split(',')
     .filter((one) => one.split(';')[0]?.trim().toLowerCase() !== EVENT_STREAM);
   return others.length === 0 ? undefined : others.join(',');
-}
-
-/** What an answer in JSON is negotiated by for a request that accepts streams. */
-export function acceptForJson(request: IncomingMessage): string {
-  return acceptBesideStream(request) ?? JSON_TYPE;
 }
 
 export function acceptsGzip(request: IncomingMessage): boolean {

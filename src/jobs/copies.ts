@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { reopen } from '../database/moving/collections';
 import { MoverLost } from '../database/moving/copy';
 import type { OrganisationData } from '../database/organisationData';
-import { tellOwedGap } from '../events/moving';
+import { recordOwedGap } from '../events/moving';
 import { JobRefused } from '../organisations/jobs';
 import type { Mover } from '../organisations/moving';
 import type { Report, Stores } from './stores';
@@ -64,7 +64,7 @@ export async function undo(
     );
   }
   if (!(await moving.undo({ ...moved, isLeft }))) throw new MoverLost();
-  await tellOwedGap(stores, source);
+  await recordOwedGap(stores, source);
 }
 
 /** @throws MoverLost if another process has taken over, or the move has taken place */

@@ -8,7 +8,7 @@ import { databaseTime } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { openWrites } from '../database/slots';
 import { events } from '../events/collection';
-import { awaitTail, clusterTime, tellOwedGap } from '../events/moving';
+import { awaitTail, clusterTime, recordOwedGap } from '../events/moving';
 import { type Moves, SEEN_EVERY } from '../organisations/moving';
 import { JobRefused } from '../organisations/jobs';
 import { dropUntilGone, requireMover, undo } from './copies';
@@ -62,7 +62,7 @@ export class Move {
       const since = await clusterTime(target);
       if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
       // the organisation has moved: if this fails, its next event tells of the gap
-      await tellOwedGap(stores, target).catch((error: unknown) => {
+      await recordOwedGap(stores, target).catch((error: unknown) => {
         this.report.warn((error as Error).message);
       });
       return { from, compared, refused: performance.now() - began };

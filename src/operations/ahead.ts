@@ -6,46 +6,49 @@ import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
 
 /*
- * Reads that begin while the key of their request is being read, so that both take one round trip to the database. The key decides as
- * ever, once it is read; until then nothing of them is looked at (docs/decisions/one-round-trip.md).
+ * Reads that start while the request's key is being looked up, so that both take one round trip to the database. The key still decides:
+ * no result is used before the key is accepted (docs/decisions/one-round-trip.md).
  */
 
-/** What a read needs of the context of a request. */
+/** The part of a request's context that reads need. */
 export interface ReadContext {
   /** The data of the caller's organisation only. */
   readonly data: OrganisationData;
-  /** Runs an operation in a span of its own; undefined if the request is not traced. */
+  /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
   authorise(access: Access): void;
 }
 
-/** A JSON text, and the cursor in it if it is a page. */
+/** An answer as JSON, with its next cursor if it is a page. */
 export interface Written {
   readonly text: Buffer;
   readonly next?: string | null;
 }
 
-/** Why an answer is not read fast: its arguments or data are not what was expected, or its data were not a moment ago. */
+/** Why a read fell back to resolvers: unexpected arguments or data, or unexpected data a moment ago. */
 export type FallbackReason = 'arguments' | 'data' | 'recently';
 
-/** A read in progress: what it gives, or why nothing. */
-export type Begun = Promise<{ readonly written?: Written | undefined; readonly reason?: FallbackReason | undefined }>;
-
-/** The arguments of a request, and a read that has begun with them. */
-export interface Ahead {
-  readonly args: Record<string, unknown>;
-  readonly begun: Begun | undefined;
+/** The answer of a fast read, or why it fell back. */
+export interface ReadOutcome {
+  readonly written?: Written;
+  readonly reason?: FallbackReason;
 }
 
-/** Begins what a request reads. What it throws, the request throws again when it gets there. */
+/** The arguments of a request, and the read that was started with them. */
+export interface Ahead {
+  readonly args: Record<string, unknown>;
+  readonly pending: Promise<ReadOutcome> | undefined;
+}
+
+/** Starts the read of a request. Errors are ignored here: the request itself runs into them again. */
 export type ReadAhead = (likely: ReadContext) => Promise<Ahead>;
 
-/** What was done for a request while its key was being read. */
+/** What was done for a request while its key was being looked up. */
 export interface HeadStart {
   /** The budget after its point. */
   readonly rate: KeyRateState;
-  /** Where it reads. */
+  /** The cluster it reads from. */
   readonly cluster?: string;
   readonly ahead?: Promise<Ahead | undefined>;
 }
@@ -78,12 +81,12 @@ export function headStart({ limiter, paid, readAhead, contextOf }: Options) {
   return {
     onLikely: ((likely) => {
       start = begin(likely);
-      // whoever takes it gets its error
+      // reported to whoever takes it
       start.catch(() => undefined);
     }) satisfies OnLikely,
-    /** Undefined if the caller was not likely to be accepted. */
+    /** Undefined if nothing was started. */
     take: (): Promise<HeadStart> | undefined => start,
-    /** Gives back the point of a request whose key is not accepted. @throws error */
+    /** Returns the point of a request whose key was rejected. @throws error */
     giveUp: (error: unknown): never => {
       start?.then(() => taken && limiter.consume(taken, -1)).catch(() => undefined);
       throw error;

@@ -11,89 +11,89 @@ import {
 } from 'graphql';
 import type { RequestContext } from './context';
 import { AppError, findAppError } from '../errors';
-import { MEBIBYTE, MOST_ANSWER } from '../units';
+import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
 import { fieldsIn } from './selection';
 
 /*
- * Limits the size of a response, and writes it. The rows of lists are limited before a query runs (queryCost.ts), but lists inside rows,
- * such as a quote's lines, have no limit of their own, and texts may be long, so both can only be counted as they are returned.
+ * Limits the size of responses, and writes them. The rows of lists are limited before a query runs (graphql/queryCost.ts), but lists inside
+ * rows, such as a quote's lines, have no limit of their own, and texts can be long, so both are counted as they are returned.
  */
 
 /** Maximum objects in all lists of a response: 2,000 rows (20 pages of 100) with 49 lines each. 100,000 take about 200 MB. */
-export const MOST_OBJECTS = 100_000;
-/** Bytes that a response may grow by before they are counted among those of all (http/bodyMemory.ts). */
+export const MAX_OBJECTS = 100_000;
+/** A response's size is reported to admission/bodyMemory.ts each time it has grown by this many bytes. */
 const STEP = 256 * 1024;
-/** Texts up to this length are counted by it: most are ASCII. */
+/** Texts up to this length count a byte per character: most are ASCII. */
 const SHORT = 100;
 
-/** What the lists of a response have so far. */
-interface Given {
+/** The lists of a response so far. */
+interface Tally {
   objects: number;
-  /** Least that their JSON has. */
+  /** Lower bound of their JSON. */
   bytes: number;
-  /** Those of them that were counted among those of all. */
-  counted: number;
+  /** The part of `bytes` already reported. */
+  reported: number;
   refusal: AppError | undefined;
 }
 
-const given = new WeakMap<object, Given>();
+const tallies = new WeakMap<object, Tally>();
 
 /** Makes every list of objects in a schema count its objects and their size per query, and fail over the limits. */
 export function countListedObjects(schema: GraphQLSchema): void {
   for (const { field } of objectFields(schema)) {
     const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
     // fields with a resolver return a page, whose rows are counted
-    if (isListOfObjects) field.resolve ??= giveCounted;
+    if (isListOfObjects) field.resolve ??= countedMember;
   }
 }
 
-/** The error for a response over a limit; undefined within them. */
+/** The error for a response over a limit; undefined within the limits. */
 export function tooLarge(context: object): AppError | undefined {
-  return given.get(context)?.refusal;
+  return tallies.get(context)?.refusal;
 }
 
 /** @throws AppError invalid_request for too many bytes of JSON in a response */
 export function requireFits(bytes: number): void {
-  if (bytes > MOST_ANSWER) throw answerTooLarge();
+  if (bytes > MAX_ANSWER) throw answerTooLarge();
 }
 
 function answerTooLarge(): AppError {
-  const most = `${String(MOST_ANSWER / MEBIBYTE)} MiB`;
+  const most = `${String(MAX_ANSWER / MEBIBYTE)} MiB`;
   return new AppError('invalid_request', `The response would be larger than ${most}. Request fewer objects or fields.`);
 }
 
-/** Whether a resolver gives the member of its own name. */
-export function givesMember(resolve: unknown): boolean {
-  return resolve === undefined || resolve === giveCounted;
+/** Whether a field resolves to the member of the same name. */
+export function resolvesToMember(resolve: unknown): boolean {
+  return resolve === undefined || resolve === countedMember;
 }
 
-function giveCounted(source: unknown, _args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+function countedMember(source: unknown, _args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
   const list = (source as Readonly<Record<string, unknown>>)[info.fieldName];
   // the response to a write is bounded by its body, and must not fail after the write
   if (!Array.isArray(list) || info.operation.operation !== OperationTypeNode.QUERY) return list;
-  let sum = given.get(context);
-  if (!sum) given.set(context, (sum = { objects: 0, bytes: 0, counted: 0, refusal: undefined }));
-  sum.objects += list.length;
-  sum.bytes += leastSize(list, info);
-  sum.refusal ??= refusalOf(sum, context);
-  if (sum.refusal) throw sum.refusal;
+  let tally = tallies.get(context);
+  if (!tally) tallies.set(context, (tally = { objects: 0, bytes: 0, reported: 0, refusal: undefined }));
+  tally.objects += list.length;
+  tally.bytes += leastSize(list, info);
+  tally.refusal ??= refusalOf(tally, context);
+  if (tally.refusal) throw tally.refusal;
   return list;
 }
 
-function refusalOf(sum: Given, { keep }: RequestContext): AppError | undefined {
-  if (sum.objects > MOST_OBJECTS) {
-    const most = MOST_OBJECTS.toLocaleString('en');
+function refusalOf(tally: Tally, { keep }: RequestContext): AppError | undefined {
+  if (tally.objects > MAX_OBJECTS) {
+    const most = MAX_OBJECTS.toLocaleString('en');
     return new AppError(
       'invalid_request',
       `The response would contain more than ${most} objects, counting lines and other lists inside its rows. Request fewer rows, or omit those lists.`,
     );
   }
-  if (sum.bytes > MOST_ANSWER) return answerTooLarge();
-  if (sum.bytes - sum.counted < STEP) return undefined;
-  sum.counted = sum.bytes;
+  if (tally.bytes > MAX_ANSWER) return answerTooLarge();
+  if (tally.bytes - tally.reported < STEP) return undefined;
+  tally.reported = tally.bytes;
   try {
-    keep?.(sum.bytes);
+    keep?.(tally.bytes);
   } catch (error) {
     const known = findAppError(error);
     if (!known) throw error;
@@ -102,17 +102,17 @@ function refusalOf(sum: Given, { keep }: RequestContext): AppError | undefined {
   return undefined;
 }
 
-/** A field of rows whose value is a member of them. */
+/** A field of rows that resolves to a member of theirs. */
 interface Leaf {
   readonly name: string;
-  /** Its name in JSON, with quotes, colon and comma. */
+  /** Length of its name in JSON, with quotes, colon and comma. */
   readonly overhead: number;
 }
 
-/** By place in a document: graphql-js and graphql-jit collect the nodes of one once. */
+/** By field nodes: graphql-js and graphql-jit collect one array per place in a document. */
 const leavesOf = new WeakMap<readonly FieldNode[], readonly Leaf[]>();
 
-/** The least size of the JSON of rows, in bytes: of their own texts, which are most of it. */
+/** Lower bound of the JSON of rows, in bytes: the rows' own texts, which are most of it. */
 function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
   let leaves = leavesOf.get(info.fieldNodes);
   if (!leaves) leavesOf.set(info.fieldNodes, (leaves = findLeaves(info)));
@@ -130,7 +130,7 @@ function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
 function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Leaf[] {
   const fields = (getNamedType(returnType) as GraphQLObjectType).getFields();
   const found = new Map<string, Leaf>();
-  // what has a directive may be left out
+  // a field with a directive may be skipped
   const selected = fieldsIn(
     fieldNodes,
     (name) => fragments[name],
@@ -145,13 +145,12 @@ function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): 
   return [...found.values()];
 }
 
-/** Characters to write before others may have their turn: under a millisecond. */
+/** Characters to write before yielding to other work: under a millisecond. */
 const PIECE = 256 * 1024;
 
 /**
- * The JSON of what a read found, the same that JSON.stringify writes, as bytes: a string of it would be converted again to be sent,
- * and one of 30 MB holds the event loop for 0.3 s.
- * @throws AppError invalid_request if it is too much for an answer
+ * What JSON.stringify writes, as bytes: a string would have to be converted for sending, and one of 30 MB blocks the event loop for 0.3 s.
+ * @throws AppError invalid_request if it is too large for an answer
  */
 export async function answerText(value: unknown, context: Pick<RequestContext, 'data'>): Promise<Buffer> {
   const written: Buffer[] = [];
@@ -174,7 +173,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
   return first && written.length === 1 ? first : Buffer.concat(written, size);
 }
 
-/** Texts that make up the JSON of a value: that of an object without others in it is one. */
+/** The JSON of a value in pieces. An object without nested ones is a single piece. */
 function* partsOf(value: unknown): Generator<string, void> {
   if (!holdsObjects(value)) {
     // in a list, undefined is null

@@ -6,25 +6,25 @@ import { argumentsSchema, componentSchemas, type JsonSchema, type ObjectField } 
 import { directiveOf } from '../schema/sdl';
 import { asParameters, checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
 
-/** Checks of the arguments of a field, the same for all APIs. */
+/** Checks of a field's arguments, the same for all APIs. */
 export interface ArgumentChecks {
   /**
-   * All of them, as GraphQL and MCP have them, with the faults that REST would report.
-   * @throws AppError invalid_request for parameters, which are all that a query has; otherwise validation_failed, as in a body
+   * Checks all arguments at once, as GraphQL and MCP take them, and reports the faults that REST would.
+   * @throws AppError invalid_request for what REST takes as parameters, such as all of a query's arguments; validation_failed for the rest
    */
   readonly all: (args: unknown) => void;
-  /** The faults of those that REST takes from path, query and If-Match. */
+  /** Returns the faults of the arguments that REST takes from path, query and If-Match. */
   readonly parameters: (args: unknown) => Fault[];
-  /** Those that REST takes from the body. @throws AppError validation_failed */
+  /** Checks the arguments that REST takes from the body. @throws AppError validation_failed */
   readonly body: (body: unknown) => void;
 }
 
 interface Options {
-  /** Whether elements of bulk calls are left to their operation, which lets each fail alone. */
+  /** Whether to leave elements of bulk calls to their operation, which lets each fail on its own. */
   readonly rawElements?: boolean;
 }
 
-/** Checks of the arguments of fields. They are made when the first is used, since that takes most of a start. */
+/** Argument checks by field. All are compiled when the first is used: at startup that would take most of the time. */
 export function argumentChecks(
   schema: GraphQLSchema,
   checked: readonly ObjectField[],
@@ -68,7 +68,7 @@ function keyOf({ type, field }: ObjectField): string {
   return `${type}.${field.name}`;
 }
 
-/** The schemas of a field's arguments: of all, and of a write as REST takes them. */
+/** JSON Schemas of a field's arguments: of all together, and for a write of its parameters and body in REST. */
 function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
   const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
     const all = argumentsSchema(some, { queries });
@@ -88,7 +88,7 @@ function withAnyElements(all: JsonSchema, args: readonly GraphQLArgument[]): Jso
   return { ...all, properties };
 }
 
-/** Arguments as graphql gives them to resolvers; undefined if it would not. Others, such as `include`, are left out. */
+/** Arguments coerced as graphql-js does for resolvers, without others such as `include`; undefined if one is invalid. */
 export function coerceArguments(
   args: readonly GraphQLArgument[],
   given: Readonly<Record<string, unknown>>,

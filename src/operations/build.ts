@@ -1,6 +1,6 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
-import { countListedObjects, givesMember } from './answers';
+import { countListedObjects, resolvesToMember } from './answers';
 import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
@@ -15,15 +15,14 @@ import { PAGE } from '../schema/sdl';
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
   readonly graphql: GraphQLSchema;
-  /** The schema of the REST API; a separate object, since Sofa and Apollo must not share one. Its root fields are run with checked access and arguments. */
+  /** The schema of the REST API, separate since Sofa and Apollo must not share one. Callers check access and arguments of its root fields. */
   readonly rest: GraphQLSchema;
   readonly operations: readonly Operation[];
 }
 
 /**
- * SDL and resolvers → the schemas of both APIs, with every @access guarded.
- * @throws Error with a line per fault, e.g. root fields without @access or resolver, unknown scopes, list arguments without effect. The
- * server must not start.
+ * Builds the schemas of both APIs from SDL and resolvers, with every @access guarded.
+ * @throws Error with a line per fault, such as a root field without @access or resolver: the server must not start
  */
 export function buildSchemas(
   model: SchemaModel,
@@ -46,7 +45,7 @@ function executable(
 ): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
-    // refuseErrors has checked what it is, or is derived from
+    // refuseErrors has checked it, or the document it is derived from
     assumeValidSDL: true,
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
@@ -58,7 +57,7 @@ function executable(
   return schema;
 }
 
-/** Resolves the `id` of rows, which the database calls `_id`: of stored types, and of a page's rows. */
+/** Resolves `id` from `_id` in stored types and in the rows of pages. */
 function deriveIds(schema: GraphQLSchema, stored: ReadonlyMap<string, unknown>): void {
   const fields = objectFields(schema);
   const ofPages = fields.filter(({ type, field }) => field.name === 'data' && type.endsWith(PAGE));
@@ -69,18 +68,14 @@ function deriveIds(schema: GraphQLSchema, stored: ReadonlyMap<string, unknown>):
 }
 
 function idOfRow(row: unknown): unknown {
-  return (row as Row)._id ?? (row as Row).id;
+  const { _id, id } = row as { readonly _id?: unknown; readonly id?: unknown };
+  return _id ?? id;
 }
 
 /** The member of a stored object that is the value of a field; undefined if a resolver makes it. */
 export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
   if (resolve === idOfRow) return '_id';
-  return givesMember(resolve) ? name : undefined;
-}
-
-interface Row {
-  readonly _id?: unknown;
-  readonly id?: unknown;
+  return resolvesToMember(resolve) ? name : undefined;
 }
 
 /** Restores the descriptions of scalars, since the scalar objects replace those of the SDL. */

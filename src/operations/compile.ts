@@ -9,11 +9,11 @@ import {
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 
-/* Compiles operations. Loaded when the first is compiled, as graphql-jit takes a twentieth of the time in which a start loads packages. */
+/* Compiles operations. Loaded at first use: graphql-jit takes a twentieth of the time in which startup loads packages. */
 
 export type Query = CompiledQuery['query'];
 
-/** Null for an operation for which graphql-js and graphql-jit differ. */
+/** Null for an operation that graphql-js and graphql-jit would answer differently. */
 export function compile(
   schema: GraphQLSchema,
   document: DocumentNode,

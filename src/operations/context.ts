@@ -23,15 +23,15 @@ export interface RequestContext extends ReadContext {
   readonly integrations?: Integrations;
   /** The webhooks of the organisation, for a signed-in user only. */
   readonly webhooks?: OwnWebhooks;
-  /** What an operator does, for an operator only. */
+  /** The operator's operations, for an operator only. */
   readonly operator?: object;
-  /** Called by a write if the object that it would create exists already. */
+  /** Called by a write if the object that it would create already exists. */
   readonly noteExisting?: () => void;
-  /** Whether it was. */
+  /** Whether `noteExisting` was called. */
   readonly isExisting?: boolean;
   /** The organisation's events, for a key only. */
   readonly events?: EventSource | undefined;
-  /** The cursor from which a caller resumes a stream that was interrupted, from its header Last-Event-ID. */
+  /** The cursor from which to resume an interrupted stream, from the header Last-Event-ID. */
   readonly lastEventId?: string | undefined;
   /** The key's budget, and its organisation's, after the points of this request. */
   readonly rate: KeyRateState;
@@ -39,17 +39,14 @@ export interface RequestContext extends ReadContext {
   charge(points: number): Promise<void>;
   /** Runs a write as one transaction. */
   readonly write: UnitOfWork;
-  /**
-   * Replays the first answer of a write if its Idempotency-Key has one, otherwise runs it, with the unit of work that stores its answer
-   * instead of `write`.
-   */
+  /** Replays the answer stored for the write's Idempotency-Key; if there is none, runs it, with a unit of work that stores its answer. */
   once(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly keep?: ((bytes: number) => void) | undefined;
-  /** What was read ahead for this request; undefined if nothing was, or from another cluster than that of its organisation. */
+  /** What was read ahead; undefined if nothing was, or if it came from a cluster that the organisation has left. */
   readonly ahead?: HeadStart['ahead'];
 }
 
@@ -57,7 +54,7 @@ export interface RequestContext extends ReadContext {
 export interface IncomingRequest {
   readonly requestId: string;
   readonly authorization: string | undefined;
-  /** Asked for when an operation runs, since a message of MCP has it in its body. */
+  /** Read when an operation runs, since an MCP message carries it in its body. */
   readonly idempotencyKey: string | undefined;
   readonly address: string;
   /** Called with the budget as soon as it is known, and again when it changes. */
@@ -66,21 +63,21 @@ export interface IncomingRequest {
   readonly onReplay: () => void;
   /** Called with the caller as soon as it is known, for the log. */
   readonly onPrincipal: (principal: KeyPrincipal | OperatorPrincipal) => void;
-  /** Called with the reason why there is no caller, for the log. */
+  /** Called with the reason why authentication failed, for the log. */
   readonly onRefused?: (refusal: Refusal) => void;
-  /** Called with the scope that an operation lacks, or several of which one would do, for the request log. */
+  /** Called with the scope that the key lacks, or the alternatives joined by `or`, for the request log. */
   readonly onMissingScope?: (scope: string) => void;
-  /** Runs an operation in a span of its own, if the request is traced. */
+  /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
   readonly hold?: Hold;
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly keep?: (bytes: number) => void;
 }
 
-/** `readAhead` is called before the key of the request is read, if that is worth it (docs/decisions/one-round-trip.md). */
+/** `readAhead` is called before the request's key is read, if that is worth it (docs/decisions/one-round-trip.md). */
 export type OpenContext = (request: IncomingRequest, readAhead?: ReadAhead) => Promise<RequestContext>;
 
-export interface ContextOptions {
+interface ContextOptions {
   readonly authenticate: Authenticate;
   readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
@@ -98,12 +95,11 @@ export interface ContextOptions {
 const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The context factory of all APIs. Checks in the order of the contract, section 2: key, rate, state, plan; scopes are checked per
- * operation.
+ * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
   const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
-  // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
+  // callers over their limit a moment ago: rejected again without a lookup of the key, but never admitted without one
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
 
   /** @throws AppError if a request would be refused */
@@ -117,8 +113,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
   return async (request, readAhead) => {
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
     const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
-    const paid = await payIfSpent();
-    // a read that is dropped would leave spans in a trace
+    const paid = await payIfOverLimit();
+    // a dropped read would leave spans in the trace
     const isAhead = readAhead && !request.trace && (isCalm?.() ?? true);
     const early = isAhead ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
     const principal = await authenticate(authorization, address, onRefused, early?.onLikely).catch(early?.giveUp);
@@ -131,7 +127,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     const data = organisationData(principal.organisation);
 
     /** Takes the point of a caller that was over its limit; undefined for other callers. */
-    async function payIfSpent(): Promise<KeyRateState | undefined> {
+    async function payIfOverLimit(): Promise<KeyRateState | undefined> {
       // a hash costs a hundredth of a request
       const known = overLimit.size === 0 ? undefined : overLimit.get(caller());
       if (!known) return undefined;
@@ -156,7 +152,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       trace: request.trace,
       principal,
       data,
-      // made when asked for, since few requests are about events
+      // created on demand, since few requests are about events
       get events() {
         return eventSource?.({
           principal,

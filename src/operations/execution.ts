@@ -27,13 +27,13 @@ export type Execute = (execution: Execution) => Promise<ExecutionResult>;
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 export const COMPILED_FROM = 3;
 /** Errors of an answer; `more_errors` in its extensions says how many more there were. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 /** Uses of an operation that is never compiled. */
 const NEVER = Infinity;
-const MOST_COMPILED = 200;
+const MAX_COMPILED = 200;
 
-export interface ExecutorOptions {
-  /** The run of an operation from which it is compiled. */
+interface ExecutorOptions {
+  /** The run of an operation at which it is compiled. */
   readonly compiledFrom?: number;
   /** Whether an operation is small enough to compile; defaults to all. */
   readonly isWorthIt?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
@@ -47,7 +47,7 @@ export function createExecutor(
   /** How often operations ran that are not compiled; weak, as an operation holds all of its document. */
   const uses = new WeakMap<OperationDefinitionNode, number>();
   const compiled = new LRUCache<OperationDefinitionNode, Query>({
-    max: MOST_COMPILED,
+    max: MAX_COMPILED,
     dispose: (_query, operation) => void uses.delete(operation),
   });
 
@@ -80,9 +80,9 @@ export function createExecutor(
 /** Each row can have an error for each of its fields, and each error takes hundreds of bytes. */
 function withFewErrors(result: ExecutionResult): ExecutionResult {
   const { errors = [], extensions } = result;
-  if (errors.length <= MOST_ERRORS) return result;
-  const more = errors.length - MOST_ERRORS;
-  return { ...result, errors: errors.slice(0, MOST_ERRORS), extensions: { ...extensions, more_errors: more } };
+  if (errors.length <= MAX_ERRORS) return result;
+  const more = errors.length - MAX_ERRORS;
+  return { ...result, errors: errors.slice(0, MAX_ERRORS), extensions: { ...extensions, more_errors: more } };
 }
 
 /** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */

@@ -13,20 +13,20 @@ import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
-import type { Begun, FallbackReason, ReadContext, Written } from './ahead';
+import type { FallbackReason, ReadContext, ReadOutcome, Written } from './ahead';
 import type { RequestContext } from './context';
 import type { FastRead, FastReadOf, Field, Selected } from './selection';
 
 /*
- * How every API runs an operation: access, arguments, its Idempotency-Key, then from the database's bytes if that works, otherwise by
- * its resolver. GraphQL has access and arguments checked around each guarded field; REST and MCP call operations one at a time, and
- * check both before they read a page or a body.
+ * How every API runs an operation: access, arguments, Idempotency-Key, then a fast read from the database's bytes, or else the resolver.
+ * In GraphQL, access and arguments are checked around each guarded field. REST and MCP call operations one at a time, and check both
+ * before they read a page or a body.
  */
 
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext> & {
-  /** What reads its answer from the database's bytes, if anything can. */
+  /** Its fast read, if it has one. */
   readonly fastReadOf?: FastReadOf;
-  /** What a bulk upsert makes of an element. */
+  /** How a bulk upsert merges an element. */
   readonly merge?: Merge;
 };
 export type Resolvers = Record<string, Record<string, Resolver>>;
@@ -42,9 +42,9 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 
 interface GuardOptions {
   readonly resolvers: Resolvers;
-  /** A key needs one of these scopes to receive any events. */
+  /** A key needs one of these scopes to receive events. */
   readonly eventScopes: readonly ScopeName[];
-  /** Whether access and arguments of root fields are checked before: by REST and MCP. */
+  /** Whether access and arguments of root fields were already checked, as REST and MCP do. */
   readonly rootsAreChecked: boolean;
 }
 
@@ -70,7 +70,7 @@ export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, roo
       continue;
     }
     field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, check);
-    // from where it was defined, since the schema has a bound copy of the function
+    // from its definition, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;
     const guardedReadOf: FastReadOf = (selected) => {
@@ -100,9 +100,9 @@ function guard(resolve: Resolver, check: Check | undefined): Resolver {
 
 /** The same guard for a fast read. */
 function guardRead(name: string, read: FastRead, check: Check | undefined): FastRead {
-  const guarded: FastRead = async (args, context, onFallback) => {
+  const guarded: FastRead = async (args, context) => {
     check?.(args, context);
-    return (await traced(name, context, () => read(args, context, onFallback))) as Written | undefined;
+    return (await traced(name, context, () => read(args, context))) as ReadOutcome;
   };
   return Object.assign(guarded, { mayBegin: read.mayBegin });
 }
@@ -111,7 +111,7 @@ function traced(name: string, { trace }: Pick<RequestContext, 'trace'>, work: ()
   return trace ? trace(name, work) : work();
 }
 
-/** Errors that concern a field in every row. */
+/** Errors of a field that apply to every row. */
 const ofEveryRow = new WeakSet<object>();
 
 export function isOfEveryRow(error: object): boolean {
@@ -119,13 +119,13 @@ export function isOfEveryRow(error: object): boolean {
 }
 
 /**
- * The same guard for a field of rows: it is checked once, since neither the caller nor its arguments differ between rows, and if it is
- * refused, that is one error, and null in the other rows.
+ * The same guard for a field of rows. It checks once, since neither caller nor arguments differ between rows; a refusal is one error, and
+ * null in all other rows.
  */
 function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Resolver {
   if (isNonNullType(type))
     throw new Error('invalid schema: a guarded field of rows can be refused, so it must be nullable');
-  // one array for all rows, for each place in the document: graphql-js and graphql-jit collect the nodes of a place once
+  // all rows share one array of nodes per place in the document, in graphql-js and in graphql-jit
   const allowed = new WeakMap<RequestContext, WeakMap<readonly FieldNode[], boolean>>();
   return (source, args, context, info) => {
     let places = allowed.get(context);
@@ -149,51 +149,44 @@ function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Re
 function once(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     context.once(info.fieldName, args, (write) => {
-      // what it stores, it stores with its answer
+      // its changes and its answer are stored together
       const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
       return resolve(source, args, own, info);
     });
 }
 
-/** Called for each answer that can be read fast, with the reason if this one was not. */
+/** Called for each answer that a fast read could give, with the reason if it fell back to the resolver. */
 export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 
-/** Reads the answer of a root field from the database's bytes; undefined if the usual way has to. */
+/** A fast read of a root field. Resolves with undefined if the resolver has to answer. */
 export interface Read {
   (
-    /** As resolvers get them; undefined if they cannot be converted. */
+    /** As resolvers get them; undefined if they cannot be coerced. */
     args: Readonly<Record<string, unknown>> | undefined,
     context: ReadContext,
-    /** Of this read, if it has begun. */
-    begun?: Begun,
+    /** This read, if it was started ahead. */
+    pending?: Promise<ReadOutcome>,
   ): Promise<Written | undefined>;
-  /** Begins it before its caller is known for certain, if that is possible: it counts when it is used. */
-  begin(args: Readonly<Record<string, unknown>> | undefined, context: ReadContext): Begun | undefined;
+  /** Starts the read before its caller is authenticated, if possible. It is counted when it is used. */
+  begin(args: Readonly<Record<string, unknown>> | undefined, context: ReadContext): Promise<ReadOutcome> | undefined;
 }
 
-/** How a selection of a root field is read; undefined if there is the usual way only. */
+/** The fast read of a selection of a root field; undefined if only the resolver can answer it. */
 export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;
-  const attempt = async (args: Readonly<Record<string, unknown>>, context: ReadContext): Begun => {
-    let reason: FallbackReason | undefined;
-    const written = await read(args, context, (found) => {
-      reason = found;
-    });
-    return { written, reason };
-  };
-  const use = async (...[args, context, begun]: Parameters<Read>): Promise<Written | undefined> => {
-    const { written, reason } = args ? await (begun ?? attempt(args, context)) : { reason: 'arguments' as const };
+  const use = async (...[args, context, pending]: Parameters<Read>): Promise<Written | undefined> => {
+    const { written, reason }: ReadOutcome = args ? await (pending ?? read(args, context)) : { reason: 'arguments' };
     onFastRead?.(written ? undefined : reason);
     return written;
   };
   return Object.assign(use, {
-    begin(args: Parameters<Read>[0], context: ReadContext): Begun | undefined {
+    begin(args: Parameters<Read>[0], context: ReadContext): Promise<ReadOutcome> | undefined {
       if (!args || !read.mayBegin?.(context.data)) return undefined;
-      const begun = attempt(args, context);
-      // what it throws is for whoever uses it
-      begun.catch(() => undefined);
-      return begun;
+      const pending = read(args, context);
+      // reported to whoever uses it
+      pending.catch(() => undefined);
+      return pending;
     },
   });
 }

@@ -13,13 +13,13 @@ import { createExecutor, type Execute } from './execution';
 import { type OnFastRead, type Read, readOf } from './run';
 import { type Field, rootField, type Selected } from './selection';
 
-/* Operations that are called one at a time: over REST and MCP. */
+/* Runs single operations, for REST and MCP. */
 
 export interface Runner {
   readonly schemas: Schemas;
   /** The schema with all routes, and what executes its operations. */
   readonly routes: Executable;
-  /** How an operation is run, if a schema that is called so has it. */
+  /** How to run an operation; undefined if the schema lacks it. */
   readonly of: (operation: Operation) => Runnable | undefined;
 }
 
@@ -31,13 +31,13 @@ export interface Executable {
 export interface Runnable extends Executable {
   readonly field: Field;
   readonly checks: ArgumentChecks;
-  /** What reads it for a selection from the database's bytes; undefined if there is the usual way only. */
+  /** The fast read of a selection; undefined if only the resolver can answer it. */
   readonly readOf: (selected: readonly Selected[]) => Read | undefined;
 }
 
 export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner {
   const { rest, graphql, operations } = schemas;
-  // one operation for each route or tool, which does not depend on what callers send: compiled at first use
+  // each route or tool runs a fixed operation, so it is compiled at first use
   const executable = (schema: GraphQLSchema): Executable => ({
     schema,
     execute: createExecutor(schema, { compiledFrom: 1 }),

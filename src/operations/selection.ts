@@ -15,12 +15,12 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { OrganisationData } from '../database/organisationData';
-import type { FallbackReason, ReadContext, Written } from './ahead';
+import type { ReadContext, ReadOutcome } from './ahead';
 import type { RequestContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
 import { omittedFrom } from '../schema/restDocument';
 
-/* What an answer shows of a root field, and what reads that from the database's bytes (docs/decisions/fast.md). */
+/* The selection of a root field, and its fast read from the database's bytes (docs/decisions/fast.md). */
 
 /** A field in an answer. */
 export interface Selected {
@@ -42,7 +42,7 @@ export function rootField(schema: GraphQLSchema, { kind, name }: Pick<Operation,
   return root?.getFields()[name] as Field | undefined;
 }
 
-/** Every field of a type, in its order, as REST and tools answer it: without those that `include` would have to name. */
+/** All fields of a type, in the SDL's order, that REST and MCP return: without those that need `include`. */
 export function everyField(outer: GraphQLOutputType, included: readonly string[] = []): Selected[] {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];
@@ -61,8 +61,8 @@ export function everyField(outer: GraphQLOutputType, included: readonly string[]
 }
 
 /**
- * The fields below nodes, including those in fragments. Visits each fragment once, since every spread has the same. Selections that are
- * left out are not looked into.
+ * The fields below nodes, including those in fragments. Visits each fragment once, since every spread of it is the same. `isLeftOut` skips
+ * a selection with everything in it.
  */
 export function fieldsIn(
   nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
@@ -93,14 +93,10 @@ export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: 
   return nodes.length > 0;
 }
 
-/** Answers a root field from the database's bytes; undefined if the usual way has to. @throws what the resolver throws */
+/** Answers a root field from the database's bytes, unless it has to fall back to the resolver. @throws what the resolver throws */
 export interface FastRead {
-  (
-    args: Readonly<Record<string, unknown>>,
-    context: ReadContext,
-    onFallback: (reason: FallbackReason) => void,
-  ): Promise<Written | undefined>;
-  /** Whether it may begin before its caller is known for certain: it then sends one command that reads, and nothing else. */
+  (args: Readonly<Record<string, unknown>>, context: ReadContext): Promise<ReadOutcome>;
+  /** Whether it may begin before its caller is authenticated: only if it will send nothing but one read command. */
   readonly mayBegin?: (data: OrganisationData) => boolean;
 }
 

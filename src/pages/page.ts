@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { isNear } from '../http/requestHead';
+import { connectsFrom } from '../http/requestHead';
 import { type Html, html, type LayoutOptions } from './html';
 import helmet from 'helmet';
 
@@ -79,7 +79,7 @@ const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
  * connection must also come from loopback, and not through a proxy that identifies itself.
  */
 export function visibleDemoKey(request: IncomingMessage, demoKey: string | undefined): string | undefined {
-  return LOOPBACK_HOST.test(request.headers.host ?? '') && isNear(request, ['loopback']) ? demoKey : undefined;
+  return LOOPBACK_HOST.test(request.headers.host ?? '') && connectsFrom(request, ['loopback']) ? demoKey : undefined;
 }
 
 /**

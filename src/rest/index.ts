@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { acceptsGzip } from '../http/requestHead';
-import type { RecogniseSome } from '../auth/recognise';
-import type { Ahead, Begun, ReadContext } from '../operations/ahead';
+import type { BestEffortRecognise } from '../auth/recognise';
+import type { Ahead, ReadContext } from '../operations/ahead';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import { type Exchange, hold, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
@@ -32,19 +32,19 @@ export const REST_BASE = '/api/v1';
 export const OPERATOR_BASE = '/operator/v1';
 
 interface RestOptions {
-  /** Path below which its routes are (default: {@link REST_BASE}). */
+  /** Path prefix of its routes (default: {@link REST_BASE}). */
   readonly base?: string;
   readonly runner: Runner;
   readonly openContext: OpenContext;
-  /** Identifies the caller of a request that has no route, for the request log if callers have one; undefined if there are too many of those or the lookup is too slow. */
-  readonly recognise?: RecogniseSome;
+  /** Identifies the caller of an unknown route, for the request log; undefined for callers without one. */
+  readonly recognise?: BestEffortRecognise;
   /** Prefix of links to pages, for clients that need absolute URLs, and of the server URL in the OpenAPI document. */
   readonly publicUrl?: string | undefined;
 }
 
 /**
- * What answers an exchange below `base`, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method,
- * key, rate, plan, scope, headers, parameters, body.
+ * Answers exchanges below `base`, or throws the AppError to answer with. Checks in the order of contract, section 2: route, method, key,
+ * rate, plan, scope, headers, parameters, body.
  */
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { base = REST_BASE, runner, openContext, recognise, publicUrl = '' } = options;
@@ -87,18 +87,18 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     );
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const { args, begun } = (await context.ahead) ?? { args: await step.read(exchange, match.params) };
+    const { args, pending } = (await context.ahead) ?? { args: await step.read(exchange, match.params) };
     const included = includedIn(args);
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    const answered = await step.run(args, context, begun);
+    const answered = await step.run(args, context, pending);
     const status = context.isExisting ? 200 : answered.status;
     const created = step.location === undefined ? undefined : base + step.location;
     answer(exchange, operation, { ...answered, status, created, isWhole: included.length === 0 }, publicUrl);
   };
 }
 
-/** The bytes that a client accepts, a tenth if it accepts gzip; sets the headers that say which. */
+/** The bytes as the client accepts them: gzip takes a tenth. Sets the headers to match. */
 function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
   let zipped: Buffer | undefined;
   return ({ request, response }) => {
@@ -109,10 +109,10 @@ function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
   };
 }
 
-/** How to run each operation: a query from the database's bytes where that is possible, everything else through its Sofa route. */
+/** How to run each operation: by a fast read where possible, otherwise through its Sofa route. */
 function stepsOf({ runner, base = REST_BASE }: RestOptions) {
   const operations = restOperations(runner.schemas.operations);
-  // loaded by the first request that needs it: it takes a fifth of the time in which a start loads packages
+  // loaded at first use: it takes a fifth of the time in which startup loads packages
   let loading: Promise<(operation: RestOperation, field: Field) => RouteHandler> | undefined;
   const sofa = (): NonNullable<typeof loading> =>
     (loading ??= import('./sofa.js').then(({ createSofaRouter, sofaHandler }) => {
@@ -128,11 +128,15 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
       const usual = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const withLarge = readOf(everyField(field.type, large));
-      const run = async (args: Arguments, context: RequestContext, begun?: Begun): Promise<RouteAnswer> => {
+      const run = async (
+        args: Arguments,
+        context: RequestContext,
+        pending?: Ahead['pending'],
+      ): Promise<RouteAnswer> => {
         const included = includedIn(args);
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? usual : withLarge) : undefined;
-        const written = read && (await read(coerceArguments(field.args, args), context, begun));
+        const written = read && (await read(coerceArguments(field.args, args), context, pending));
         if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
@@ -149,8 +153,8 @@ function aheadOf(operation: RestOperation, field: Field, readArguments: ReadArgu
   return async (...[exchange, params, likely]: [...Parameters<ReadArguments>, ReadContext]): Promise<Ahead> => {
     likely.authorise(operation);
     const args = await readArguments(exchange, params);
-    if (includedIn(args).length > 0) return { args, begun: undefined };
-    return { args, begun: read.begin(coerceArguments(field.args, args), likely) };
+    if (includedIn(args).length > 0) return { args, pending: undefined };
+    return { args, pending: read.begin(coerceArguments(field.args, args), likely) };
   };
 }
 
@@ -167,12 +171,13 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
   return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
-/** Seconds until what goes on after its answer is worth asking for. */
-const ASK_AGAIN_AFTER = 2;
+/** Retry-After of a 202, in seconds. */
+const POLL_AFTER = 2;
 
 interface Answered extends RouteAnswer {
+  /** Whether it is the object alone, without included relations. */
   readonly isWhole: boolean;
-  /** The path below which what was created is read. */
+  /** Path prefix of the created object. */
   readonly created: string | undefined;
 }
 
@@ -184,7 +189,7 @@ function answer(
 ): void {
   const { request, response, path, search } = exchange;
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
-  if (status === 202) response.setHeader('Retry-After', ASK_AGAIN_AFTER);
+  if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   // an ETag covers the object alone, so an answer with included relations has none
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;

@@ -15,27 +15,21 @@ import { IF_MATCH } from '../schema/entityTags';
 import { type JsonSchema, MAY_BE_EMPTY, parameterSchema } from '../schema/jsonSchema';
 import { PAGE } from '../schema/sdl';
 
-/* Which operation a request is for, and its arguments. */
+/* Finds the operation of a request, and reads its arguments. */
 
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
 
 export type Arguments = Record<string, unknown>;
 
-export interface RouteMatch {
+interface RouteMatch {
   /** Operations at the path, by method. */
   readonly methods: ReadonlyMap<string, RestOperation>;
   /** Path parameters, as sent. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Matches a path below /api/v1; undefined if unknown. */
-export type Router = (path: string) => RouteMatch | undefined;
-
-/**
- * Creates a router. Words win over parameters, from the left, in whatever order the schema has them: /products/bulk is never a
- * product's id, and /products/bulk/:id never a part of one.
- */
-export function createRouter(operations: readonly Operation[]): Router {
+/** Creates a router. From the left, literal segments win over parameters: `bulk` in /products/bulk is never an id. */
+export function createRouter(operations: readonly Operation[]): (path: string) => RouteMatch | undefined {
   const routes = new Map<string, Map<string, RestOperation>>();
   for (const operation of restOperations(operations)) {
     const { path, method } = operation.rest;
@@ -54,7 +48,7 @@ export function createRouter(operations: readonly Operation[]): Router {
   };
 }
 
-/** Whether the answer has the entity tag of the object: not to a PUT, for which it would mean "stored as sent" (RFC 9110, section 9.3.4). */
+/** Whether the answer has the object's entity tag. After a PUT it would mean "stored as sent" (RFC 9110, section 9.3.4). */
 export function hasEntityTag(operation: RestOperation): boolean {
   return readsOneObject(operation) || (operation.rest.method === 'PATCH' && operation.takesIfMatch === true);
 }
@@ -63,14 +57,14 @@ export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
-/** The path below which what a write creates is read by its id: that of the write, or of jobs if one goes on after the answer. */
+/** Path prefix of the object that a write creates: the write's own path, or /jobs if the work goes on after the answer. */
 export function locationOf({ rest: { status, path } }: RestOperation, all: readonly Operation[]): string | undefined {
   const below = status === 202 ? '/jobs' : path;
   const isRead = all.some(({ rest }) => rest?.method === 'GET' && rest.path === `${below}/:id`);
   return isRead && (status === 201 || status === 202) ? below : undefined;
 }
 
-/** Whether a body may be left out, since no member of it is required: what is posted then is what is usual. A change without one changes nothing. */
+/** Whether a POST may omit its body, since no member is required. A PATCH may not: it would change nothing. */
 export function mayLackBody({ rest }: RestOperation, { args }: Pick<Field, 'args'>): boolean {
   return rest.method === 'POST' && !args.some((one) => isInBody(rest, one.name) && isRequiredArgument(one));
 }
@@ -83,7 +77,7 @@ export function restOperations(operations: readonly Operation[]): RestOperation[
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
 }
 
-/** Where a path has parameters, so that those with words further left are first. */
+/** Sorts paths by their parameters: literal segments first, from the left. */
 function shapeOf(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
@@ -94,13 +88,13 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   '/operator/v1': 'openapi.operator.json',
 };
 
-/** The OpenAPI document of an API, with the address of the server if that is known. */
+/** The OpenAPI document of an API, with the server's address if known. */
 export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
   const document = JSON.parse(readFileSync(join(ROOT, DOCUMENTS[base] ?? ''), 'utf8')) as object;
   return { ...document, servers: [{ url: `${publicUrl}${base}` }] };
 }
 
-/* Reads the arguments of requests, and checks them before Sofa, which does not: it coerces values, and ignores unknown parameters. */
+/* Reads and checks arguments before Sofa gets them, which would coerce any value and ignore unknown parameters. */
 
 export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
@@ -109,7 +103,7 @@ export function argumentReader(operation: RestOperation, field: Field, checks: A
   const { hasBody } = METHODS[operation.rest.method];
   const mayLack = mayLackBody(operation, field);
   const readParameters = parameterReader(operation, args, checks);
-  // what has many elements may be larger
+  // bulk calls may be larger
   const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
   return async (exchange, params) => {
     requireAcceptsJson(exchange.request);
@@ -213,18 +207,18 @@ function badEncoding(parameter: string): Fault {
   return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
 }
 
-/** The parameter of a list that adds fields which its rows otherwise lack, such as `lines`: rows are then as objects that are read one by one. */
+/** The parameter that adds fields which answers otherwise omit, such as the `lines` of a list's rows. */
 const INCLUDE = 'include';
 
-/** Maximum page size with what is large, since each row may have hundreds of lines. */
-export const MOST_WITH = 50;
+/** Maximum page size with a large field included, since each row may have hundreds of lines. */
+export const MAX_LIMIT_WITH_LARGE = 50;
 
 /** The fields that a request's `include` names. */
 export function includedIn({ include = [] }: Arguments): readonly string[] {
   return include as readonly string[];
 }
 
-/** Faults of `include`, and of arguments that are too large with it. */
+/** Faults of `include`, and of a `limit` that is too high with it. */
 function includeFaults(given: Arguments, { rest: { includes } }: RestOperation): Fault[] {
   const included = includedIn(given);
   if (included.length === 0) return [];
@@ -233,8 +227,8 @@ function includeFaults(given: Arguments, { rest: { includes } }: RestOperation):
   if (included.length > names.length || !included.every((name) => names.includes(name)))
     faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
   const large = includes.find(({ name, isLarge }) => isLarge && included.includes(name));
-  if (large && Number(given.limit ?? 0) > MOST_WITH) {
-    const detail = `must be <= ${String(MOST_WITH)} with include=${large.name}`;
+  if (large && Number(given.limit ?? 0) > MAX_LIMIT_WITH_LARGE) {
+    const detail = `must be <= ${String(MAX_LIMIT_WITH_LARGE)} with include=${large.name}`;
     faults.push({ parameter: 'limit', code: 'range', detail });
   }
   return faults;

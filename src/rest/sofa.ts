@@ -26,13 +26,13 @@ export interface RouteAnswer {
 /** What the execute hook needs of a request, as the context of Sofa's handlers. */
 interface SofaCall {
   readonly context: RequestContext;
-  /** Arguments that are null, which Sofa leaves out. */
+  /** Arguments that are null, which Sofa drops. */
   readonly nulls?: Arguments;
-  /** The fields that `include` names, of those that objects otherwise lack: Sofa selects all. */
+  /** Fields that `include` names. The others that need it are removed, since Sofa selects all. */
   readonly included?: readonly string[];
 }
 
-export interface SofaRouter {
+interface SofaRouter {
   /** Sofa's normal entry point, which matches the path and parses the request. */
   fetch(request: Request, call: SofaCall): Promise<Response>;
   readonly routes: readonly SofaRoute[];
@@ -56,7 +56,7 @@ export function createSofaRouter(
   basePath = '/api/v1',
 ): SofaRouter {
   const omits = new Map(operations.map(({ name, rest }) => [name, rest.omits]));
-  // by Sofa's document, which is always the same for a route
+  // by document: Sofa uses the same one for each call of a route
   const known = new Map<DocumentNode, (included: readonly string[]) => Runnable>();
   const runnableFor = (document: DocumentNode, included: readonly string[]): Runnable => {
     let runnables = known.get(document);
@@ -88,7 +88,7 @@ export function createSofaRouter(
   return { fetch: async (request, call) => router.fetch(request, call), routes };
 }
 
-/** What to run for Sofa's document, without the fields that the route omits unless they are included. */
+/** What to run for Sofa's document: without the fields that the route omits, unless they are included. */
 function runnablesOf(
   document: DocumentNode,
   omits: ReadonlyMap<string, readonly string[]>,
@@ -117,12 +117,12 @@ function withoutFields(document: DocumentNode, omitted: readonly string[]): Docu
 
 /**
  * Calls the handler of an operation directly, with its checked arguments: matching the route again would cost 55 µs per request, and
- * parsing the arguments again would coerce them. A test checks that the result is the same.
+ * parsing the arguments again would coerce them.
  */
 export function sofaHandler({ routes }: SofaRouter, { kind, name, rest }: RestOperation, field: Field): RouteHandler {
   const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
   if (!route) throw new Error(`Sofa made no route for ${name}`);
-  // path parameters are read first; those that are missing are undefined, otherwise Sofa would parse the query again for each of them
+  // Sofa looks for arguments here first; without an undefined entry for each missing one, it would parse the query again
   const missing = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
   const isPage = answersPage(field);
   return async (args, context) => {

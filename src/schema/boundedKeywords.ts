@@ -8,7 +8,7 @@ import {
   Name,
 } from 'ajv/dist/2020';
 import { Type } from 'ajv/dist/compile/util';
-import type { FaultRoom } from '../errors';
+import type { FaultLimits } from '../errors';
 
 /*
  * Replaces two of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
@@ -19,7 +19,7 @@ import type { FaultRoom } from '../errors';
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
 /** Of one check, which is called with it as `this`: */
-export interface Bounds extends FaultRoom {
+export interface Bounds extends FaultLimits {
   /** how many faults it found beyond those that are kept, */
   unkept: number;
   /** and whether it stopped counting. */

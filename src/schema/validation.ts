@@ -3,13 +3,13 @@ import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, type Bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
-import { type Check, type Fault, type FaultRoom, type Findings, MOST_FAULTS, shorten } from '../errors';
+import { type Check, type Fault, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
 
 const SOUND: Findings = { faults: [], more: 0, isCut: false };
-const ROOM: FaultRoom = { kept: MOST_FAULTS, counted: Infinity };
+const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;

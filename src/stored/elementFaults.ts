@@ -1,4 +1,4 @@
-import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../errors';
+import { type Check, type Fault, type FaultLimits, type Findings, shorten } from '../errors';
 import type { Pace } from '../database/courtesy';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { normalised } from '../schema/callerKeys';
@@ -34,9 +34,9 @@ export interface ValidatedElement {
 }
 
 /** While the response has room for faults. */
-const ROOMY: FaultRoom = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
+const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
 /** Once it has none, and faults are only counted: to count the faults of 1,000 elements took most of a worst body's time. */
-const FULL: FaultRoom = { kept: 1, counted: 20 };
+const FULL: FaultLimits = { kept: 1, counted: 20 };
 
 interface Keyed {
   /** Name of the list in the call. */
@@ -112,7 +112,7 @@ export function withFaults<T extends Faults>(validated: T, more: readonly Fault[
 }
 
 /** Faults of form, then those of texts, which a check by schema does not see. */
-function faultsIn(element: unknown, check: Check, room: FaultRoom): Findings {
+function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   const found = check(element, room);
   if (found.isCut) return found;
   const most = room.kept + room.counted;

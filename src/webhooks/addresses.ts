@@ -5,23 +5,20 @@ import { isIPv6, type LookupFunction } from 'node:net';
 
 /* Which addresses webhooks may be sent to. */
 
-/** Why an address or URL is refused, in a clause. */
+/** The message says why an address or URL is refused, as a clause. */
 export class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress';
 }
 
 export type AddressPolicy = ReturnType<typeof addressPolicy>;
 
-/** Global unicast addresses of IPv6 (RFC 4291); ipaddr.js counts others as unicast that nobody was given. */
+/** Global unicast addresses of IPv6 (RFC 4291); ipaddr.js counts unassigned ones as unicast, too. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/**
- * The host of a virtual machine on Azure, which gives it certificates and settings. The services of other clouds for that are in ranges that
- * are not public.
- */
+/** Serves certificates and settings to virtual machines on Azure. Metadata services of other clouds are in non-public ranges. */
 const AZURE_HOST = '168.63.129.16';
 
-/** Whether an address is one that anybody on the internet could connect to. */
+/** Whether anybody on the internet could connect to an address. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // an IPv4 address inside an IPv6 one counts as IPv4
@@ -30,10 +27,10 @@ function isPublic(address: string): boolean {
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
-/** Why an address is refused that WEBHOOK_ALLOWED_RANGES could allow. */
+/** The reason for a refusal that WEBHOOK_ALLOWED_RANGES could lift. */
 export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 
-/** `ranges` are allowed although they are not public, and without TLS too. */
+/** `ranges` are allowed even if they are not public, and even without TLS. */
 export function addressPolicy(ranges: readonly string[]) {
   const isOpened = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
@@ -49,19 +46,18 @@ export function addressPolicy(ranges: readonly string[]) {
   };
 }
 
-/** A literal address in a URL's host; undefined if it is a name. WHATWG URLs have decimal, octal and hexadecimal ones as four numbers. */
+/** The literal address in a URL's host; undefined if it is a name. WHATWG URLs normalise decimal, octal and hexadecimal forms. */
 export function literalOf({ hostname }: URL): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return ipaddr.isValid(bare) ? bare : undefined;
 }
 
-const MOST_CHARACTERS = 2000;
+const MAX_CHARACTERS = 2000;
 
 /** The URL of an endpoint in its canonical form. @throws RefusedAddress */
 export function endpointUrl(text: string, policy: AddressPolicy): URL {
   const trimmed = text.trim();
-  if (trimmed.length > MOST_CHARACTERS)
-    throw new RefusedAddress(`is longer than ${String(MOST_CHARACTERS)} characters`);
+  if (trimmed.length > MAX_CHARACTERS) throw new RefusedAddress(`is longer than ${String(MAX_CHARACTERS)} characters`);
   if (!URL.canParse(trimmed)) throw new RefusedAddress('is not a URL, e.g. https://example.com/webhooks');
   const url = new URL(trimmed);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowsPlain))
@@ -76,26 +72,26 @@ export function endpointUrl(text: string, policy: AddressPolicy): URL {
   return url;
 }
 
-/** What localhost and names below it are, without asking a DNS server (RFC 6761). */
+/** The addresses of localhost and names below it, which are never looked up (RFC 6761). */
 export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
-export function isLocalhost(name: string): boolean {
+function isLocalhost(name: string): boolean {
   return /(^|\.)localhost\.?$/i.test(name);
 }
 
 /* The addresses of names, checked before connecting to any of them. */
 
-/** The addresses of a name; none if it has none. */
+/** Resolves with the addresses of a name, if any. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** How long a DNS server may take, in milliseconds, and how often it is asked. */
+/** Timeout of a DNS server, in milliseconds, and number of attempts. */
 const DNS = { timeout: 2000, tries: 2 } as const;
-/** The same for a name that does not exist, does not resolve in time, or is not public: the difference would reveal internal names. */
+/** The same for a name that does not exist, times out, or is not public: a difference would reveal internal names. */
 const NOT_PUBLIC = 'has no public address';
 
 /**
- * Asks the DNS servers directly. The system's resolver would keep one of the process's few threads for as long as a slow name server
- * likes, and other work would wait for it.
+ * Asks the DNS servers directly. The system's resolver would block one of the process's few threads for as long as a slow name server
+ * takes, and other work would wait for it.
  */
 export function dnsNames(resolver = new Resolver(DNS)): Resolve {
   return async (name) => {
@@ -107,7 +103,7 @@ export function dnsNames(resolver = new Resolver(DNS)): Resolve {
 }
 
 /**
- * Refuses an endpoint's URL that no webhook would ever be sent to: http, and a name whose addresses are not opened for that.
+ * Refuses the URL of an endpoint that could never receive a webhook: http, with a name whose addresses are not allowed.
  * @throws RefusedAddress
  */
 export async function requireOpened(url: URL, resolve: Resolve, policy: AddressPolicy): Promise<void> {
@@ -117,7 +113,7 @@ export async function requireOpened(url: URL, resolve: Resolve, policy: AddressP
   throw new RefusedAddress('must begin with https://: its address is not one that is opened for http');
 }
 
-/** A lookup for connections that returns only allowed addresses: one that is refused refuses the name. */
+/** A lookup for connections that refuses a name if any of its addresses is refused. */
 export function checkedLookup(resolve: Resolve, policy: AddressPolicy, protocol: string): LookupFunction {
   const find = async (name: string): Promise<{ address: string; family: number }[]> => {
     const addresses = await resolve(name);

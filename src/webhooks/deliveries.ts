@@ -4,14 +4,11 @@ import type { OrganisationData } from '../database/organisationData';
 import { findPage, type Page } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
-import type { WebhookAttempt } from './post';
+import { shownAttempt, type WebhookAttempt } from './post';
 
-/*
- * What was sent to webhook endpoints, and what waits: a row an event and endpoint, in the organisation's own database, kept as long as
- * events.
- */
+/* Deliveries, sent and pending: a row per event and endpoint, in the organisation's own database, kept as long as events. */
 
-const MOST_REMEMBERED = 10;
+const MAX_REMEMBERED = 10;
 
 type DeliveryState = 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped';
 
@@ -23,14 +20,14 @@ export interface DeliveryQuery {
 }
 
 export interface DeliveryRow {
-  /** Endpoint and position, so that what is done twice is one row. */
+  /** Endpoint and position, so that work done twice stores one row. */
   readonly _id: string;
   readonly endpoint_id: string;
   readonly event_id: string;
   readonly type: string;
   readonly object_id: string | null;
   readonly state: DeliveryState;
-  /** Without those by hand. */
+  /** Not counting those made by hand. */
   readonly attempts: number;
   readonly next_at: Date | null;
   readonly log: readonly WebhookAttempt[];
@@ -47,11 +44,10 @@ export const webhookDeliveries = definedByType<DeliveryRow>('webhook_deliveries'
 export const deliveryId = (endpoint: string, position: string): string => `${endpoint}.${position}`;
 export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.') + 1);
 
-/** Attempts with one more: the answer is kept of the last only. */
+/** Adds an attempt to a log, which keeps only the last answer. */
 export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt): WebhookAttempt[] {
-  const { at, ok, status, error, answer, ms } = last;
-  const before = log.slice(1 - MOST_REMEMBERED).map((one) => ({ ...one, answer: null }));
-  return [...before, { at, ok, status, error, answer, ms }];
+  const before = log.slice(1 - MAX_REMEMBERED).map((one) => ({ ...one, answer: null }));
+  return [...before, shownAttempt(last)];
 }
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
@@ -67,8 +63,8 @@ export function deliveriesOf(data: OrganisationData) {
       rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
     /**
-     * Stores rows as they are now, of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased
-     * meanwhile: then nothing that was stored may be relied on
+     * Stores rows of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased meanwhile: then
+     * nothing stored may be relied on
      */
     async save(changed: readonly DeliveryRow[]): Promise<void> {
       if (changed.length === 0) return;
@@ -79,7 +75,7 @@ export function deliveriesOf(data: OrganisationData) {
       await data.changing(() => rows.bulkWrite(writes, { ordered: false }));
       data.wrote([webhookDeliveries], changed.length);
     },
-    /** Lets everything be tried at once that waits for its next attempt. */
+    /** Makes everything that waits for its next attempt due now. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {
       await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
     },
@@ -102,8 +98,6 @@ export function deliveriesOf(data: OrganisationData) {
       }),
   };
 }
-
-/* Events that are sent again. */
 
 /** Whether events since a time are still kept. */
 export function isKept(data: OrganisationData, from: Date): boolean {

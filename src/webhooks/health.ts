@@ -3,19 +3,18 @@ import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
 import { HOUR, MINUTE } from '../units';
 
-/* What the attempts of one lease say of an endpoint. */
+/* The health of an endpoint, by the attempts of one lease. */
 
 const WIDEST = 8;
 
 export const hasFailed = ({ failed }: Pick<EndpointRow, 'failed'>): boolean => failed.length > 0;
 
-/** What was learned of an endpoint while it was worked on. */
 export type Health = ReturnType<typeof healthOf>;
 
 export function healthOf(row: EndpointRow, now: () => number) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
-  // cautious with one that failed last, and doubled with every success
+  // cautious after a failure, then doubled by every success
   let width = failed.size > 0 ? 1 : 2;
   let disable: DisabledReason | undefined;
   let restUntil: number | undefined;
@@ -40,7 +39,7 @@ export function healthOf(row: EndpointRow, now: () => number) {
       else if (now() - failing_since.getTime() >= DISABLED_AFTER) disable = 'failures';
       if (retryAfter !== undefined) restUntil = Math.max(restUntil ?? 0, now() + retryAfter);
     },
-    /** Nothing is left that it could be tried with. */
+    /** Forgets failures, once there is no event left to probe with. */
     forget(): void {
       state = 'enabled';
       failed.clear();
@@ -52,28 +51,26 @@ export function healthOf(row: EndpointRow, now: () => number) {
     isFailing: (): boolean => state === 'failing',
     probes: (): number => probes,
     disable: (): DisabledReason | undefined => disable,
-    /** Until when its receiver asked to be left alone, in milliseconds since 1970. */
+    /** Until when its receiver asked for a pause, in milliseconds since 1970. */
     restUntil: (): number | undefined => restUntil,
     progress: (): Progress => ({ state, failed: [...failed], failing_since, probes, last_success_at }),
   };
 }
 
-/* When a failed event is sent again: the schedule that Standard Webhooks recommends. */
-
-/** How long to wait before each attempt, in milliseconds: 10 attempts in 75 hours. */
+/** Wait before each attempt, in milliseconds, as Standard Webhooks recommends: 10 attempts in 75 hours. */
 const STEPS = [0, 5000, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
-/** Part of a wait that is added at random, so that what failed together is not sent again together. */
+/** Maximum share of a wait that is added at random, so that events that failed together are not retried together. */
 const JITTER = 0.1;
-/** After this long with nothing but failures an endpoint is disabled, in milliseconds. */
+/** An endpoint with nothing but failures is disabled after this long, in milliseconds. */
 const DISABLED_AFTER = 120 * HOUR;
-/** Failures of so many objects in a row make an endpoint failing. */
+/** An endpoint is failing after failures of this many objects in a row. */
 const FAILING_AFTER = 10;
 
-/** How long to wait after so many attempts; undefined if there is none left. */
+/** How long to wait after this many attempts; undefined after the last. */
 export function waitAfter(attempts: number): number | undefined {
   const step = STEPS[attempts];
   return step === undefined ? undefined : step * (1 + JITTER * Math.random());
 }
 
-/** How long a failing endpoint is left alone after so many attempts; there is always another until it is disabled. */
+/** How long to wait before the next probe of a failing endpoint: there is always another, until it is disabled. */
 export const probeAfter = (probes: number): number => waitAfter(Math.min(probes + 1, STEPS.length - 1)) ?? 0;

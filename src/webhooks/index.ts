@@ -13,13 +13,13 @@ import { webhookSettings } from './settings';
 import type { Outcome } from './work';
 import { createWorkers } from './workers';
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'>;
   readonly databases: Databases;
   readonly control: Control;
 }
 
-/** What a gateway and the command line need for webhooks. */
+/** The parts of webhooks that both the gateway and the command line need. */
 export function webhookParts({ config, databases, control }: WebhooksOptions) {
   const { master, ranges } = webhookSettings(config);
   const policy = addressPolicy(ranges);
@@ -41,14 +41,14 @@ export function webhookParts({ config, databases, control }: WebhooksOptions) {
   };
 }
 
-export interface GatewayWebhooksOptions extends WebhooksOptions {
+interface GatewayWebhooksOptions extends WebhooksOptions {
   readonly logger: Logger;
   /** Whether a cluster does not respond. */
   readonly isAway: (cluster: string) => boolean;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** The webhooks of a gateway: what its users do with them, and what delivers them. It logs what it cannot do. */
+/** The webhooks of a gateway: managed by its users, and delivered by its workers. Logs what fails. */
 export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
   const { signing, poster, ofUser, webhooksOf } = webhookParts(stores);
   const workers =
@@ -74,7 +74,7 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
     start(): void {
       workers?.start();
     },
-    /** Resolves when nothing more is sent; what is under way ends first. */
+    /** Resolves when posts in progress have ended and nothing more is sent. */
     async stop(): Promise<void> {
       await workers?.stop();
       poster.close();

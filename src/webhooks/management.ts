@@ -16,12 +16,12 @@ import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress, requireOpened, type Resolve } from './addresses';
 import { deliveriesOf, type DeliveryQuery, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
 import { type MasterSecret, WrongSecretError } from './masterSecret';
-import type { Attempt, WebhookAttempt } from './post';
+import { type Attempt, shownAttempt } from './post';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
 import { NO_SECRET } from './settings';
 
-/** What people do with webhook endpoints: the rules of the operations in schema/webhooks.graphql and of the command line. */
-export interface ManagementOptions {
+/* How people manage webhook endpoints: the rules of the operations in schema/webhooks.graphql and of the command line. */
+interface ManagementOptions {
   readonly databases: Pick<Databases, 'open' | 'now'>;
   readonly control: Pick<Control, 'webhooks'>;
   readonly policy: AddressPolicy;
@@ -31,8 +31,8 @@ export interface ManagementOptions {
 }
 
 /**
- * The webhooks of one organisation, as changed by somebody. Every method of an endpoint throws AppError not_found for one of another
- * organisation, as for one that never existed, and unavailable where it needs the organisation's cluster and that does not respond.
+ * The webhooks of one organisation, on behalf of one person. Methods throw AppError not_found for an endpoint of another organisation, as
+ * for one that never existed, and unavailable if they need the organisation's cluster while that does not respond.
  */
 export type OwnWebhooks = ReturnType<ReturnType<typeof createManagement>>;
 /** As in schema/webhooks.graphql. */
@@ -45,7 +45,7 @@ export interface EndpointInput {
 }
 
 /** How far a caller's clock may be ahead of the database's, in milliseconds. */
-const CLOCKS_DIFFER = 5 * MINUTE;
+const CLOCK_SKEW = 5 * MINUTE;
 
 const TYPES: ReadonlySet<string> = new Set(published.eventTypes.map(({ name }) => name));
 
@@ -106,7 +106,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
       };
     }
 
-    /** With how far it is behind, if its cluster responds. */
+    /** The position of the last event; undefined if the cluster does not respond. */
     const newest = (): Promise<string | undefined> =>
       open()
         .then(lastPosition)
@@ -126,7 +126,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
       return byHand(organisation.id, () => sender.send(row, event, modeOf(organisation)));
     }
 
-    /** A delivery with its event as it is sent. @throws AppError not_found; validation_failed if the event is no longer kept */
+    /** A delivery, with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
     async function delivered(id: string, delivery: string) {
       const endpoint = await require(id);
       const data = await open();
@@ -170,12 +170,12 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const row = found(await webhooks.rotate(id.toLowerCase(), own));
         return { secret: sender.secretOf(row), endpoint: await withLag(row) };
       },
-      /** From where it stopped, or a time. @throws AppError plan_required, validation_failed for the future, or if events since then are no longer kept */
+      /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for the future, or a time before the events kept */
       async enable(id: string, from?: Date) {
         requirePlan(organisation);
         const row = await require(id);
         const now = databases.now();
-        if (from && from.getTime() > now + CLOCKS_DIFFER)
+        if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
         const data = await open();
         const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
@@ -188,7 +188,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
           time: new Date(Math.min(from.getTime(), now)),
         };
         const { skipOpen, makeDue } = deliveriesOf(data);
-        // while it is moving its rows cannot be changed
+        // during a move, its rows cannot be changed
         await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
@@ -200,7 +200,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const page = await deliveriesOf(await open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
-      /** Sends a test event now. @throws AppError rate_limited if too much is sent by hand */
+      /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
       async test(id: string) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
         const all = { ...event, changes: [], status: null, related: null, gap: null };
@@ -213,7 +213,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
         await note(row, attempt);
         return attempt;
       },
-      /** What is sent of a delivery. @throws AppError validation_failed if its event is no longer kept */
+      /** The body that a delivery sends. @throws AppError validation_failed if its event is no longer kept */
       async message(id: string, delivery: string) {
         const { event } = await delivered(id, delivery);
         return { body: JSON.stringify(event) };
@@ -222,29 +222,25 @@ export function createManagement({ databases, control, policy, resolve, signing 
   };
 }
 
-/** @throws AppError unavailable for a WrongSecretError, and anything else as it is */
+/** @throws AppError unavailable for a WrongSecretError; any other error unchanged */
 function refuse(error: unknown): never {
   if (!(error instanceof WrongSecretError)) throw error;
   throw new AppError('unavailable', `${error.message}.`, { reason: 'webhooks' });
-}
-
-function shownAttempt({ at, ok, status, error, answer, ms }: Attempt): WebhookAttempt {
-  return { at, ok, status, error, answer, ms };
 }
 
 function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, next_at, log, at }: DeliveryRow): object {
   return { id, event_id, type, object_id, state, attempts, next_attempt_at: next_at, log, at };
 }
 
-/** Posts by hand at the same time: of an organisation, and of a gateway. Each holds a request for up to 17 s. */
-const MOST = { organisation: 2, gateway: 16 } as const;
+/** Concurrent posts by hand, per organisation and gateway. Each holds a request for up to 17 s. */
+const MAX = { organisation: 2, gateway: 16 } as const;
 
-/** Runs what a person posts by hand, as long as it is not too much at once. */
+/** Runs posts by hand, up to a number at once. */
 function byHandGate() {
   const running: string[] = [];
   return async <T>(organisation: string, work: () => Promise<T>): Promise<T> => {
     const own = running.filter((id) => id === organisation).length;
-    if (own >= MOST.organisation || running.length >= MOST.gateway) {
+    if (own >= MAX.organisation || running.length >= MAX.gateway) {
       const detail = 'Too many webhooks are being sent by hand at the moment; wait for their outcome.';
       throw new AppError('rate_limited', detail, { retryAfter: 5 });
     }

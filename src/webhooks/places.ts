@@ -1,25 +1,22 @@
 import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 
-/*
- * Bounds the posts in flight, so that no endpoint or organisation takes the places of others; endpoints that failed last or answer
- * slowly share a few.
- */
+/* Bounds concurrent posts, so that no endpoint or organisation crowds out others. Endpoints that failed last or are slow share a few places. */
 
-export interface Claim {
+interface Claim {
   readonly organisation: string;
   readonly endpoint: string;
   readonly hasFailed: boolean;
 }
 
-/** Posts under way: in all, of an organisation, of all suspects (endpoints that failed last or are slow), and of one organisation's. */
-export const MOST_POSTS = { all: 64, organisation: 16, suspects: 16, ownSuspects: 4 } as const;
-/** A post that takes this long (ms) makes its endpoint slow, for so long at most unless it is again. */
+/** Concurrent posts: in all, of an organisation, of all suspects (endpoints that failed last or are slow), and of an organisation's suspects. */
+export const MAX_POSTS = { all: 64, organisation: 16, suspects: 16, ownSuspects: 4 } as const;
+/** A post that takes SLOW marks its endpoint as slow for SLOW_FOR, in milliseconds. */
 const SLOW = 5000;
 const SLOW_FOR = 10 * MINUTE;
-const MOST_SLOW = 10_000;
+const MAX_SLOW = 10_000;
 
-/** How many an organisation has, and how many of them are suspects. */
+/** Posts of an organisation, and those to suspects among them. */
 interface Own {
   all: number;
   suspects: number;
@@ -27,20 +24,20 @@ interface Own {
 
 interface Waiting {
   readonly claim: Claim;
-  /** Ends the wait with what gives its place back. False without a place. */
+  /** Ends the wait with the function that gives the place back. Without a place, it goes on waiting and returns false. */
   readonly admit: (giveBack: (() => void) | undefined) => boolean;
 }
 
-export interface PlacesOptions {
-  readonly most?: Readonly<Record<keyof typeof MOST_POSTS, number>>;
+interface PlacesOptions {
+  readonly most?: Readonly<Record<keyof typeof MAX_POSTS, number>>;
   readonly slow?: number;
 }
 
 export type Places = ReturnType<typeof createPlaces>;
 
-export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions = {}) {
+export function createPlaces({ most = MAX_POSTS, slow = SLOW }: PlacesOptions = {}) {
   const ofOrganisation = new Map<string, Own>();
-  const slowOnes = new LRUCache<string, true>({ max: MOST_SLOW, ttl: SLOW_FOR });
+  const slowOnes = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_FOR });
   let [all, suspects] = [0, 0];
   const waiting = new Set<Waiting>();
 
@@ -73,7 +70,7 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
 
   const placesOf = ({ claim }: Waiting): number => ofOrganisation.get(claim.organisation)?.all ?? 0;
 
-  /** Gives free places to the organisations with the fewest posts, in order, so that slow receivers of some do not make others wait. */
+  /** Gives free places to organisations with the fewest posts first, so that slow receivers of some do not make others wait. */
   function admitWaiting(): void {
     while (all < most.all) {
       const inOrder = [...waiting].sort((one, other) => placesOf(one) - placesOf(other));
@@ -83,8 +80,8 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
 
   return {
     /**
-     * Resolves when there is a place, first for organisations that have least, with what gives it back; that must be called once. Undefined if
-     * there is none within so many milliseconds.
+     * Waits for a place, and resolves with the function that gives it back, which must be called once. Undefined if there is none within
+     * `within` milliseconds.
      */
     take(claim: Claim, within: number): Promise<(() => void) | undefined> {
       const giveBack = tryTake(claim);
@@ -106,7 +103,7 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
         waiting.add(mine);
       });
     },
-    /** Posts under way. */
+    /** Posts in progress. */
     taken: (): number => all,
     /** Posts that wait for a place. */
     waiting: (): number => waiting.size,

@@ -5,7 +5,7 @@ import { shorten } from '../errors';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
 
-/* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
+/* A POST to an address chosen by somebody outside (docs/decisions/webhooks.md). */
 
 /** As in schema/webhooks.graphql. */
 export interface WebhookAttempt {
@@ -19,16 +19,20 @@ export interface WebhookAttempt {
   readonly ms: number;
 }
 
+export function shownAttempt({ at, ok, status, error, answer, ms }: WebhookAttempt): WebhookAttempt {
+  return { at, ok, status, error, answer, ms };
+}
+
 export interface Attempt extends WebhookAttempt {
-  /** For how long the receiver asks to be left alone, in milliseconds. */
+  /** How long the receiver asks to wait, in milliseconds. */
   readonly retryAfter?: number;
-  /** Whether no connection was made, so that nobody has seen the event. */
+  /** Whether no connection was made, so that nobody saw the event. */
   readonly isUnreached?: boolean;
 }
 
 type Outcome = Omit<Attempt, 'at' | 'ms'>;
 
-export interface Post {
+interface Post {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -37,30 +41,30 @@ export interface Post {
 export interface PosterOptions {
   readonly policy: AddressPolicy;
   readonly resolve?: Resolve;
-  /** How long an attempt may take to its answer's head, and then to the end of its body, in milliseconds; for tests. */
+  /** Timeouts for the head of the answer, and then for its body, in milliseconds; for tests. */
   readonly within?: number;
   readonly bodyWithin?: number;
 }
 
 const WITHIN = 15_000;
 const BODY_WITHIN = 2000;
-/** Bytes of a body that is sent, and of an answer that is kept. */
-const MOST_BODY = 20_000;
-const MOST_ANSWER = 1024;
-const MOST_HEADER_BYTES = 16 * 1024;
-/** Most 1xx answers before the answer: without a bound, reading them takes a core for as long as an attempt lasts. */
-const MOST_INFORMED = 10;
-/** Connections in all, and those that are kept for the next event, for a few seconds. */
-const MOST_SOCKETS = 128;
-const MOST_FREE = 64;
+/** Maximum bytes of a body to send, and of an answer to keep. */
+const MAX_BODY = 20_000;
+const MAX_ANSWER = 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Maximum of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
+const MAX_INTERIM = 10;
+/** Connections in all, and idle ones that are kept for a few seconds. */
+const MAX_SOCKETS = 128;
+const MAX_FREE = 64;
 const FREE_FOR = 5000;
-/** Errors of a connection that the other side has closed: of reading, and of writing. */
+/** Errors of reading and writing on a connection that the other side has closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
-/** What says that there is no connection. */
+/** Error codes that mean that no connection was made. */
 const UNREACHED = /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 const NO_ANSWER = 'the connection was closed without an answer';
-/** Most that a `Retry-After` can ask for, in milliseconds. */
-const MOST_RETRY_AFTER = HOUR;
+/** Longest `Retry-After` that is honoured, in milliseconds. */
+const MAX_RETRY_AFTER = HOUR;
 
 export type Poster = ReturnType<typeof createPoster>;
 
@@ -70,22 +74,22 @@ export function createPoster({
   within = WITHIN,
   bodyWithin = BODY_WITHIN,
 }: PosterOptions) {
-  const most = { maxTotalSockets: MOST_SOCKETS, maxFreeSockets: MOST_FREE } as const;
+  const most = { maxTotalSockets: MAX_SOCKETS, maxFreeSockets: MAX_FREE } as const;
   const kept = { keepAlive: true, timeout: FREE_FOR, ...most } as const;
-  // their own, so that no proxy of the environment and no connection of other requests is used
+  // its own agents, so that it uses no proxy from the environment, and no connection of other requests
   const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
 
   function request(url: URL, { headers, body }: Post, isAgain: boolean): ClientRequest {
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
     const literal = literalOf(url);
-    // a lookup is not called for it
+    // no lookup happens for a literal address
     if (literal !== undefined) policy.require(literal, protocol);
     const sent = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
-      // another kept connection may be as dead, and each could have been read before it was closed
+      // another kept connection may be dead too, and the receiver may have read the event on each before closing it
       agent: isAgain ? false : agents[protocol],
       lookup: checkedLookup(resolve, policy, protocol),
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
     sent.on('socket', (socket) => {
@@ -95,7 +99,7 @@ export function createPoster({
   }
 
   function checkConnection(socket: Socket, protocol: string): void {
-    // before the listener that sends what waits for the connection
+    // before the listener that sends the request
     socket.prependOnceListener('connect', () => {
       try {
         policy.require(socket.remoteAddress ?? '', protocol);
@@ -118,7 +122,7 @@ export function createPoster({
         timer = setTimeout(fail, left, `no answer within ${String(within / 1000)} s`);
         sent.on('information', () => {
           informed += 1;
-          if (informed > MOST_INFORMED) fail('the answer is not HTTP: it only announces another');
+          if (informed > MAX_INTERIM) fail('the answer is not HTTP: it only announces another');
         });
         sent.on('response', resolve).on('error', reject);
         sent.on('close', fail.bind(undefined, NO_ANSWER));
@@ -127,21 +131,21 @@ export function createPoster({
       });
       return outcomeOf(head, await beginningOf(head, bodyWithin));
     } catch (error) {
-      // the receiver closed it while it was idle
+      // the receiver had closed the idle connection
       if (sent.reusedSocket && CLOSED.has((error as SystemError).code)) return 'again';
       throw error;
     }
   }
 
   return {
-    /** Posts once, or twice if a connection was kept too long. Never fails: what went wrong is in the outcome. */
+    /** Posts once, or twice if the receiver had closed a kept connection. Never rejects: the outcome has the error. */
     async post(post: Post): Promise<Attempt> {
       const at = new Date();
       const began = performance.now();
       const done = (rest: Outcome): Attempt => ({ ...{ at, ...rest }, ms: Math.round(performance.now() - began) });
       try {
-        if (Buffer.byteLength(post.body) > MOST_BODY)
-          throw new Error(`the event is larger than ${String(MOST_BODY)} bytes`);
+        if (Buffer.byteLength(post.body) > MAX_BODY)
+          throw new Error(`the event is larger than ${String(MAX_BODY)} bytes`);
         const url = new URL(post.url);
         const first = await once(url, post, began);
         const outcome = first === 'again' ? await once(url, post, began, true) : first;
@@ -158,7 +162,7 @@ export function createPoster({
   };
 }
 
-/** The first bytes of an answer's body, as far as they come in time. */
+/** The first bytes of an answer's body, as far as they arrive in time. */
 async function beginningOf(head: IncomingMessage, within: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
@@ -167,14 +171,14 @@ async function beginningOf(head: IncomingMessage, within: number): Promise<Buffe
     for await (const part of head as AsyncIterable<Buffer>) {
       parts.push(part);
       length += part.length;
-      if (length >= MOST_ANSWER) break;
+      if (length >= MAX_ANSWER) break;
     }
   } catch {
-    // cut off, it counts by its status
+    // an answer that is cut off counts by its status
   } finally {
     clearTimeout(timer);
   }
-  return Buffer.concat(parts).subarray(0, MOST_ANSWER);
+  return Buffer.concat(parts).subarray(0, MAX_ANSWER);
 }
 
 function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
@@ -185,10 +189,10 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   const isRedirect = status >= 300 && status < 400;
   const advice = isRedirect ? ', a redirect, which is not followed; change the URL of the endpoint' : '';
   const error = ok ? null : `the answer was ${String(status)}${advice}`;
-  return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MOST_RETRY_AFTER) }) };
+  return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MAX_RETRY_AFTER) }) };
 }
 
-/** System errors in words, by code. */
+/** Messages by code of system error. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -205,7 +209,7 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/** The error itself, or of several addresses the first one's. */
+/** The error itself, or the first one if several addresses were tried. */
 function causeOf(error: unknown): SystemError {
   const { errors: [first] = [] } = error as SystemError;
   return first === undefined ? (error as SystemError) : causeOf(first);

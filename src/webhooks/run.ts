@@ -10,13 +10,13 @@ import type { Places } from './places';
 import type { Sender } from './sending';
 import { type Outcome, type Pass, workOnce } from './work';
 
-/* One lease of an endpoint, from when it is taken until it is given back. */
+/* One lease of an endpoint, from taking it to giving it back. */
 
-/** How long an endpoint is worked on before others have their turn, in milliseconds. */
+/** How long to work on an endpoint before others get their turn, in milliseconds. */
 const SLICE = 10_000;
-/** After this long a lease is given up, in milliseconds: its holder is waiting for a database that does not respond. */
+/** A lease is given up after this long, in milliseconds: by then its holder is waiting for a database that does not respond. */
 const LONGEST = 180_000;
-/** How long an endpoint rests while something other than its receiver keeps it from getting events, in milliseconds. */
+/** How long an endpoint rests if something other than its receiver prevents deliveries, in milliseconds. */
 const REST = { closed: 60_000, away: 20_000, moving: 5000, young: 2000 } as const;
 
 const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };
@@ -39,7 +39,7 @@ function isServed(organisation: Organisation): boolean {
 }
 
 /**
- * Works on an endpoint until there is nothing to do, or others have their turn. Resolves with whether it is due again at once.
+ * Works on an endpoint until there is nothing to do, or it is others' turn. Resolves with whether it is due again at once.
  * @throws if a database does not respond
  */
 export async function runLease(taken: Leased, options: RunOptions): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
 
   const { organisation, move } = (await control.moving.movesOf(taken.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
-  // nothing may be sent whose delivery could not be stored
+  // nothing may be sent if its outcome could not be stored
   if (move) return leases.release(taken, {}, after(REST.moving));
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
@@ -71,7 +71,7 @@ function heartbeat(lease: Leased, { control }: RunOptions) {
   const timer = setInterval(() => {
     isLost ||= performance.now() > latest;
     if (isLost) return;
-    // the lease outlasts a beat, so one that fails does not lose it
+    // the lease outlasts several beats, so a failed one does not lose it
     const keeping = control.webhookLeases.keep(lease, {}).catch(() => lease);
     void keeping.then((kept) => (isLost ||= !kept));
   }, BEAT_EVERY);
@@ -110,12 +110,12 @@ async function passes(
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
-    // a probe that was not made, since there was no place or the gateway is ended, is made soon
+    // a probe that was not made, for lack of a place or because the gateway is stopping, is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
     const rest = isUntried
       ? notBefore(now() + REST.moving)
       : restAfter(pass, read, health, { now: now(), isOver: isOver() });
-    // with what it had been woken for when the events were read
+    // `read` has the wakes from before the events were read, so that a later one is not lost
     if (rest && disable === undefined) return control.webhookLeases.release(read, progress, rest);
     const kept = await control.webhookLeases.keep(read, progress);
     if (!kept) return false;
@@ -128,7 +128,7 @@ async function passes(
   }
 }
 
-/** Not before a time, even if it is woken. */
+/** Rests until a time, even if it is woken. */
 function notBefore(ms: number): Rest {
   const due = new Date(ms);
   return { due, until: due };
@@ -146,7 +146,7 @@ function restAfter(
   if (restUntil !== undefined) return notBefore(restUntil);
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
   if (hasWork) return isOver ? { due: new Date(now) } : undefined;
-  // whoever records events may not know of it yet
+  // the gateways that record events may not know of the endpoint yet
   const young = now - made.getTime() < SETTLED_AFTER ? now + REST.young : undefined;
   const next = Math.min(nextAt ?? Infinity, young ?? Infinity);
   return next === Infinity ? {} : { due: new Date(next) };

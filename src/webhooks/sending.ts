@@ -6,18 +6,18 @@ import { DAY } from '../units';
 import { version } from '../package';
 import type { Attempt, Poster } from './post';
 
-/* One event to one endpoint. */
+/* Signs an event and sends it to an endpoint. */
 
-/** How long a replaced secret signs too, in milliseconds. */
+/** How long a replaced secret signs as well, in milliseconds. */
 const OVERLAP = DAY;
 
-const MOST_KNOWN = 1000;
+const MAX_CACHED = 1000;
 
 export type Shown = { readonly id: string } & object;
 
 type Signer = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
 
-/** Until when deliveries are signed with the replaced secret too; null if they are not. */
+/** Until when deliveries are also signed with the replaced secret; null if they are not. */
 export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now: number): Date | null {
   if (number < 2 || !at) return null;
   const until = new Date(at.getTime() + OVERLAP);
@@ -26,11 +26,11 @@ export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now:
 
 export type Sender = ReturnType<typeof senderOf>;
 
-/** `now` is the time that is signed, in milliseconds since 1970. */
+/** `now` gives the time to sign, in milliseconds since 1970. */
 export function senderOf(master: string, poster: Poster, now: () => number) {
-  // deriving one takes as long as everything else that a post does before it is sent
+  // deriving a secret takes as long as everything else before a post is sent
   const known = new LRUCache<string, Buffer, readonly [id: string, version: number]>({
-    max: MOST_KNOWN,
+    max: MAX_CACHED,
     memoMethod: (_key, _old, { context: [id, number] }) => endpointSecret(master, id, number),
   });
 

@@ -2,25 +2,25 @@ import { createHmac, hkdfSync } from 'node:crypto';
 
 /*
  * Standard Webhooks, version 1 (https://github.com/standard-webhooks/standard-webhooks): HMAC-SHA256 of id, time and body, joined by
- * dots, in base64. A receiver with any of its libraries can check it.
+ * dots, in base64. Receivers can verify it with any of its libraries.
  */
 
 const SECRET_BYTES = 24;
 const PREFIX = 'whsec_';
 
-/** The secret of an endpoint, which follows from the master secret, so it is stored nowhere. `version` is raised by a rotation. */
+/** The secret of an endpoint, derived from the master secret so that it is stored nowhere. Each rotation raises `version`. */
 export function endpointSecret(master: string, endpoint: string, version: number): Buffer {
   return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', `${endpoint}:${String(version)}`, SECRET_BYTES));
 }
 
-/** As it is shown to people: `whsec_` and base64. */
+/** A secret as people see it: `whsec_` and base64. */
 export const secretText = (secret: Buffer): string => PREFIX + secret.toString('base64');
 
-/** Reads what `secretText` wrote. Undefined if it is none. */
+/** Parses a text by `secretText`; undefined if it is not one. */
 export function secretFrom(text: string): Buffer | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const secret = Buffer.from(text.slice(PREFIX.length), 'base64');
-  // the sizes that the specification allows
+  // sizes that the specification allows
   return secret.length >= 24 && secret.length <= 64 && secretText(secret) === text ? secret : undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** The headers of a webhook. With two secrets, while one is replaced, both sign it. */
+/** The headers of a webhook, signed with each secret: two while one is being replaced. */
 export function signedHeaders({ id, timestamp, body }: Message, secrets: readonly Buffer[]): Record<string, string> {
   const signed = `${id}.${String(timestamp)}.${body}`;
   return {

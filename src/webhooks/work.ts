@@ -15,25 +15,25 @@ import {
 import { type Health, probeAfter, waitAfter } from './health';
 import type { Attempt } from './post';
 
-/* One pass over an endpoint: what is parked and due again, then the next events of the feed. */
+/* One pass over an endpoint: first parked events that are due, then the next events of the feed. */
 
 const PAGE = 50;
-/** Parked events from which on the position no longer moves. */
-const MOST_PARKED = 1000;
-/** Objects that are tried again in one pass, and events of each. */
+/** With this many parked events, the position no longer moves. */
+const MAX_PARKED = 1000;
+/** Objects that are retried in one pass, and events of each. */
 const RETRIED = { objects: 50, events: 50 } as const;
 
-/** What became of an attempt, for metrics. */
+/** The outcome of an attempt, for metrics. */
 export type Outcome = 'delivered' | 'failed' | 'given_up';
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly data: OrganisationData;
   readonly endpoint: EndpointRow;
   readonly health: Health;
-  /** Posts one event, when there is a place for it; undefined if the work is over by then. */
+  /** Posts an event once there is a place; undefined if the work is over by then. */
   readonly post: (event: { readonly id: string }) => Promise<Attempt | undefined>;
   readonly now: () => number;
-  /** Whether nothing more may begin: the lease was lost or is over, or the gateway ends. */
+  /** Whether nothing more may begin: the lease was lost or is over, or the gateway is stopping. */
   readonly isOver: () => boolean;
   /** Whether the lease is still held; renews it. */
   readonly isOurs: () => Promise<boolean>;
@@ -44,15 +44,15 @@ export interface Pass {
   readonly position: string;
   readonly parked: number;
   readonly hasMore: boolean;
-  /** When something parked is tried again, in milliseconds since 1970. */
+  /** When a parked event is next retried, in milliseconds since 1970. */
   readonly nextAt: number | undefined;
 }
 
-/** What events are ordered by: their object; those without one are ordered among themselves. */
+/** Events are ordered per object; those without one, among themselves. */
 const keyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
- * Makes one pass over an organisation that is open. The returned position may be stored: every event before it is delivered or parked.
+ * Makes one pass over an organisation that is open. The returned position may be stored: every event up to it is delivered or parked.
  * Undefined, with nothing stored, if the lease was lost meanwhile.
  * @throws AppError unavailable if nothing may be stored
  */
@@ -61,8 +61,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   const { _id: id, types } = endpoint;
   const deliveries = deliveriesOf(data);
   const changed = new Map<string, DeliveryRow>();
-  // uncounted ones are of a gateway that was killed before it moved the position, so their events are sent again
-  const open = endpoint.parked > 0 ? await deliveries.open(id, MOST_PARKED + PAGE) : [];
+  // rows not counted in `parked` come from a gateway that was killed before it moved the position: their events are sent again
+  const open = endpoint.parked > 0 ? await deliveries.open(id, MAX_PARKED + PAGE) : [];
   const wasFailing = health.isFailing();
   let isCut = false;
   const isOver = (): boolean =>
@@ -87,7 +87,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
       return true;
     }
     health.noteFailure(keyOf(row.object_id), outcome);
-    // the event that a failing endpoint is tried with is not given up before the endpoint is
+    // the event that probes a failing endpoint is not given up before the endpoint is
     const wait = health.isFailing() ? probeAfter(health.probes()) : waitAfter(attempts);
     if (wait === undefined) changed.set(row._id, { ...tried, state: 'failed', next_at: null });
     else {
@@ -103,7 +103,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     ...{ object_id: object?.id ?? null, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
   });
 
-  /** Tries again what is due, each object's events in order. Of a failing endpoint, the oldest event alone. */
+  /** Retries what is due, each object's events in order. For a failing endpoint, only the oldest event. */
   async function retry(): Promise<void> {
     const lanes = wasFailing ? [open.slice(0, 1)] : dueLanes(open, now());
     const ids = lanes.flat().map((row) => row._id);
@@ -122,7 +122,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
     const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
-    // before the page, so that an endpoint which wants few types does not stay behind
+    // read before the page: an endpoint that wants few types may skip to it
     const end = wanted.types && (await lastPosition(data));
     const limit = wasFailing ? 1 : PAGE;
     const page = await readEvents(data, wanted, { after: endpoint.position, limit });
@@ -153,8 +153,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   await retry();
   let sent = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
-  if (!isOver() && !hasProbed && open.length < MOST_PARKED) sent = await sendNext();
-  // others may have gone on, or people dropped what was parked; what is delivered stays so
+  if (!isOver() && !hasProbed && open.length < MAX_PARKED) sent = await sendNext();
+  // if the lease was lost, another gateway may have gone on, or people dropped parked events; what is delivered stays delivered
   const isParking = [...changed.values()].some(({ state }) => state !== 'delivered');
   if (isParking && !(await options.isOurs())) return undefined;
   await deliveries.save([...changed.values()]);
@@ -162,7 +162,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   if (recovered) await deliveries.makeDue(id, new Date(now()));
   const left = stillOpen(open, changed);
   const nextAt = recovered ? now() : nextOf(left);
-  return { position: sent.position, parked: left.length, hasMore: sent.hasMore && left.length < MOST_PARKED, nextAt };
+  return { position: sent.position, parked: left.length, hasMore: sent.hasMore && left.length < MAX_PARKED, nextAt };
 }
 
 interface Item {
@@ -185,7 +185,7 @@ function byObject<T>(items: readonly T[], objectOf: (item: T) => string | null):
 /** The parked events of each object, oldest first. */
 const parkedLanes = (open: readonly OpenRow[]): OpenRow[][] => [...byObject(open, (row) => row.object_id).values()];
 
-/** When the oldest parked event of an object is tried; behind a delivered one at once. */
+/** When the oldest parked event of an object is due; at once if the one before it was delivered. */
 const dueAt = ([head]: readonly OpenRow[]): number => (head?.state === 'held' ? 0 : (head?.next_at?.getTime() ?? 0));
 
 const dueLanes = (open: readonly OpenRow[], now: number): OpenRow[][] =>
@@ -208,8 +208,8 @@ function nextOf(open: readonly OpenRow[]): number | undefined {
 }
 
 /**
- * Does the items of each lane one after another until `each` says false, and as many lanes at the same time as `width` says at the moment.
- * @throws what the first failing item does, once all have ended
+ * Runs the items of each lane in order, until `each` resolves with false, and up to `width()` lanes at once.
+ * @throws the error of the first item that fails, once all lanes have ended
  */
 async function runLanes<T>(
   lanes: Iterable<readonly T[]>,

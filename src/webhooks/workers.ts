@@ -8,20 +8,20 @@ import type { Outcome } from './work';
 
 /* Delivers webhooks in a gateway (docs/decisions/webhooks.md). */
 
-/** How often endpoints that have work are looked for, in milliseconds, and how long after a failure. */
+/** Pause between searches for endpoints with work, and after a failed search, in milliseconds. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** Endpoints that a gateway works on at the same time: in all, of an organisation, and that failed last. */
-export const MOST_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
+/** Endpoints that a gateway works on at once: in all, of an organisation, and that failed last. */
+const MAX_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
 /** How often WEBHOOK_SECRET is compared with the secret of the endpoints, in milliseconds. */
 const CHECK_EVERY = 60_000;
 
 export interface WorkersOptions extends Omit<RunOptions, 'places' | 'isEnding' | 'onOutcome'> {
   readonly secret: MasterSecret;
   readonly onOutcome: (outcome: Outcome) => void;
-  /** Called if work failed because of a database; it is tried again. */
+  /** Called if work failed because of a database; it is retried. */
   readonly onError: (error: unknown) => void;
-  /** Called, once, if nothing is sent because WEBHOOK_SECRET is another one. */
+  /** Called once if nothing is sent because WEBHOOK_SECRET has changed. */
   readonly onOtherSecret: () => void;
 }
 
@@ -54,7 +54,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       onError(error);
     } finally {
       running.delete(taken._id);
-      // it has more to do, or there is room for others again
+      // it has more work, or made room for others
       if (isDue || isFull) wake();
     }
   }
@@ -62,11 +62,11 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   function room(): Room {
     const held = [...running.values()].map(({ lease }) => lease);
     const ids = held.map(({ organisation_id: id }) => id);
-    const hasMost = (id: string): boolean => ids.filter((other) => other === id).length >= MOST_LEASES.organisation;
+    const hasMost = (id: string): boolean => ids.filter((other) => other === id).length >= MAX_LEASES.organisation;
     return {
-      limit: MOST_LEASES.all - running.size,
+      limit: MAX_LEASES.all - running.size,
       without: [...new Set(ids)].filter(hasMost),
-      hasRoomForFailed: held.filter(hasFailed).length < MOST_LEASES.failed,
+      hasRoomForFailed: held.filter(hasFailed).length < MAX_LEASES.failed,
     };
   }
 
@@ -119,16 +119,16 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       looking ??= run();
     },
     poke: wake,
-    /** Resolves when nothing more is sent or stored; what is under way ends first, within the time of an attempt. */
+    /** Resolves when work in progress has ended, which takes at most an attempt, and nothing more is sent or stored. */
     async stop(): Promise<void> {
       isEnding = true;
       wake();
       await looking;
       await Promise.all([...running.values()].map(({ ended }) => ended));
     },
-    /** How long the endpoint that waits longest has waited for a worker, in milliseconds, when it was last looked. */
+    /** How long the longest-waiting endpoint had waited for a worker at the last search, in milliseconds. */
     waited: (): number => waited,
-    /** Posts under way. */
+    /** Posts in progress. */
     posting: (): number => places.taken(),
     /** Posts that wait for a place. */
     postsWaiting: (): number => places.waiting(),

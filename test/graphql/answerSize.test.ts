@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MOST_OBJECTS } from '../../src/operations/answers';
+import { MAX_OBJECTS } from '../../src/operations/answers';
 import { MEBIBYTE } from '../../src/units';
 import { type Answer, client, type Client, type Json } from '../support/client';
 import { callerOf, makeKey, makeOrganisation, northwind, store } from '../support/factories';
@@ -31,7 +31,7 @@ function ask(times: number): Promise<Answer> {
 }
 
 /** How often the order fits into one answer. */
-const ALLOWED = Math.floor(MOST_OBJECTS / LINES);
+const ALLOWED = Math.floor(MAX_OBJECTS / LINES);
 
 test('lines count as objects of an answer, and an answer just within the limit is complete', async () => {
   const { body } = await ask(ALLOWED);

@@ -1,5 +1,5 @@
 import mongoose, { type mongo } from 'mongoose';
-import { MOST_UNSENT } from '../../src/events/stream';
+import { MAX_UNSENT } from '../../src/events/stream';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { eventRow, type EventScene, eventScene } from '../support/eventScene';
@@ -178,7 +178,7 @@ describe('limits', () => {
     const error = await slow.error();
     expect(error).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining(`${String(MOST_UNSENT / 1024)} KiB`),
+      message: expect.stringContaining(`${String(MAX_UNSENT / 1024)} KiB`),
     });
     const before = slow.events().length;
     expect(before).toBeLessThan(written);

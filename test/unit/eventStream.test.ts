@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { AppError } from '../../src/errors';
 import type { EventRow } from '../../src/events/collection';
 import type { EventPage } from '../../src/events/page';
-import { createFollowing, createReads, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
+import { createStream, createReads, MAX_IDLE, MAX_UNSENT } from '../../src/events/stream';
 import { createWaiting, type WaitingCaller } from '../../src/events/waiting';
 
 /* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
@@ -21,7 +21,7 @@ const row = (_id: string): EventRow => ({
 function over(stored: string[], most = 2) {
   const did: string[] = [];
   let listening: Error | undefined;
-  const following = createFollowing({
+  const following = createStream({
     after: '0',
     read: (after): Promise<EventPage> => {
       did.push(`read ${after}`);
@@ -85,7 +85,7 @@ test('events that arrive during a read and do not fit in memory are read later',
   await next(1);
   for (const id of ['4', '5']) {
     stored.push(id);
-    following.notify(row(id), MOST_UNSENT);
+    following.notify(row(id), MAX_UNSENT);
   }
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
 });
@@ -100,23 +100,23 @@ test('unread events are buffered up to a limit and read again beyond it; a strea
   };
   const first = next(1);
   await turn();
-  tell('1', MOST_UNSENT);
+  tell('1', MAX_UNSENT);
   await first;
   // the count restarts when it is taken
-  tell('2', MOST_UNSENT);
+  tell('2', MAX_UNSENT);
   // a burst of any size
-  for (const id of ['3', '4', '5']) tell(id, MOST_UNSENT);
-  jest.advanceTimersByTime(MOST_IDLE - 1);
+  for (const id of ['3', '4', '5']) tell(id, MAX_UNSENT);
+  jest.advanceTimersByTime(MAX_IDLE - 1);
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
   const sixth = next(1);
   await turn();
   // no event arrives
-  jest.advanceTimersByTime(2 * MOST_IDLE);
+  jest.advanceTimersByTime(2 * MAX_IDLE);
   expect(following.stream.ended.aborted).toBe(false);
 
-  for (const id of ['6', '7', '8']) tell(id, MOST_UNSENT);
+  for (const id of ['6', '7', '8']) tell(id, MAX_UNSENT);
   await sixth;
-  jest.advanceTimersByTime(MOST_IDLE - 1);
+  jest.advanceTimersByTime(MAX_IDLE - 1);
   expect(following.stream.ended.aborted).toBe(false);
   jest.advanceTimersByTime(1);
   expect(following.stream.ended.aborted).toBe(true);

@@ -20,6 +20,6 @@ test('while Redis is down, each gateway allows its share of the limit by the num
     gateways = 3;
     expect(await allowed('other')).toBe(20);
   } finally {
-    await limiters.close();
+    limiters.close();
   }
 });

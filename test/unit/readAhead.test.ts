@@ -113,7 +113,7 @@ describe('a request of a caller who is likely to be accepted', () => {
       isCalm: () => isCalm,
     });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};
-    const ahead = { args: {}, begun: undefined };
+    const ahead = { args: {}, pending: undefined };
     const opened = open({ ...request(), ...(trace as object) }, () => {
       events.push('read');
       return Promise.resolve(ahead);

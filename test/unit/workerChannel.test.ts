@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Counter, Registry } from 'prom-client';
 import { RateLimiterRes } from 'rate-limiter-flexible';
-import { limitOfAllWorkers, shareLimits } from '../../src/admission/sharedLimits';
+import { workersLimiter, shareLimits } from '../../src/admission/sharedLimits';
 import { shareMetrics } from '../../src/metrics/workers';
 import { ask, onAsked } from '../../src/workerChannel';
 
@@ -50,7 +50,7 @@ beforeEach(() => {
 
 test('limits are exact over all that workers ask at once, in one message and one answer', async () => {
   shareLimits();
-  const [keys, addresses] = [limitOfAllWorkers('key', 3), limitOfAllWorkers('address', 20)];
+  const [keys, addresses] = [workersLimiter('key', 3), workersLimiter('address', 20)];
   const asked = [1, 1, 2, 1].map((points) => keys.consume('a', points));
   const settled = await Promise.allSettled([...asked, keys.consume('b', 3), addresses.consume('::1', 5)]);
   expect(settled).toMatchObject([

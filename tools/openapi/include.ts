@@ -8,7 +8,7 @@ import {
   type NameNode,
   visit,
 } from 'graphql';
-import { MOST_WITH, type RestOperation } from '../../src/rest/routes';
+import { MAX_LIMIT_WITH_LARGE, type RestOperation } from '../../src/rest/routes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { omittedFrom } from '../../src/schema/restDocument';
 import { isObjectNode, PAGE, Sdl } from '../../src/schema/sdl';
@@ -49,7 +49,7 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
   const counts = { minItems: 1, maxItems: includes.length };
   const described = includes.map(({ name, isLarge, scope }) => {
     const needs = scope === undefined ? '' : `, which needs the scope \`${scope}\` too`;
-    return `\`${name}\`${needs}${isLarge ? `, with \`limit\` at most ${String(MOST_WITH)}` : ''}`;
+    return `\`${name}\`${needs}${isLarge ? `, with \`limit\` at most ${String(MAX_LIMIT_WITH_LARGE)}` : ''}`;
   });
   return [
     {

@@ -1,4 +1,4 @@
-import { ERROR_CODES, MOST_FAULTS } from '../../src/errors';
+import { ERROR_CODES, MAX_FAULTS } from '../../src/errors';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import type { Callers } from './callers';
 import { FAULT_CODES } from './faultCodes';
@@ -42,8 +42,8 @@ export const problemSchemas = (used: ReadonlySet<number>, callers: Callers): Rea
       retry_after: { type: 'integer', format: 'int32', minimum: 1, description: 'Seconds to wait before retrying.' },
       errors: {
         type: 'array',
-        maxItems: MOST_FAULTS,
-        description: `The faults of the request, at most ${String(MOST_FAULTS)}.`,
+        maxItems: MAX_FAULTS,
+        description: `The faults of the request, at most ${String(MAX_FAULTS)}.`,
         items: { $ref: '#/components/schemas/Fault' },
       },
       more_errors: {

@@ -13,7 +13,7 @@ const MOST_RECORDS = 500;
 /** Bytes of lines per batch, to bound memory with large records. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Faults per batch: they are held until the batch is stored, so that they are reported in line order. */
-const MOST_FAULTS = 1000;
+const MAX_FAULTS = 1000;
 
 /** Counts of a file's lines by outcome. */
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
@@ -164,7 +164,7 @@ async function* batchesOf<Row extends { readonly id: string }>(
       batch.failures.push({ line, faults: [{ pointer: '/id', code: 'duplicate', detail }] });
     }
     const { records, failures, start } = batch;
-    if (records.length < MOST_RECORDS && failures.length < MOST_FAULTS && end - start < MOST_BYTES) continue;
+    if (records.length < MOST_RECORDS && failures.length < MAX_FAULTS && end - start < MOST_BYTES) continue;
     yield batch;
     batch = begin(end);
   }

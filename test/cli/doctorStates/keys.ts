@@ -50,7 +50,7 @@ function askedOfWebhooks(environment: Record<string, string>): Make {
 }
 
 export const WEBHOOKS: States = {
-  '`WEBHOOK_SECRET` is another than that of the endpoints': askedOfWebhooks({
+  '`WEBHOOK_SECRET` does not match the endpoints': askedOfWebhooks({
     WEBHOOK_SECRET: 'another secret than the endpoints were made with',
   }),
   '`WEBHOOK_SECRET` is not set, and there are endpoints': askedOfWebhooks({}),
