@@ -13,36 +13,19 @@ const caller = late(() => callerOf(gateway));
 
 const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
 
-describe.each(WORST_BODIES)('$path: $name', ({ path, make }) => {
-  test('is rejected quickly, with a short answer, at its largest', async () => {
-    const body = make(largest(path));
-    expect(body.length).toBeGreaterThan(largest(path) / 2);
-    const started = performance.now();
-    const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
-    expect(performance.now() - started).toBeLessThan(ROOM);
-    // if elements are checked one by one, all of them fail
-    if (status === 200) expect(problem.failed).toBe(problem.results.length);
-    else expect([400, 422]).toContain(status);
-    if (status === 200) return;
-    expect(problem.errors.length).toBeLessThanOrEqual(100);
-    expect(text.length).toBeLessThan(100 * KIB);
-  });
-});
-
-test.each([
-  ['lists in lists', 'depth'],
-  ['lists that never end', 'depth'],
-  ['objects in objects', 'depth'],
-  ['one member again and again', 'duplicate'],
-  ['unknown members', 'size'],
-  ['a list of {}', 'size'],
-  ['elements of 100 members that no other has', 'size'],
-  ['elements of 100 out of 19,000 members', 'size'],
-  ['elements with their members in any order', 'size'],
-])('%s are rejected for their %s before parsing', async (name, code) => {
-  const { path, make } = WORST_BODIES.find((body) => body.name === name)!;
-  const { body } = await caller.send('POST', path, { body: make(largest(path)), headers: JSON_TYPE });
-  expect(body.errors).toEqual([expect.objectContaining({ code })]);
+test.each(WORST_BODIES)('$path: $name is rejected quickly, with a short answer', async ({ path, code, make }) => {
+  const body = make(largest(path));
+  expect(body.length).toBeGreaterThan(largest(path) / 2);
+  const started = performance.now();
+  const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
+  expect(performance.now() - started).toBeLessThan(ROOM);
+  if (code !== undefined) expect(problem.errors).toEqual([expect.objectContaining({ code })]);
+  // if elements are checked one by one, all of them fail
+  if (status === 200) expect(problem.failed).toBe(problem.results.length);
+  else expect([400, 422]).toContain(status);
+  if (status === 200) return;
+  expect(problem.errors.length).toBeLessThanOrEqual(100);
+  expect(text.length).toBeLessThan(100 * KIB);
 });
 
 describe('in GraphQL', () => {

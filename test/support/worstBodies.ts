@@ -2,6 +2,8 @@
 
 export interface WorstBody {
   readonly name: string;
+  /** Its error, if it is rejected before it is parsed. */
+  readonly code?: string;
   readonly path: '/products/bulk' | '/customers/bulk' | '/requests';
   /** The body, with at most this many bytes. */
   readonly make: (bytes: number) => string;
@@ -45,12 +47,14 @@ export const WORST_BODIES: readonly WorstBody[] = [
   ...(['0', 'null', '"a"', '{}', '[]'] as const).map((value): WorstBody => {
     return {
       name: `a list of ${value}`,
+      ...(value === '{}' && { code: 'size' }),
       path: '/products/bulk',
       make: (bytes) => filled(bytes, '{"products":[', () => value, ']}'),
     };
   }),
   {
     name: 'unknown members',
+    code: 'size',
     path: '/requests',
     make: (bytes) => filled(bytes, '{', (at) => `"x${at.toString(36)}":0`, '}'),
   },
@@ -61,12 +65,14 @@ export const WORST_BODIES: readonly WorstBody[] = [
   },
   {
     name: 'elements of 100 members that no other has',
+    code: 'size',
     path: '/products/bulk',
     make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(names(100, 100 * at)), ']}'),
   },
   {
     // few names and few orders, but their product is what it costs
     name: 'elements of 100 out of 19,000 members',
+    code: 'size',
     path: '/products/bulk',
     make: (bytes) => {
       let seed = 1;
@@ -90,6 +96,7 @@ export const WORST_BODIES: readonly WorstBody[] = [
   },
   {
     name: 'elements with their members in any order',
+    code: 'size',
     path: '/products/bulk',
     make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * at)), ']}'),
   },
@@ -112,16 +119,28 @@ export const WORST_BODIES: readonly WorstBody[] = [
   },
   {
     name: 'lists in lists',
+    code: 'depth',
     path: '/products/bulk',
     make: (bytes) => `{"products":[${'['.repeat(bytes / 2 - 20)}${']'.repeat(bytes / 2 - 20)}]}`,
   },
-  { name: 'lists that never end', path: '/products/bulk', make: (bytes) => `{"products":${'['.repeat(bytes - 12)}` },
+  {
+    name: 'lists that never end',
+    code: 'depth',
+    path: '/products/bulk',
+    make: (bytes) => `{"products":${'['.repeat(bytes - 12)}`,
+  },
   {
     name: 'objects in objects',
+    code: 'depth',
     path: '/requests',
     make: (bytes) => `${'{"text":'.repeat(bytes / 9 - 1)}0${'}'.repeat(bytes / 9 - 1)}`,
   },
-  { name: 'one member again and again', path: '/requests', make: (bytes) => filled(bytes, '{', () => '"a":0', '}') },
+  {
+    name: 'one member again and again',
+    code: 'duplicate',
+    path: '/requests',
+    make: (bytes) => filled(bytes, '{', () => '"a":0', '}'),
+  },
   {
     name: 'long names',
     path: '/products/bulk',
