@@ -155,7 +155,7 @@ function createTraffic(
   const tracker = createRequestTracker<Exchange>({
     ...{ availability, clusters, lostAt, onShed, longest },
     onEnd: (exchange) => {
-      bodies.release(exchange);
+      bodies.releaseBody(exchange);
       turns.end(exchange);
     },
   });

@@ -87,18 +87,18 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
 
   return {
     /** Sets how many bytes the body of a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
-    hold(exchange: CountedExchange, bytes: number): void {
+    holdBody(exchange: CountedExchange, bytes: number): void {
       set(exchange, 'body', bytes);
     },
     /** Releases what the body of a request holds. */
-    release(exchange: CountedExchange): void {
+    releaseBody(exchange: CountedExchange): void {
       if (holdings.has(exchange)) set(exchange, 'body', 0);
     },
     /**
      * Sets how many bytes the answer to a request holds, until it is sent or the caller disconnects.
      * @throws AppError unavailable if that is too much and `isRefusable`, which the answer to a completed write is not
      */
-    keep(exchange: CountedExchange, bytes: number, isRefusable = true): void {
+    holdAnswer(exchange: CountedExchange, bytes: number, isRefusable = true): void {
       const { response } = exchange;
       const before = holdings.get(exchange)?.answer ?? 0;
       if ((before === 0 && bytes <= SMALL_ANSWER) || response.closed || response.destroyed) return;

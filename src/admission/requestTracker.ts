@@ -39,7 +39,7 @@ interface TrackedExchange {
   readonly log: { readonly principal?: Caller };
   readonly isReceiving: boolean;
   readonly isWaiting: boolean;
-  readonly held: number;
+  readonly idleWaits: number;
 }
 
 export type RequestTracker<Exchange extends TrackedExchange> = ReturnType<typeof createRequestTracker<Exchange>>;
@@ -78,16 +78,16 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   function exceeds(most: number, matches: (organisation: Organisation | undefined) => boolean): boolean {
     if (inFlight.size <= most) return false;
     let waiting = 0;
-    for (const { isReceiving, held, log } of inFlight.keys()) {
-      if (!isReceiving && held === 0 && matches(log.principal?.organisation)) waiting += 1;
+    for (const { isReceiving, idleWaits, log } of inFlight.keys()) {
+      if (!isReceiving && idleWaits === 0 && matches(log.principal?.organisation)) waiting += 1;
       if (waiting > most) return true;
     }
     return false;
   }
 
   /** The unresponsive cluster that a request waits for, if any. */
-  async function findAway({ isReceiving, held, log }: TrackedExchange): Promise<string | undefined> {
-    if (isReceiving || held > 0) return undefined;
+  async function findAway({ isReceiving, idleWaits, log }: TrackedExchange): Promise<string | undefined> {
+    if (isReceiving || idleWaits > 0) return undefined;
     const clusters = clustersOf(log.principal);
     const answers = await Promise.all(clusters.map((cluster) => availability.ask(cluster)));
     return clusters.find((_, at) => !answers[at]);
@@ -115,7 +115,7 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   function sweep(): void {
     const now = performance.now();
     for (const [exchange, waiting] of inFlight) {
-      if (exchange.isReceiving || exchange.held > 0) waiting.askingSince = now;
+      if (exchange.isReceiving || exchange.idleWaits > 0) waiting.askingSince = now;
       if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
       if (now < waiting.checkAt) continue;
       waiting.checkAt = Infinity;
@@ -129,8 +129,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   return {
     /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
     hasOthers(organisationId: string): boolean {
-      for (const { isReceiving, isWaiting, held, response, log } of inFlight.keys()) {
-        const isAtWork = !isReceiving && !isWaiting && held === 0 && !response.writableEnded;
+      for (const { isReceiving, isWaiting, idleWaits, response, log } of inFlight.keys()) {
+        const isAtWork = !isReceiving && !isWaiting && idleWaits === 0 && !response.writableEnded;
         if (isAtWork && log.principal?.organisation?.id !== organisationId) return true;
       }
       return false;

@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
 import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
-import { isLikely, seenKeys } from './seenKeys';
+import { mayReadAhead, seenKeys } from './seenKeys';
 
 interface KeySource {
   /** Reads a key by id from the primary. */
@@ -47,7 +47,7 @@ interface AuthenticatorOptions {
 }
 
 /** Called while a key is being looked up, if it will probably be accepted, with the caller that it then identifies. */
-export type OnLikely = (likely: KeyPrincipal) => void;
+export type OnExpected = (caller: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
 export type Recognise = ReturnType<typeof createAuthenticator>['recognise'];
@@ -58,9 +58,9 @@ export function createAuthenticator(options: AuthenticatorOptions) {
   async function find(
     authorization: string | undefined,
     address: string,
-    onLikely?: OnLikely,
+    onExpected?: OnExpected,
   ): Promise<Found | Refusal> {
-    const found = await findKey(authorization, address, onLikely);
+    const found = await findKey(authorization, address, onExpected);
     if ('reason' in found || isInRanges(address, found.key.allowed_ranges)) return found;
     return { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) };
   }
@@ -75,9 +75,9 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       authorization: string | undefined,
       address: string,
       onRefused?: (refusal: Refusal) => void,
-      onLikely?: OnLikely,
+      onExpected?: OnExpected,
     ): Promise<KeyPrincipal> => {
-      const found = await find(authorization, address, onLikely);
+      const found = await find(authorization, address, onExpected);
       if ('reason' in found) {
         onRefused?.(found);
         await options.countFailure(address);
@@ -111,7 +111,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
   const seen = seenKeys(peppers, seenFor);
-  return async (header: string | undefined, address: string, onLikely?: OnLikely): Promise<Found | Refusal> => {
+  return async (header: string | undefined, address: string, onExpected?: OnExpected): Promise<Found | Refusal> => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
     const prefix = token === undefined ? undefined : keyPrefixes.find((one) => isShapedLikeKey(token, one));
     const parsed = token === undefined || prefix === undefined ? undefined : parseKey(token, prefix);
@@ -127,25 +127,25 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       return known.refusal;
     }
     const reading = options.apiKeys.find(parsed.id);
-    const likely = onLikely && seen.of(parsed);
-    const before = likely?.key;
-    const isAhead = likely !== undefined && isLikely(likely, token, address, new Date(now()));
+    const remembered = onExpected && seen.of(parsed);
+    const rememberedKey = remembered?.key;
+    const isAhead = remembered !== undefined && mayReadAhead(remembered, token, address, new Date(now()));
     if (isAhead) {
-      likely.isAhead = true;
-      onLikely?.(toPrincipal(likely.key));
+      remembered.isAhead = true;
+      onExpected?.(toPrincipal(remembered.key));
     }
     let stored: ApiKey | null;
     try {
       stored = await reading;
     } finally {
       // nothing is awaited from here until what was read is noted
-      if (isAhead) likely.isAhead = false;
+      if (isAhead) remembered.isAhead = false;
     }
     // the same id and secret under the other prefix, with a matching checksum, would be another key
     const found = stored && token.startsWith(stored.prefix) ? stored : null;
     options.onFound?.(found);
     // the secret was just compared with this salt and hash
-    const isCompared = found !== null && found.salt === before?.salt && found.hash === before.hash;
+    const isCompared = found !== null && found.salt === rememberedKey?.salt && found.hash === rememberedKey.hash;
     const matches = isCompared || matchesAny(parsed.secret, found ?? undefined, peppers);
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
     if (found && state === 'active') {
@@ -153,7 +153,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       return { key: found, secret: parsed.secret };
     }
     // ids are not secret, so a wrong secret must not make requests with the real key slower
-    if (likely || state !== 'wrong_secret') seen.forget(parsed.id);
+    if (remembered || state !== 'wrong_secret') seen.forget(parsed.id);
     const owner = found && matches ? ownerOf(found) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
     if (known) Object.assign(known, { found, refusal, times: known.times + 1 });

@@ -35,7 +35,7 @@ export function seenKeys(peppers: readonly string[], keptFor: number) {
 }
 
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
-export function isLikely({ key, isAhead }: SeenKey, token: string, address: string, now: Date): boolean {
+export function mayReadAhead({ key, isAhead }: SeenKey, token: string, address: string, now: Date): boolean {
   if (isAhead || !token.startsWith(key.prefix)) return false;
   return keyState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);
 }

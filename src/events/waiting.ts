@@ -33,7 +33,7 @@ const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
 type Timestamp = mongo.Timestamp;
 
 /** Runs a wait with a signal that aborts when the caller disconnects. While it waits, the request does not count as in progress. */
-export type Hold = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+export type WaitIdle = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
 
 export interface WaitingCaller {
   readonly principal: KeyPrincipal;
@@ -41,7 +41,7 @@ export interface WaitingCaller {
   readonly recheck: () => Promise<Organisation>;
   /** Takes points. @throws AppError rate_limited if there are not enough */
   readonly charge: (points: number) => Promise<void>;
-  readonly hold: Hold;
+  readonly waitIdle: WaitIdle;
 }
 
 interface Waiter {
@@ -256,7 +256,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     };
     add(waiter, stream.ended);
     // the caller may also disconnect before it reads the stream, or end the stream without disconnecting
-    void caller.hold(async (gone) => {
+    void caller.waitIdle(async (gone) => {
       if (gone.aborted) end();
       gone.addEventListener('abort', end.bind(undefined, undefined), { signal: stream.ended });
       if (!stream.ended.aborted) await once(stream.ended, 'abort');
@@ -275,7 +275,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
      * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key is revoked meanwhile
      */
     wait: (caller: WaitingCaller, longest: number, wanted: WantedEvents, look: Look): Promise<void> =>
-      isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, gone, { longest, wanted, look })),
+      isStopped ? Promise.resolve() : caller.waitIdle((gone) => wait(caller, gone, { longest, wanted, look })),
     /**
      * Follows events after a position: those that `read` finds, and then each as it is stored.
      * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains

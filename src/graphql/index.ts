@@ -82,7 +82,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
     // bytes are of data, and have the id already
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
-      exchange.bodies.keep(exchange, Buffer.byteLength(edited), !call.isWrite);
+      exchange.bodies.holdAnswer(exchange, Buffer.byteLength(edited), !call.isWrite);
       return edited;
     };
     if (caller && streaming?.subscribed) {

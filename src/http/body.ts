@@ -49,7 +49,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   exchange.isReceiving = true;
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
-  exchange.bodies.hold(exchange, sizeParsed(bytes));
+  exchange.bodies.holdBody(exchange, sizeParsed(bytes));
   if (bytes.length > LARGE) await exchange.turns.take(exchange, 'body');
   let text: string;
   try {
@@ -105,7 +105,7 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
       if (size > buffer.length) {
         const isWhole = start === 0 && size === most;
         const room = isWhole ? size : Math.min(most, Math.max(size, 2 * buffer.length, MIN_BUFFER));
-        bodies.hold(exchange, room);
+        bodies.holdBody(exchange, room);
         // most bodies arrive in one chunk
         if (isWhole) {
           buffer = chunk;
@@ -125,7 +125,7 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
       } catch (error) {
         isRefused = true;
         buffer = NOTHING;
-        bodies.release(exchange);
+        bodies.releaseBody(exchange);
         reject(error instanceof Error ? error : new Error(String(error)));
       }
     });

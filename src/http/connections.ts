@@ -19,7 +19,7 @@ const [FREE_CHUNKS, MIN_MEAN] = [2000, 64];
 /** How much of a body is read after the answer, in bytes: some callers send everything before they read. */
 const MAX_AFTER_ANSWER = 256 * 1024;
 
-interface Use {
+interface ConnectionState {
   /**
    * Unanswered requests, in order, each with the function that begins it. Only the first is begun: the answer to a later one could not be
    * sent yet, and would only hold memory.
@@ -36,23 +36,23 @@ export type Connections = ReturnType<typeof trackConnections>;
 
 /** Tracks the connections of a server, and answers one request at a time on each. */
 export function trackConnections(server: Server, options: RoomOptions) {
-  const uses = new Map<Socket, Use>();
+  const states = new Map<Socket, ConnectionState>();
   const room = keepRoom(options);
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
     if (!room.enter(socket)) return;
-    const open: Use['open'] = new Map();
-    const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
-    uses.set(socket, use);
+    const open: ConnectionState['open'] = new Map();
+    const state: ConnectionState = { open, idleSince: performance.now(), bytesRead: 0 };
+    states.set(socket, state);
     const destroySoon = socket.destroySoon.bind(socket);
     // Node calls this after an answer that ends the connection; with unread bytes that would reset it, and lose the answer
     socket.destroySoon = () => {
-      if (use.last?.complete === false) endAfterBody(socket, use.last);
+      if (state.last?.complete === false) endAfterBody(socket, state.last);
       else destroySoon();
     };
     socket.once('close', () => {
-      uses.delete(socket);
+      states.delete(socket);
       // Node emits `close` for the answer being sent, but not for pipelined ones behind it, nor for one ended without a socket
       process.nextTick(() => {
         for (const response of open.keys()) response.destroy().emit('close');
@@ -61,42 +61,43 @@ export function trackConnections(server: Server, options: RoomOptions) {
   });
 
   return {
-    count: (): number => uses.size,
+    count: (): number => states.size,
     /** Begins a request once those before it on its connection are answered; while the server drains, its answer ends the connection. */
     requestArrived(response: ServerResponse, begin: () => void): void {
       // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
-      const use = uses.get(socket);
+      const state = states.get(socket);
       // Node parses all that it received, even if the connection is closed halfway through
-      if (!use || !socket.writable) return;
-      if (use.open.size > MAX_WAITING) {
+      if (!state || !socket.writable) return;
+      if (state.open.size > MAX_WAITING) {
         socket.destroy();
         return;
       }
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
-      use.open.set(response, begin);
+      state.open.set(response, begin);
       room.busy(socket);
-      use.last = response.req;
+      state.last = response.req;
       boundBody(response.req, response, () => {
         endUnread(socket);
       });
       response.once('close', () => {
-        use.open.delete(response);
-        if (use.open.size === 0) room.idle(socket);
-        use.idleSince = performance.now();
-        use.bytesRead = socket.bytesRead;
-        const [next] = use.open;
+        state.open.delete(response);
+        if (state.open.size === 0) room.idle(socket);
+        state.idleSince = performance.now();
+        state.bytesRead = socket.bytesRead;
+        const [next] = state.open;
         // one without a socket is behind an answer that ended the connection
         if (next?.[0].socket && !socket.destroyed) next[1]();
       });
-      if (use.open.size === 1) begin();
+      if (state.open.size === 1) begin();
     },
     /** Whether an answer is being sent, so that nothing else may be written. */
-    isAnswering: (socket: Socket) => [...(uses.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
+    isAnswering: (socket: Socket) =>
+      [...(states.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
     /** Makes answers close their connections from now on: the last pending one of each, and all later ones. */
     announceEnd(): void {
       endingSince ??= performance.now();
-      for (const { open } of uses.values()) {
+      for (const { open } of states.values()) {
         // only the last of several pipelined answers: those after the one that ends the connection would be lost
         const last = [...open.keys()].at(-1);
         if (last?.headersSent === false) last.setHeader('Connection', 'close');
@@ -106,7 +107,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
     endIdle(milliseconds: number): void {
       const before = performance.now() - milliseconds;
       if (endingSince === undefined || endingSince > before) return;
-      for (const [socket, { open, idleSince, bytesRead }] of uses) {
+      for (const [socket, { open, idleSince, bytesRead }] of states) {
         if (open.size === 0 && idleSince <= before && socket.bytesRead === bytesRead) endGently(socket);
       }
     },

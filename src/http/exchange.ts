@@ -32,7 +32,7 @@ export interface Exchange {
   /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
   /** Number of its waits that need no database, such as those for events. */
-  held: number;
+  idleWaits: number;
   /** Aborts when the caller disconnects; created with the first such wait. */
   gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
@@ -130,7 +130,7 @@ export function openExchange(
     bodies,
     turns,
     isReceiving: false,
-    held: 0,
+    idleWaits: 0,
     gone: undefined,
     isWaiting: false,
     trace: undefined,
@@ -149,9 +149,9 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     address: exchange.address,
     idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
     trace: exchange.trace,
-    hold: (wait) => hold(exchange, wait),
-    keep: (bytes) => {
-      exchange.bodies.keep(exchange, bytes);
+    waitIdle: (wait) => waitIdle(exchange, wait),
+    countAnswer: (bytes) => {
+      exchange.bodies.holdAnswer(exchange, bytes);
     },
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
@@ -175,12 +175,12 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
 }
 
 /** Runs a wait that needs neither database nor turn, until the caller disconnects. */
-export async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
-  exchange.held += 1;
+export async function waitIdle<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  exchange.idleWaits += 1;
   try {
     return await wait((exchange.gone ??= whenGone(exchange.response)));
   } finally {
-    exchange.held -= 1;
+    exchange.idleWaits -= 1;
   }
 }
 

@@ -75,7 +75,7 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): (ex
       const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
       // refuses no write that was done: the answer of a tool is smaller than those that are counted
-      exchange.bodies.keep(exchange, text.length);
+      exchange.bodies.holdAnswer(exchange, text.length);
       send(exchange, 200, JSON_TYPE, text);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;

@@ -1,5 +1,5 @@
 import type { KeyRateLimiter, KeyRateState } from '../admission/rateLimit';
-import type { OnLikely } from '../auth/authenticate';
+import type { OnExpected } from '../auth/authenticate';
 import type { KeyPrincipal } from '../auth/principal';
 import type { OrganisationData } from '../database/organisationData';
 import type { Access } from '../schema/declaredOperations';
@@ -42,7 +42,7 @@ export interface Ahead {
 }
 
 /** Starts the read of a request. Errors are ignored here: the request itself runs into them again. */
-export type ReadAhead = (likely: ReadContext) => Promise<Ahead>;
+export type ReadAhead = (context: ReadContext) => Promise<Ahead>;
 
 /** What was done for a request while its key was being looked up. */
 export interface HeadStart {
@@ -59,31 +59,31 @@ interface Options {
   readonly paid: KeyRateState | undefined;
   readonly readAhead: ReadAhead;
   /** @throws AppError if the request would be refused */
-  readonly contextOf: (likely: KeyPrincipal) => ReadContext;
+  readonly contextOf: (caller: KeyPrincipal) => ReadContext;
 }
 
 export function headStart({ limiter, paid, readAhead, contextOf }: Options) {
   let start: Promise<HeadStart> | undefined;
   let taken: KeyPrincipal | undefined;
 
-  async function begin(likely: KeyPrincipal): Promise<HeadStart> {
-    const rate = paid ?? (await limiter.consume(likely));
+  async function begin(caller: KeyPrincipal): Promise<HeadStart> {
+    const rate = paid ?? (await limiter.consume(caller));
     if (!rate.allowed) return { rate };
-    if (!paid) taken = likely;
+    if (!paid) taken = caller;
     try {
-      const ahead = readAhead(contextOf(likely)).catch(() => undefined);
-      return { rate, ahead, cluster: likely.organisation.cluster };
+      const ahead = readAhead(contextOf(caller)).catch(() => undefined);
+      return { rate, ahead, cluster: caller.organisation.cluster };
     } catch {
       return { rate };
     }
   }
 
   return {
-    onLikely: ((likely) => {
-      start = begin(likely);
+    onExpected: ((caller) => {
+      start = begin(caller);
       // reported to whoever takes it
       start.catch(() => undefined);
-    }) satisfies OnLikely,
+    }) satisfies OnExpected,
     /** Undefined if nothing was started. */
     take: (): Promise<HeadStart> | undefined => start,
     /** Returns the point of a request whose key was rejected. @throws error */

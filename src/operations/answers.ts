@@ -81,7 +81,7 @@ function countedMember(source: unknown, _args: unknown, context: RequestContext,
   return list;
 }
 
-function refusalOf(tally: Tally, { keep }: RequestContext): AppError | undefined {
+function refusalOf(tally: Tally, { countAnswer }: RequestContext): AppError | undefined {
   if (tally.objects > MAX_OBJECTS) {
     const most = MAX_OBJECTS.toLocaleString('en');
     return new AppError(
@@ -93,7 +93,7 @@ function refusalOf(tally: Tally, { keep }: RequestContext): AppError | undefined
   if (tally.bytes - tally.reported < STEP) return undefined;
   tally.reported = tally.bytes;
   try {
-    keep?.(tally.bytes);
+    countAnswer?.(tally.bytes);
   } catch (error) {
     const known = findAppError(error);
     if (!known) throw error;

@@ -9,7 +9,7 @@ import type { OrganisationDataCache, UnitOfWork } from '../database/organisation
 import { AppError, type Check, type Findings } from '../errors';
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
 import type { EventSource } from '../events/source';
-import type { Hold, WaitingCaller } from '../events/waiting';
+import type { WaitIdle, WaitingCaller } from '../events/waiting';
 import type { Integrations } from '../organisations/integrations';
 import type { Trace } from '../tracing/index';
 import { headStart, type HeadStart, type ReadAhead, type ReadContext } from './ahead';
@@ -45,7 +45,7 @@ export interface RequestContext extends ReadContext {
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
-  readonly keep?: ((bytes: number) => void) | undefined;
+  readonly countAnswer?: ((bytes: number) => void) | undefined;
   /** What was read ahead; undefined if nothing was, or if it came from a cluster that the organisation has left. */
   readonly ahead?: HeadStart['ahead'];
 }
@@ -69,9 +69,9 @@ export interface IncomingRequest {
   readonly onMissingScope?: (scope: string) => void;
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
-  readonly hold?: Hold;
+  readonly waitIdle?: WaitIdle;
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
-  readonly keep?: (bytes: number) => void;
+  readonly countAnswer?: (bytes: number) => void;
 }
 
 /** `readAhead` is called before the request's key is read, if that is worth it (docs/decisions/one-round-trip.md). */
@@ -103,11 +103,11 @@ export function contextFactory(options: ContextOptions): OpenContext {
   const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
 
   /** @throws AppError if a request would be refused */
-  function contextOf(likely: KeyPrincipal): ReadContext {
-    const { organisation } = likely;
+  function contextOf(expected: KeyPrincipal): ReadContext {
+    const { organisation } = expected;
     requireAccess(organisation);
     admit?.(organisation);
-    return { data: organisationData(organisation), authorise: authoriserOf(likely) };
+    return { data: organisationData(organisation), authorise: authoriserOf(expected) };
   }
 
   return async (request, readAhead) => {
@@ -117,7 +117,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     // a dropped read would leave spans in the trace
     const isAhead = readAhead && !request.trace && (isCalm?.() ?? true);
     const early = isAhead ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
-    const principal = await authenticate(authorization, address, onRefused, early?.onLikely).catch(early?.giveUp);
+    const principal = await authenticate(authorization, address, onRefused, early?.onExpected).catch(early?.giveUp);
     onPrincipal(principal);
     const start = await early?.take();
     if (paid) onRate(paid);
@@ -164,7 +164,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
           charge: async (points) => {
             await take(points);
           },
-          hold: request.hold ?? ((wait) => wait(new AbortController().signal)),
+          waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),
         });
       },
       get rate() {
@@ -188,7 +188,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
         return first ? first.answer : run(write);
       },
       checkElement,
-      keep: request.keep,
+      countAnswer: request.countAnswer,
       ahead: start?.cluster === principal.organisation.cluster ? start.ahead : undefined,
     };
   };

@@ -59,7 +59,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
-      keep: request.keep,
+      countAnswer: request.countAnswer,
     };
   };
 }

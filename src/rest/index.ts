@@ -4,7 +4,7 @@ import type { BestEffortRecognise } from '../auth/recognise';
 import type { Ahead, ReadContext } from '../operations/ahead';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
-import { type Exchange, hold, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
+import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization, waitIdle } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
 import { coerceArguments } from '../operations/argumentChecks';
 import type { Read } from '../operations/run';
@@ -58,7 +58,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (!recognise) return;
     const { request, address, log } = exchange;
     // this 404 needs no database, so it must not turn into a 503 while one is down
-    const found = await hold(exchange, () => recognise(soleAuthorization(request), address));
+    const found = await waitIdle(exchange, () => recognise(soleAuthorization(request), address));
     if (found && 'reason' in found) log.refusal = found;
     else if (found) log.principal = found;
   }
@@ -83,7 +83,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const { readAhead } = step;
     const context = await openContext(
       incomingRequest(exchange),
-      readAhead && ((likely) => readAhead(exchange, match.params, likely)),
+      readAhead && ((expected) => readAhead(exchange, match.params, expected)),
     );
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
@@ -150,11 +150,11 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
 
 /** Reads an object while its caller's key is being read. */
 function aheadOf(operation: RestOperation, field: Field, readArguments: ReadArguments, read: Read) {
-  return async (...[exchange, params, likely]: [...Parameters<ReadArguments>, ReadContext]): Promise<Ahead> => {
-    likely.authorise(operation);
+  return async (...[exchange, params, context]: [...Parameters<ReadArguments>, ReadContext]): Promise<Ahead> => {
+    context.authorise(operation);
     const args = await readArguments(exchange, params);
     if (includedIn(args).length > 0) return { args, pending: undefined };
-    return { args, pending: read.begin(coerceArguments(field.args, args), likely) };
+    return { args, pending: read.begin(coerceArguments(field.args, args), context) };
   };
 }
 
@@ -202,7 +202,8 @@ function answer(
       return;
     }
   }
-  if (request.method !== 'HEAD') exchange.bodies.keep(exchange, Buffer.byteLength(body), operation.kind === 'Query');
+  if (request.method !== 'HEAD')
+    exchange.bodies.holdAnswer(exchange, Buffer.byteLength(body), operation.kind === 'Query');
   send(exchange, status, 'application/json; charset=utf-8', body);
 }
 

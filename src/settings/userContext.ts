@@ -33,7 +33,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
   const { config, control, sessions, limiter, organisationData } = options;
   return async (exchange) => {
     const { request, requestId, address, log } = exchange;
-    const { idempotencyKey, onReplay, keep } = incomingRequest(exchange);
+    const { idempotencyKey, onReplay, countAnswer } = incomingRequest(exchange);
     const found = await sessions.find(exchange);
     if (!found) {
       throw new AppError(
@@ -86,7 +86,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
-      keep,
+      countAnswer,
     };
   };
 }

@@ -10,23 +10,23 @@ const sender = (key: string, organisation = 'one') => ({
 test('in one of four workers a key has its quarter of the whole, within the half that its organisation has there', () => {
   const bodies = createBodyMemory(64, () => undefined, 256);
   // two calls that a quarter of the worker's part would not hold
-  bodies.hold(sender('a'), 15);
-  bodies.hold(sender('a'), 15);
+  bodies.holdBody(sender('a'), 15);
+  bodies.holdBody(sender('a'), 15);
   expect(() => {
-    bodies.hold(sender('a'), 3);
+    bodies.holdBody(sender('a'), 3);
   }).toThrow('This caller is sending too much data at once');
-  bodies.hold(sender('b'), 2);
+  bodies.holdBody(sender('b'), 2);
   expect(() => {
-    bodies.hold(sender('b'), 1);
+    bodies.holdBody(sender('b'), 1);
   }).toThrow('This organisation is sending too much data at once');
-  bodies.hold(sender('c', 'another'), 32);
+  bodies.holdBody(sender('c', 'another'), 32);
   expect(bodies.held()).toBe(64);
 });
 
 test('all organisations together have the whole', () => {
   const bodies = createBodyMemory(64, () => undefined);
-  for (const key of ['1a', '1b', '2a', '2b']) bodies.hold(sender(key, key[0]), 16);
+  for (const key of ['1a', '1b', '2a', '2b']) bodies.holdBody(sender(key, key[0]), 16);
   expect(() => {
-    bodies.hold(sender('c', 'three'), 1);
+    bodies.holdBody(sender('c', 'three'), 1);
   }).toThrow('Too much data is being sent');
 });

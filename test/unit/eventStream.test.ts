@@ -160,8 +160,8 @@ function openWaiting(payEvery: number) {
   const callerOf = (key: string, id: string, recheck: () => Promise<{ cluster: string }>) => {
     const gone = new AbortController();
     const principal = { kind: 'key', key: { id: key }, organisation: { id, cluster: 'default' } };
-    const hold = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
-    const caller = { principal, recheck, charge: () => Promise.resolve(), hold } as unknown as WaitingCaller;
+    const waitIdle = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
+    const caller = { principal, recheck, charge: () => Promise.resolve(), waitIdle } as unknown as WaitingCaller;
     return { gone, caller };
   };
   return {

@@ -22,9 +22,9 @@ describe('a key that was accepted is likely to be', () => {
     });
     return async (find: ApiKey | null | (() => Promise<ApiKey>), address = '127.0.0.1', key = made.key) => {
       read = typeof find === 'function' ? find : () => Promise.resolve(find);
-      let isLikely = false;
-      await authenticate(`Bearer ${key}`, address, undefined, () => (isLikely = true)).catch(() => undefined);
-      return isLikely;
+      let mayReadAhead = false;
+      await authenticate(`Bearer ${key}`, address, undefined, () => (mayReadAhead = true)).catch(() => undefined);
+      return mayReadAhead;
     };
   }
 
@@ -100,8 +100,8 @@ describe('a request of a caller who is likely to be accepted', () => {
       events.push(`points ${String(points)}`);
       return Promise.resolve(rate(allowed));
     };
-    const authenticate = async (...[, , , onLikely]: Parameters<Authenticate>): Promise<KeyPrincipal> => {
-      onLikely?.(was);
+    const authenticate = async (...[, , , onExpected]: Parameters<Authenticate>): Promise<KeyPrincipal> => {
+      onExpected?.(was);
       await new Promise(setImmediate);
       events.push('key');
       if (!is) throw unauthenticated();

@@ -19,11 +19,11 @@ afterEach(() => {
 });
 
 function newExchange(): Exchange {
-  return { isReceiving: false, held: 0, log: {} } as Exchange;
+  return { isReceiving: false, idleWaits: 0, log: {} } as Exchange;
 }
 
-function of(id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange {
-  return { isReceiving, held, log: { principal: { organisation: { id, cluster } } } } as unknown as Exchange;
+function of(id: string, { cluster = 'default', isReceiving = false, idleWaits = 0 } = {}): Exchange {
+  return { isReceiving, idleWaits, log: { principal: { organisation: { id, cluster } } } } as unknown as Exchange;
 }
 
 function answering(ask: (cluster: string) => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
@@ -95,7 +95,7 @@ test('a request still receiving its body when connections are lost is not affect
 test('it is calm while up to four requests wait for the database, whoever waits for a body or for events', () => {
   const tracker = start();
   for (let nth = 0; nth < 4; nth += 1) endOf(tracker);
-  for (const how of [{ isReceiving: true }, { held: 1 }]) endOf(tracker, of('o', how));
+  for (const how of [{ isReceiving: true }, { idleWaits: 1 }]) endOf(tracker, of('o', how));
   expect(tracker.isCalm()).toBe(true);
   endOf(tracker);
   expect(tracker.isCalm()).toBe(false);
@@ -148,7 +148,7 @@ describe('of the pending requests', () => {
   });
 
   test.each([
-    ['waiting for events', { held: 1 }],
+    ['waiting for events', { idleWaits: 1 }],
     ['still receiving their body', { isReceiving: true }],
   ])('those %s do not count', (_what, state) => {
     const tracker = start();
