@@ -1,3 +1,7 @@
+import type { FaultCode } from './faultCodes';
+
+export type { FaultCode } from './faultCodes';
+
 /**
  * The only error type shown to callers, and the table of its codes. Apart from the status number this is independent of
  * HTTP and GraphQL: http/problem.ts writes an AppError for every API and page, in GraphQL with the body of graphql/errors.ts.
@@ -188,7 +192,7 @@ export function exampleOf(code: ErrorCode): ErrorExample {
 export interface Fault {
   readonly pointer?: string;
   readonly parameter?: string;
-  readonly code: string;
+  readonly code: FaultCode;
   readonly detail: string;
 }
 

@@ -8,7 +8,7 @@ import {
   RivalClaim,
   stillRunning,
 } from '../database/idempotency';
-import { invalidRequest } from '../errors';
+import { type Fault, invalidRequest } from '../errors';
 import type { ControlModels, KeyAnswerDocument } from './models';
 
 /* New keys are shown again to a caller whose answer was lost, though their text is not stored (docs/decisions/keys-shown-again.md). */
@@ -41,7 +41,7 @@ export type KeyAnswers = ReturnType<typeof keyAnswers>;
 export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers'>, now: () => number) {
   return {
     /**
-     * Makes a key with `make`, or finds the one that an earlier try has made and calls `again` with its id and text.
+     * Creates a key with `make`, or calls `again` with the id and text of the one that an earlier attempt created.
      * @throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress
      */
     async once<T>(
@@ -91,8 +91,9 @@ export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers
   };
 }
 
-const WEAK_KEY = {
-  ...{ parameter: 'Idempotency-Key', code: 'format' },
+const WEAK_KEY: Fault = {
+  parameter: 'Idempotency-Key',
+  code: 'format',
   detail: 'must be 256 random bits as 43 characters of base64url, since the answer is kept sealed with it for 24 hours',
 };
 

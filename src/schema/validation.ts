@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, type Bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
-import { type Check, type Fault, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
+import { type Check, type Fault, type FaultCode, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
@@ -17,7 +17,7 @@ const MOST_CHARACTERS = 320;
 /** Creates an ajv that finds every fault, and checks dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
   // no validateSchema: a test checks the generated schemas against the meta-schema, and compiling that would slow every start
-  // strict would turn this on, too: JSON has no Infinity, but 1e400 becomes it
+  // strictNumbers, which strict would imply: JSON has no Infinity, but 1e400 becomes it
   const options = { strict: false, strictNumbers: true, validateSchema: false, logger: false } as const;
   const ajv = new Ajv2020({ allErrors: true, verbose: true, passContext: true, ...options });
   addFormats(ajv);
@@ -29,7 +29,7 @@ export function createAjv(): Ajv2020 {
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
-  // their bounds report the same fault once
+  // the bounds of a number report the same fault already
   for (const name of OF_NUMBERS) ajv.addFormat(name, true);
   return boundKeywords(ajv, { distinct, countFrom });
 }
@@ -99,7 +99,7 @@ function isNoise(error: ErrorObject): boolean {
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
 }
 
-const CODES: Record<string, string> = {
+const CODES: Readonly<Record<string, FaultCode>> = {
   required: 'required',
   type: 'type',
   format: 'format',
@@ -126,7 +126,7 @@ function memberOf({ params }: ErrorObject): string | undefined {
   return (params.missingProperty ?? params.additionalProperty) as string | undefined;
 }
 
-function codeOf({ keyword, data, params }: ErrorObject): string {
+function codeOf({ keyword, data, params }: ErrorObject): FaultCode {
   // to callers, null for a required value means it is missing, and a blank name is too short
   if (keyword === 'type' && data === null) return 'required';
   if (keyword === 'type' && isInfinite(data)) return 'range';
@@ -139,7 +139,7 @@ function isInfinite(data: unknown): boolean {
   return typeof data === 'number' && !Number.isFinite(data);
 }
 
-function detailOf(error: ErrorObject, code: string): string {
+function detailOf(error: ErrorObject, code: FaultCode): string {
   switch (error.keyword) {
     case 'required':
       return 'is required';

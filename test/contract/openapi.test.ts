@@ -1,10 +1,10 @@
 import { ERROR_CODES } from '../../src/errors';
 import { operatorModel, published } from '../../src/schema/model';
+import { FAULT_CODES } from '../../src/faultCodes';
 import { version } from '../../src/package';
 import { buildOpenApi, OPERATOR_API } from '../../tools/openapi';
 import { read } from '../docs/markdown';
 import { client } from '../support/client';
-import { faultCodesInSources } from '../support/faultCodes';
 import { startGateway } from '../support/gateway';
 import { document } from '../support/openapi';
 import { operations } from '../support/operations';
@@ -67,8 +67,9 @@ function codesOf(name: 'Problem' | 'Fault'): string[] {
   return [...codes];
 }
 
-test('the document has exactly the codes that validation errors use', () => {
-  expect(codesOf('Fault').sort()).toEqual([...faultCodesInSources()].sort());
+// TypeScript refuses a fault with another code
+test('the document has exactly the codes of validation errors', () => {
+  expect(codesOf('Fault')).toEqual(Object.keys(FAULT_CODES));
 });
 
 test('response schemas allow additional members, and request schemas do not', () => {

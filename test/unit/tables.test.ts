@@ -1,7 +1,7 @@
 import { collections, recordKinds } from '../../src/resources';
 import written from '../../tools/openapi/examples.json';
 import { SCOPES } from '../../src/auth/scopes';
-import { FAULT_CODES } from '../../tools/openapi/faultCodes';
+import { FAULT_CODES } from '../../src/faultCodes';
 import { operatorSchemas, publishedSchemas } from '../../src/published';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
@@ -39,7 +39,7 @@ test('every collection is in a record of import and export', () => {
   expect(collections.map(({ name }) => name).filter((name) => !names.has(name))).toEqual([]);
 });
 
-test('the written examples are of operations and parameters that exist', () => {
+test('the examples are for operations and parameters that exist', () => {
   const fields = [publishedSchemas(), operatorSchemas()].flatMap(({ rest }) => rootFields(rest));
   const names = fields.map(({ name }) => name);
   const args = fields.flatMap((field) => field.args.flatMap(({ name }) => [name, `${field.name}.${name}`]));
@@ -48,7 +48,7 @@ test('the written examples are of operations and parameters that exist', () => {
     expect(Object.keys(part).filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test('the codes of errors in elements that the schema names are codes of faults', () => {
+test('the codes of element errors that the schema names are fault codes', () => {
   const { description } = (
     componentSchemas(publishedSchemas().rest, { elementBounds: true, closed: true }).ElementError!.properties as Record<
       string,
@@ -61,7 +61,7 @@ test('the codes of errors in elements that the schema names are codes of faults'
   expect(codes.filter((code) => !Object.hasOwn(FAULT_CODES, code))).toEqual([]);
 });
 
-test('customers are the first that are erased, before all that refers to them and its parts', () => {
+test('customers are erased first, then what refers to them and its parts', () => {
   const found = typesOfCustomer(published.stored).map(({ stored, by, parts }) => [
     stored.type,
     by,

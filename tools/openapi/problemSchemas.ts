@@ -1,7 +1,7 @@
 import { ERROR_CODES, MAX_FAULTS } from '../../src/errors';
+import { FAULT_CODES } from '../../src/faultCodes';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import type { Callers } from './callers';
-import { FAULT_CODES } from './faultCodes';
 
 /** A string with known values that may get new ones; not an enum, since generated clients would throw on new values. */
 function openCode(description: string, codes: Readonly<Record<string, string>>): JsonSchema {

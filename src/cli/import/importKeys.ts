@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { statSync } from 'node:fs';
 import { z } from 'zod';
+import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
 import type { Store } from '../store';
@@ -66,7 +67,7 @@ export function importKeys(
       // the fingerprint
       heads: 1,
       read(content) {
-        const fault = (pointer: string, code: string, detail: string) => ({ faults: [{ pointer, code, detail }] });
+        const fault = (pointer: string, code: FaultCode, detail: string) => ({ faults: [{ pointer, code, detail }] });
         const result = keyRecord.safeParse('text' in content ? jsonOf(content.text) : undefined);
         if (!result.success) {
           const [issue] = result.error.issues;
@@ -87,7 +88,7 @@ export function importKeys(
         const stored = await store.control.importKeys(organisationId, records);
         if (!stored) throw notFound('organisation', organisationId);
         const detail = 'is the id of a key of another organisation; revoke and create keys instead';
-        const errors = [{ pointer: '/id', code: 'conflict', detail }];
+        const errors: Fault[] = [{ pointer: '/id', code: 'conflict', detail }];
         return stored.map((outcome) =>
           outcome === 'foreign' ? { outcome: 'failed', errors } : { outcome, errors: [] },
         );

@@ -1,5 +1,5 @@
-/** All codes of faults in `errors`. The set is open: the OpenAPI document says that codes may be added. */
-export const FAULT_CODES: Readonly<Record<string, string>> = {
+/** Every code of a fault in `errors`. The OpenAPI document lists them, and says that new ones may be added. */
+export const FAULT_CODES = {
   required: 'a required value is missing or null',
   type: 'the value has the wrong type',
   format:
@@ -29,4 +29,6 @@ export const FAULT_CODES: Readonly<Record<string, string>> = {
   too_many: 'there are as many objects of this kind as there may be',
   replaced: 'the key was already replaced, and its replacement is active',
   invalid: 'another rule is violated; see `detail`',
-};
+} as const;
+
+export type FaultCode = keyof typeof FAULT_CODES;
