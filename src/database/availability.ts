@@ -3,14 +3,14 @@ import { NoAnswerError, within } from '../within';
 
 /*
  * Which clusters respond. Requests for a cluster that does not are rejected at once, so that memory does not grow and no
- * other cluster's requests wait (docs/decisions/clusters.md). And which respond but cannot be written to, because a disk is full or
- * locked or too many members are away: that rejects nothing, but is told.
+ * other cluster's requests wait (docs/decisions/clusters.md). Also which clusters respond but refuse writes, because a disk is
+ * full or locked or too many members are down: that is reported, and rejects no request.
  */
 
 /** How often a cluster is checked, in milliseconds, and how often while it is away. */
 const CHECK_EVERY = 5000;
 const ASK_AGAIN = 200;
-/** How often it is written to, and how often again before a failure counts and until one succeeds. */
+/** How often a write is tried, and how often after a failure until one succeeds, in milliseconds. */
 const WRITE_EVERY = 10 * SECOND;
 const WRITE_AGAIN = SECOND;
 /** How long a write may take. */
@@ -49,10 +49,10 @@ export function createAvailability({ clusters, answers, onChange, write, onWrite
     return isThere;
   }
 
-  /** `failures` is how many writes in a row have failed. */
+  /** `failures`: writes that have failed in a row. */
   async function tryWriting(cluster: string, failures = 0): Promise<void> {
     let failed = 0;
-    // no write says more of a cluster that does not respond
+    // a cluster that does not respond is down, not read-only
     if (!away.has(cluster)) {
       const writing = write(cluster);
       try {
@@ -61,12 +61,12 @@ export function createAvailability({ clusters, answers, onChange, write, onWrite
       } catch (error) {
         if (isStopped) return;
         failed = (await ask(cluster)) ? failures + 1 : 0;
-        // once may be an election, or a machine that is busy
+        // a single failure may be an election or a busy machine
         if (failed > 1 && !readOnly.has(cluster)) {
           readOnly.add(cluster);
           onWrites(cluster, error);
         }
-        // few at once, since each takes a connection for as long as it hangs
+        // one at a time, since a write that hangs keeps its connection
         if (failed > 1 && error instanceof NoAnswerError) await writing.catch(() => undefined);
       }
     }
@@ -82,11 +82,11 @@ export function createAvailability({ clusters, answers, onChange, write, onWrite
   return {
     /** Whether the cluster did not respond when it was last checked. */
     isAway: (cluster: string): boolean => away.has(cluster),
-    /** Whether it responded, but the last writes to it failed. */
+    /** Whether it responds but refused the last writes. */
     isReadOnly: (cluster: string): boolean => readOnly.has(cluster) && !away.has(cluster),
     /** Checks the cluster now. */
     ask,
-    /** Checks all clusters once, and from then on regularly, and writes to them regularly. */
+    /** Checks all clusters now, and from then on checks and writes to each regularly. */
     async start(): Promise<void> {
       for (const cluster of clusters) later(`write ${cluster}`, WRITE_EVERY, () => tryWriting(cluster));
       await Promise.all(clusters.map(ask));

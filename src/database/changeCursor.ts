@@ -1,11 +1,12 @@
 import mongoose, { type mongo } from 'mongoose';
+import { isUnauthorised } from './faults';
 
 /*
  * A change stream of a whole cluster. The driver's own resumes by itself, which hides where a batch ends and that history was
  * lost.
  */
 
-/** Where a stream goes on; only its server knows what it means. */
+/** Where a stream resumes; opaque to everyone but the server. */
 export type Token = Readonly<Record<string, unknown>>;
 
 export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
@@ -69,20 +70,18 @@ export function isLostHistory(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && LOST.has(error.code);
 }
 
-const UNAUTHORISED = 13;
 /** `$changeStream` on a server that is in no replica set; CommandNotSupported of servers that have no log at all. */
 const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
 
 /** Why a cluster's log cannot be read, in a clause; undefined if an error means something else. */
 export function whyNoLog(error: unknown): string | undefined {
-  if (!(error instanceof mongoose.mongo.MongoServerError)) return undefined;
-  if (error.code === UNAUTHORISED) {
+  if (isUnauthorised(error))
     return 'the database user lacks the privileges find and changeStream on all databases (role readAnyDatabase)';
-  }
-  return NO_LOG.has(error.code) ? 'the server is not in a replica set' : undefined;
+  const hasNone = error instanceof mongoose.mongo.MongoServerError && NO_LOG.has(error.code);
+  return hasNone ? 'the server is not in a replica set' : undefined;
 }
 
-/** The time of a cluster by its log: all writes so far are not later. Undefined if the server has none. */
+/** A cluster's time by its log: no write so far is later. Undefined if the server has no log. */
 export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
 }
@@ -92,7 +91,7 @@ export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Time
   const log = client.db('local').collection('oplog.rs');
   const first = await log
     .findOne({}, { sort: { $natural: 1 }, projection: { ts: 1 } })
-    // a metric and an early warning only: a token that is gone is an error of its own on MongoDB
+    // only a metric and an early warning: MongoDB reports a lost token by itself
     .catch(() => null);
   return (first as { ts?: mongo.Timestamp } | null)?.ts;
 }

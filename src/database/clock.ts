@@ -5,14 +5,14 @@ import type { mongo } from 'mongoose';
  * `hello`, and carried on by this process's monotonic clock, so that setting this machine's clock changes nothing.
  */
 
-/** From this difference on, a clock is reported as wrong, in milliseconds. */
+/** A clock that is off by this much is reported as wrong, in milliseconds. */
 export const WRONG_FROM = 30_000;
-/** A measurement that took this much longer than the last is worse, and used only if that is old; in milliseconds. */
+/** A measurement that took this much longer than the last one is dropped unless that is old; in milliseconds. */
 const SLOW = 200;
 const OLD = 60_000;
 
 interface Measurement {
-  /** The member's time at `at`, which is by performance.now(). */
+  /** The server's time when performance.now() was `at`. */
   readonly time: number;
   readonly at: number;
   readonly took: number;
@@ -24,11 +24,11 @@ export function createClock() {
 
   const now = (): number => (last ? last.time + performance.now() - last.at : Date.now());
   return {
-    /** The time of its primary, in milliseconds since 1970; this machine's until it was measured. */
+    /** The primary's time, in milliseconds since 1970; this machine's before the first measurement. */
     now,
-    /** How far its primary, by host:port, is ahead of this machine now, in milliseconds; none until it was measured. */
+    /** How far the primary (host:port) is ahead of this machine, in milliseconds; empty before the first measurement. */
     compared: () => (last ? [{ ahead: now() - Date.now(), machine: last.machine }] : []),
-    /** Asks the primary for its time. @throws the driver's error */
+    /** @throws the driver's error */
     async measure(client: mongo.MongoClient): Promise<void> {
       const asked = performance.now();
       const { localTime, me } = (await client.db('admin').command({ hello: 1 })) as { localTime?: Date; me?: string };

@@ -27,7 +27,7 @@ const OPTIONS: mongoose.ConnectOptions = {
   heartbeatFrequencyMS: HEARTBEAT_EVERY,
   writeConcern: { w: 'majority', journal: true },
   bufferCommands: false,
-  // maxPoolSize, the URI's or the driver's 100, bounds concurrent commands per server; to wait here costs less than there
+  // maxPoolSize, from the URI or the driver's 100, bounds concurrent commands per server: waiting here is cheaper than there
 };
 
 export interface ClusterOptions {
@@ -69,7 +69,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
       version = found;
       return connection;
     } catch (error) {
-      // left open, it would be watched again by the next attempt
+      // the next attempt would watch an open one again
       await connection.close();
       throw error;
     }
@@ -87,11 +87,11 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
 
   return {
     name,
-    /** The server's version; undefined before it was reached. */
+    /** The server's version; undefined until it was reached. */
     version: (): string | undefined => version,
     /**
-     * Connects, unless it did before; concurrent calls share one attempt of up to 3 s.
-     * @throws the driver's error if it does not respond; OldServerError
+     * Connects on the first call; concurrent calls share one attempt of up to 3 s.
+     * @throws the driver's error if the cluster does not respond; OldServerError
      */
     reach,
     /** A client for change streams, which wait most of the time. @throws as `reach` does */
@@ -120,7 +120,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
       );
     },
     pool,
-    /** Its primary's time, measured whenever it is asked whether it responds. */
+    /** The primary's time, measured by each check of whether it responds. */
     clock,
     async close(): Promise<void> {
       const streams = streaming?.then((client) => client.close()).catch(() => undefined);

@@ -3,11 +3,11 @@ import { type Connection, type Model, Schema } from 'mongoose';
 /** A collection: its name, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string } = { readonly _id: string }> {
   readonly name: string;
-  /** The members that pages are sorted by and that are times. */
+  /** Times that pages are sorted by. */
   readonly times: readonly string[];
-  /** Without the one of `_id`, which every collection has. */
+  /** Without that of `_id`, which every collection has. */
   readonly indexes: readonly Index[];
-  /** Names of indexes that earlier versions made and no query needs any more; `doctor --fix` drops them. */
+  /** Names of indexes of earlier versions that no query needs any more; `doctor --fix` drops them. */
   readonly retired: readonly string[];
   /** Never set; carries the type of a row. */
   readonly row?: T;
@@ -22,7 +22,7 @@ export const WITHOUT_SEARCH: Projection = { search: 0 };
 export interface Index {
   readonly on: Readonly<Record<string, 1 | -1>>;
   readonly options?: {
-    /** By default what MongoDB would call it. */
+    /** By default the name MongoDB would choose. */
     readonly name?: string;
     readonly unique?: true;
     readonly sparse?: true;

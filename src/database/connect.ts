@@ -92,7 +92,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     return { client, transact: transactsOn(name, client), now: cluster.clock.now };
   };
   const upkeep: Upkeep = {
-    // until the control data are open, nothing may be made
+    // nothing may be created before the control data is open
     standingOf: () => Promise.resolve('closed'),
     noteFiles: () => Promise.resolve(),
     looks: undefined,
@@ -116,20 +116,20 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Names of the clusters. */
     clusters: [...clusters.keys()],
-    /** Sets what decides whether an organisation's collections may be made, and notes how many files they take. */
+    /** Sets what decides whether an organisation's collections may be created, and what records their files. */
     openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {
       Object.assign(upkeep, { standingOf, noteFiles });
     },
-    /** Gives indexes to collections that another program made without, when they are read; one at a time. */
+    /** When a collection of another program is read, adds its missing indexes, one collection at a time. */
     tend(onFailure: Upkeep['onFailure']): void {
       upkeep.looks = createGate(1);
       upkeep.onFailure = onFailure;
     },
-    /** Bounds the bytes that each organisation may store; undefined does not. */
+    /** Limits the bytes that each organisation may store; undefined for no limit. */
     limitBytes(most: number | undefined): void {
       upkeep.quota = most === undefined ? undefined : createQuota(most);
     },
-    /** What is known of the organisations that wrote here; zeros while nothing bounds them. */
+    /** Sizes of the organisations that wrote here; zeros without a limit. */
     quotas: () => upkeep.quota?.state() ?? { largest: 0, full: 0 },
     /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
     async organisationsOn(name: string): Promise<string[]> {
@@ -147,7 +147,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** The time of a cluster, in milliseconds since 1970. */
     timeOf: (name: string): number => clusterOf(name).clock.now(),
-    /** What the primary of a cluster says of itself (`hello`). @throws if it does not respond, naming it */
+    /** A primary's `hello`. @throws if the cluster does not respond, naming it */
     hello: async (name: string): Promise<{ setName?: unknown; isWritablePrimary?: unknown }> =>
       (await adminOf(name)).command({ hello: 1 }),
     /** The server version of each cluster that is connected, by cluster name. */
@@ -155,7 +155,7 @@ export async function connectDatabases(options: DatabaseOptions) {
       new Map(
         [...clusters].flatMap(([name, { version }]) => (version() === undefined ? [] : [[name, version() ?? '']])),
       ),
-    /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not tell. */
+    /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not say. */
     async transactionLimit(name: string): Promise<number | undefined> {
       try {
         const question = { getParameter: 1, transactionLifetimeLimitSeconds: 1 };
@@ -169,14 +169,14 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers: async (name: string): Promise<boolean> => (await clusters.get(name)?.answers()) ?? false,
-    /** Writes to a cluster as requests do. @throws why it cannot be written to, if that is known */
+    /** Writes to a cluster as requests do. @throws the reason if the cluster refuses writes */
     tryWriting: async (name: string): Promise<void> => {
       try {
         const database = clusterOf(name).connection().getClient().db(options.controlDatabase);
         const change = { $currentDate: { at: true } } as const;
         await database.collection<{ _id: string }>(HEARTBEATS).updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
-        // no connection, no right to write there, or another gateway made the row first: none says anything of writes
+        // no connection, no privilege, or another gateway was first: none of these is about writes
         const isOurs = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
         if (!isOurs && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
       }
@@ -200,5 +200,5 @@ export async function connectDatabases(options: DatabaseOptions) {
   };
 }
 
-/** The collection that gateways write to, in a database of each cluster named like the control database, to see whether they can. */
+/** The collection in which gateways test writes, in a database named like the control database on each cluster. */
 const HEARTBEATS = 'heartbeats';

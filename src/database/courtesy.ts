@@ -12,7 +12,7 @@ export type Courtesy = ReturnType<typeof createCourtesy>;
 /** Called before each of many elements; returns a promise to await if work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
-/** Work in slices by time, since what an element costs is up to its caller. */
+/** Slices by time, since callers decide what an element costs. */
 export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
   let until = performance.now() + slice;
   const pause = async (): Promise<void> => {

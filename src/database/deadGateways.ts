@@ -18,11 +18,11 @@ export interface GatewayRow {
 
 /** In milliseconds. */
 const BEAT_EVERY = 2000;
-/** A gateway is dead if its row did not change in this many successive readings; one that fails is none. */
+/** A gateway is dead if its row did not change in this many successive readings; failed readings do not count. */
 const UNCHANGED_READINGS = 3;
 /** How often the sessions of a dead gateway are tried; by then the server has ended its transactions. */
 const ATTEMPTS = 150;
-/** How often sessions are recorded anew, since the driver no longer uses those that were unused for 29 minutes. */
+/** How often sessions are recorded afresh: the driver drops those that were idle for 29 minutes. */
 const ANEW_EVERY = 31 * 60_000;
 const MOST_SESSIONS = 2000;
 const MOST_ROWS = 1000;
@@ -40,12 +40,9 @@ export interface DeadGatewaysOptions {
 export interface Watch {
   /** Called when the transactions of a dead gateway have been ended. */
   readonly onEnded: (gateway: Pick<GatewayRow, '_id' | 'place'>) => void;
-  /** Called when the rows could not be read or written; will be tried again. */
+  /** Called when the rows could not be read or written; retried later. */
   readonly onError: (error: unknown) => void;
 }
-
-/** One gateway's view of all; functions without `this`. */
-export type DeadGateways = ReturnType<typeof deadGateways>;
 
 export function deadGateways({
   rows,
@@ -97,7 +94,7 @@ export function deadGateways({
       .finally(() => burying.delete(id));
   }
 
-  /** Ends a gateway's sessions and deletes its row, which stays if a cluster did not respond, but for the last attempt. */
+  /** Ends a gateway's sessions, then deletes its row; if a cluster did not respond, only on the last attempt. */
   async function endAll(id: string, isLastAttempt: boolean): Promise<void> {
     const row = await rows.findOne({ _id: id });
     if (!row) return;
@@ -145,7 +142,7 @@ export function deadGateways({
     },
     /** How many gateways run, this one included, as last read. */
     count: (): number => 1 + [...others.values()].filter(({ readings }) => readings < UNCHANGED_READINGS).length,
-    /** Tells where this gateway listens, and ends the sessions of those that listened there before. */
+    /** Records where this gateway listens, and ends the sessions of gateways that listened there before. */
     async listensAt(where: string): Promise<void> {
       place = where;
       const former = { _id: { $ne: _id }, place };
@@ -157,7 +154,7 @@ export function deadGateways({
         fail(error);
       }
     },
-    /** Records a session before its first transaction; undefined if there is nothing to wait for. */
+    /** Records a session before its first transaction; undefined if there is nothing to record. */
     note(cluster: string, session: ClientSession): Promise<void> | undefined {
       const id = session.id?.id;
       if (!watch || !id || recorded.has(id.toString('hex')) || recorded.size >= mostSessions) return undefined;

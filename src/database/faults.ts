@@ -83,7 +83,7 @@ export function isWorthReadingAgain(error: unknown): boolean {
   return error instanceof MongoNetworkError || (error instanceof MongoServerError && READ_AGAIN.has(error.code));
 }
 
-/** What recognises a server's error by its code. */
+/** Recognises a server error by its code. */
 const withCode =
   (code: number) =>
   (error: unknown): boolean =>
@@ -92,7 +92,7 @@ const withCode =
 /** Whether a write violated a unique index. */
 export const isDuplicateKey = withCode(DUPLICATE_KEY);
 
-/** Whether the database's user may not do it. */
+/** Whether the database user lacks a privilege. */
 export const isUnauthorised = withCode(UNAUTHORISED);
 
 /** Whether a command needs a collection that does not exist. */
@@ -101,22 +101,22 @@ export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
 /** Whether a command took longer than it may (`maxTimeMS`). */
 export const isOutOfTime = withCode(OUT_OF_TIME);
 
-/** Whether all that went wrong with a bulk write is that rows with the same keys are there. */
+/** Whether a bulk write failed only because rows with the same keys exist. */
 export function areDuplicateKeys(error: unknown): boolean {
   const faults = error instanceof MongoBulkWriteError ? [error.writeErrors].flat() : [];
   return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
-/** Which writes of a bulk were not done, by their place; undefined if none was, as far as can be known. */
+/** Indexes of the failed writes of a bulk write; undefined if, as far as we know, none was done. */
 export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined;
   const faults = [error.writeErrors].flat();
-  // all were done, if not on enough servers
+  // all were done, though not on enough servers
   if (faults.length === 0 && !error.result.getWriteConcernError()) return undefined;
   return new Set(faults.map(({ index }) => index));
 }
 
-/** Whether a transaction changes more than the server takes in one. */
+/** Whether a transaction is too large for the server. */
 export function isTooLarge(error: unknown): boolean {
   return error instanceof MongoServerError && TOO_LARGE.has(error.code);
 }
@@ -124,6 +124,6 @@ export function isTooLarge(error: unknown): boolean {
 /** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */
 export function isWriteConflict(error: unknown): boolean {
   if (!(error instanceof MongoServerError) || !error.hasErrorLabel('TransientTransactionError')) return false;
-  // one that is too large would be again
+  // a retry would be too large again
   return !isUnavailable(error) && !isTooLarge(error);
 }

@@ -36,7 +36,7 @@ export function createGate(most: number, longest = LONGEST): Gate {
   };
 }
 
-/** Runs work while nothing else is inside a gate with so many places: what is inside ends first, and what comes waits. */
+/** Takes all places of a gate, so that work runs alone: after what is inside, and before what arrives later. */
 export function alone<T>(gate: Gate, places: number, work: () => Promise<T>): Promise<T> {
   let arrived = 0;
   let begin = (): void => undefined;
@@ -46,6 +46,6 @@ export function alone<T>(gate: Gate, places: number, work: () => Promise<T>): Pr
     if (arrived === places) begin();
     return done;
   };
-  // asked for at once, so of two that want to be alone the first gets all places first
+  // all requested at once, so of two such calls the first gets every place first
   return Promise.race(Array.from({ length: places }, () => gate(arrive)));
 }

@@ -109,18 +109,18 @@ export function refuseRival(error: unknown): never {
   throw isDuplicateKey(error) || isWriteConflict(error) ? new RivalClaim('claimed by another request') : error;
 }
 
-/** What a write was asked to do: the name of its root field, and its arguments. */
+/** A write's root field and arguments. */
 export interface Asked {
   readonly operation: string;
   readonly args: unknown;
 }
 
-/** Length of text after which other requests may have a turn: well below a millisecond of work. */
+/** Characters after which other requests get a turn: well below a millisecond of work. */
 const PIECE = 16 * 1024;
 
 /**
- * SHA-256 of an operation and its arguments as JSON with sorted members, so that member order does not matter. In slices of time,
- * since the arguments may be as large as a body, and not validated yet.
+ * SHA-256 of an operation and its arguments as JSON with sorted members, so that their order does not matter. Sliced, since the
+ * arguments can be as large as a body and are not validated yet.
  */
 export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Promise<string> {
   const hash = createHash('sha256').update(operation).update('\n');

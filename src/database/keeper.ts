@@ -7,44 +7,44 @@ import type { Quota } from './quota';
 import { differenceOf, filesOf, makeIndexes, rowsOf, SMALL } from './making';
 
 /*
- * Keeps an organisation's collections: makes them at the first write, with the indexes that hold a rule, and gives them the others once they
- * have grown; those that another program made too (docs/decisions/files.md).
+ * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the others once they have
+ * grown, also to collections that another program created (docs/decisions/files.md).
  */
 
-/** An organisation and where its data are. */
+/** An organisation and where its data is. */
 export interface Place {
   readonly id: string;
   readonly cluster: string;
 }
 
-/** Whether an organisation's database may be written on a cluster: it is moving or has moved, is being erased, or is erased. */
+/** Whether an organisation's database on a cluster may be written, or why not: it is moving or has moved, is being erased, or is erased. */
 export type Standing = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the keepers of all organisations share. */
 export interface Upkeep {
-  /** Whether an organisation's collections may be made. The only place that decides it: a dropped database must not come back. */
+  /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
   standingOf: (organisation: Place) => Promise<Standing>;
   /** Notes how many files an organisation has. */
   noteFiles: (organisation: Place, files: number) => Promise<void>;
-  /** Limits the looks of a whole gateway; undefined if reads do not look, as in the command line. */
+  /** Limits background checks of collections in a gateway; undefined on the command line, where reads start none. */
   looks: Gate | undefined;
-  /** How much each may store; undefined for as much as there is room for, as in the command line. */
+  /** How much each may store; undefined for no limit, as on the command line. */
   quota: Quota | undefined;
-  /** Called if indexes cannot be made for a collection that another program made. */
+  /** Called if another program's collection cannot get its indexes. */
   onFailure: (organisation: Place, collection: string, error: unknown) => void;
 }
 
-/** How often a collection that does not exist is looked for while it is read, in milliseconds. */
+/** How often reads check whether a missing collection exists now, in milliseconds. */
 const LOOK_EVERY = MINUTE;
-/** How often a small one is counted while it is used, since other programs write too, and once it may have grown, in milliseconds. */
+/** How often a small collection in use is counted, since other programs write too, and once it may have grown; in milliseconds. */
 const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
 interface Making {
-  /** Runs what may make a collection. @see OrganisationData.creating */
+  /** Runs what may create a collection. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<void>) => Promise<void>;
-  /** Runs what lasts for milliseconds while this process has no transaction of the organisation under way. */
+  /** Runs a short piece of work while this process has no transaction of the organisation open. */
   readonly quietly: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -53,16 +53,16 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   const kept = new Set<string>();
   const making = new Map<string, Promise<void>>();
   const looked = new Map<string, number>();
-  /** Collections that may grow, with the rows that they have at most if nobody else writes: those of the last count, and written since. */
+  /** Small collections, with the most rows they can have if nobody else writes: those last counted, plus those written since. */
   const small = new Map<string, number>();
 
-  /** One that exists and lacks only some of the indexes that make reads fast waits for `doctor --fix`, since it may be large. */
+  /** A collection that has some of the indexes that speed up reads may be large, so it is left to `doctor --fix`. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
     const { name } = definition;
     const known = small.get(name);
     if (known !== undefined) {
       const counted = await rowsOf(database, definition);
-      // those that are written meanwhile may not be among them
+      // the count may miss rows written meanwhile
       small.set(name, counted + (small.get(name) ?? known) - known);
       if (counted < SMALL) return;
     }
@@ -72,7 +72,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
       const build = () => makeIndexes(database, definition, missing);
       await creating(() => (small.has(name) ? quietly(build) : build()));
-      // what is not noted now is with the next that is made, or by `doctor --fix`
+      // after an error they are noted with the next collection, or by `doctor --fix`
       await filesOf(database)
         .then((files) => upkeep.noteFiles(organisation, files))
         .catch(() => undefined);
@@ -82,7 +82,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       await make().catch((error: unknown) => {
         // refused, as during a move
         if (error instanceof AppError) throw error;
-        // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
+        // not retried by this gateway: each attempt reads the whole collection, and doctor names what is missing
         upkeep.onFailure(organisation, definition.name, error);
       });
     if (isSmall) small.set(name, rows);
@@ -105,10 +105,10 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     return attempt;
   }
 
-  /** Whether the last look at a collection is so long ago. */
+  /** Whether a collection was not looked at for this long. */
   const isDue = (name: string, every: number): boolean => performance.now() >= (looked.get(name) ?? -Infinity) + every;
 
-  /** Whether a small one may have grown, or was not counted for long. */
+  /** Whether a small collection may have grown, or was not counted for a while. */
   const isToCount = (name: string): boolean =>
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
@@ -125,17 +125,17 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   }
 
   return {
-    /** Makes the collections that do not exist. @throws what `creating` does */
+    /** Creates missing collections. @throws as `creating` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !kept.has(name));
       const { looks } = upkeep;
-      // a gateway's writes do not wait for indexes, those of a command do
+      // writes of the command line wait for indexes, those of a gateway do not
       const now = others.filter(({ name }) => !small.has(name) || (!looks && isToCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
       if (!looks) return;
       for (const one of others) if (small.has(one.name) && isToCount(one.name)) lookLater(one, looks);
     },
-    /** Notes that at most so many rows were added to each, so that they are counted when they may have grown and at no other time. */
+    /** Notes that at most this many rows were added to each, so that a collection is counted only once it may have grown. */
     wrote(definitions: readonly Collection[], rows: number): void {
       for (const { name } of definitions) {
         const known = small.get(name);
@@ -143,8 +143,8 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       }
     },
     /**
-     * Notes that a collection is read: in the background, one that has grown, or that another program made, gets its indexes, and one that
-     * does not exist is looked for again in a minute.
+     * Notes that a collection is read: in the background, it gets its indexes if it has grown or another program created it; a missing one
+     * is looked for again in a minute.
      */
     look(definition: Collection): void {
       const { name } = definition;

@@ -3,14 +3,14 @@ import type { Collection } from './collection';
 import { isNoSuchCollection } from './faults';
 
 /*
- * Makes collections with their indexes. Each collection and each index is a file of the database server, which may open a limited
- * number, so they are made when first needed (docs/decisions/files.md).
+ * Creates collections and their indexes. Each is a file on the database server, which can open a limited number, so they are
+ * created when first needed (docs/decisions/files.md).
  */
 
 /** An index as the server describes it. */
 export type Description = mongo.IndexDescription & { readonly name: string };
 
-/** Makes a collection that needs no other index; asking for this one, which every collection has, changes nothing else. */
+/** Every collection has this index, so creating it creates the collection and nothing else. */
 const OF_ID: Description = { key: { _id: 1 }, name: '_id_' };
 
 /** All indexes of a collection's definition, with the names that the server would give them. */
@@ -18,17 +18,14 @@ export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description
   return indexes.map(({ on, options }) => ({ name: Object.entries(on).flat().join('_'), ...options, key: { ...on } }));
 }
 
-/**
- * Rows below which a collection has only the indexes that enforce something: reading so few takes less than a millisecond, and each index is a
- * file.
- */
+/** With fewer rows a collection has only the indexes that enforce a rule: reads take under a millisecond, and each index is a file. */
 export const SMALL = 1000;
 
-/** Whether an index does more than make reads fast: no two rows alike, or rows that expire. */
+/** Whether an index enforces a rule, unique values or expiry, instead of only speeding up reads. */
 const holdsRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
-/** How many files a database takes: its collections and indexes; one command. */
+/** The files of a database: one per collection and index. One command. */
 export async function filesOf(database: mongo.Db): Promise<number> {
   const { collections, indexes } = await database.command({ dbStats: 1 });
   return Number(collections) + Number(indexes);
@@ -41,7 +38,7 @@ function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
-/** Compares a collection's indexes with its definition; one command, two for a small one. Unless it `grows` it has all from its first row on. */
+/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all from its first row on. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
   const found = await foundIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
@@ -49,29 +46,29 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const wanted = indexesOf(definition);
   const lacking = wanted.filter((index) => !meanings.has(meaningOf(index)));
   const later = lacking.filter((index) => !holdsRule(index));
-  // they are made together, so one that has some of them was large, or was made by an earlier version
+  // they are created together, so a collection with some of them was large or is from an earlier version
   const hasNone = later.length > 0 && wanted.every((index) => holdsRule(index) || later.includes(index));
   const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
     exists: found !== undefined,
-    /** Whether it has no index that only makes reads fast, so that those that it lacks may be made: it was small, or another program made it. */
+    /** Whether it was small, or created by another program: none of its indexes only speeds up reads, so missing ones may be added. */
     isPlain: names.size < 2 || hasNone,
     isSmall,
-    /** About how many it has, if it is small. */
+    /** Its approximate number of rows, if it is small. */
     rows,
-    /** Whether it lacks only what it gets for having grown, when it is next used. */
+    /** Whether it lacks only the indexes of a grown collection, which it gets when it is next used. */
     isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
-    /** Indexes that it lacks for the rows that it has. */
+    /** Indexes that it should have at its size. */
     missing: isSmall ? lacking.filter(holdsRule) : lacking,
-    /** Names of retired indexes that it still has. */
+    /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
-    /** Files that it takes: itself and its indexes. */
+    /** Its files: itself and its indexes. */
     files: found === undefined ? 0 : 1 + found.length,
   };
 }
 
-/** About how many rows a collection has; one command, which reads none of them. */
+/** The approximate number of rows, from metadata; one command. */
 export function rowsOf(database: mongo.Db, { name }: Pick<Collection, 'name'>): Promise<number> {
   return database.collection(name).estimatedDocumentCount();
 }
@@ -93,8 +90,8 @@ export async function foundIndexes(database: mongo.Db, name: string): Promise<De
 }
 
 /**
- * Makes indexes, and the collection if it does not exist; one command. Concurrent calls, of other gateways too, are safe: the
- * server makes each once. Never inside a transaction, in which MongoDB makes indexes only of new collections.
+ * Creates indexes, and the collection if missing; one command. Concurrent calls are safe, from other gateways too: the server
+ * creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
  */
 export async function makeIndexes(
   database: mongo.Db,
@@ -105,7 +102,7 @@ export async function makeIndexes(
   await collection.createIndexes(missing.length > 0 ? [...missing] : [OF_ID]);
 }
 
-/** Drops indexes that no query needs any more; one command for each, since SecantusDB's Python server takes no list. */
+/** Drops retired indexes, one command each, since SecantusDB's Python server takes no list. */
 export async function dropIndexes(database: mongo.Db, { name }: Collection, surplus: readonly string[]): Promise<void> {
   for (const index of surplus) await database.collection(name).dropIndex(index);
 }

@@ -14,7 +14,7 @@ import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ
 const DEAD_AFTER = 100_000;
 /** How the rows are read. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_WITHIN } as const;
-/** How often it is looked whether writes have ended, in milliseconds. */
+/** How often to check whether writes have ended, in milliseconds. */
 const ENDED_EVERY = 50;
 /** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
@@ -23,7 +23,7 @@ const RETRY_AFTER = 1;
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
  * the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
- * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it may store no more
+ * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it has reached its quota
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
@@ -33,13 +33,13 @@ export async function stampedWrite<T>(
   const { writes, dryRun = false } = options;
   if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
   await data.requireRoom();
-  // all together, before the row, which must not wait for them
+  // all at once, and before the row is taken, which must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;
   const slot = await slots.take();
   try {
     const done = await data.transaction(async (session) => {
-      // the row is stored already, so a timestamp taken now is not before anything a reader saw without it
+      // the row is stored, so a timestamp taken now is no earlier than anything a reader saw without it
       const asked = databaseTime(data);
       asked.catch(() => undefined);
       if (!(await slots.pass(slot, session))) {
@@ -68,11 +68,11 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
 }
 
 /**
- * Waits until the writes that are in progress have ended: what is committed now is seen by all others. `signal` stops it.
+ * Waits for the writes in progress now to end: all later ones see what is committed. `signal` stops it.
  * @throws Error if one of them does not end within {@link ENDED_WITHIN}
  */
 export async function writesEnded(data: OrganisationData, signal: AbortSignal): Promise<void> {
-  // by this process's clock, since the database's may be set back, and then no row is abandoned for as long
+  // by this process's clock: if the database's is set back, no row counts as abandoned for as long
   const until = performance.now() + ENDED_WITHIN;
   const keyOf = ({ _id, since }: OpenWrite): string => `${_id} ${String(since?.getTime())}`;
   let waited: Set<string> | undefined;

@@ -40,7 +40,7 @@ export type UnitOfWork = <T>(
   options: UnitOptions,
 ) => Promise<T>;
 
-/** What an organisation's data need of its cluster. */
+/** What an organisation's data needs from its cluster. */
 export interface OpenCluster {
   readonly client: mongo.MongoClient;
   readonly transact: Transact;
@@ -50,7 +50,7 @@ export interface OpenCluster {
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
-  /** Kept, since making one merges the driver's options each time. */
+  /** Cached, since creating one merges the driver's options each time. */
   readonly #rows = new Map<string, unknown>();
   readonly #transactions = createGate(AT_ONCE.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
@@ -99,26 +99,26 @@ export class OrganisationData {
   }
 
   /**
-   * Runs work that may make the organisation's database or a collection; nothing else may. If the organisation was erased
-   * while it ran, the database is dropped again.
-   * @throws AppError unavailable if the organisation is being moved or erased, or is not there
+   * Runs work that may create the organisation's database or a collection; nothing else may. If the organisation is erased
+   * meanwhile, the database is dropped again.
+   * @throws AppError unavailable if the organisation is being moved or erased, or does not exist
    */
   async creating<T>(work: () => Promise<T>): Promise<T> {
     await this.requireOpen();
     return this.changing(work);
   }
 
-  /** The same if it was open a moment ago. */
+  /** The same for an organisation that was open a moment ago. */
   async changing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
-      // also if it failed, since the database may have done it nevertheless
+      // even after an error, since the database may have done it
       await this.#checkAgain();
     }
   }
 
-  /** @throws AppError unavailable if the organisation is being moved or erased, or is not there */
+  /** @throws AppError unavailable if the organisation is being moved or erased, or does not exist */
   async requireOpen(): Promise<void> {
     const standing = await this.upkeep.standingOf(this.place);
     if (standing !== 'open') throw refusal(standing);
@@ -127,12 +127,12 @@ export class OrganisationData {
   async #checkAgain(): Promise<void> {
     const now = await this.upkeep.standingOf(this.place);
     if (now === 'open') return;
-    // while it is being erased its data may be needed for the export, and it is dropped later
+    // the export of an erasure may still need the data, which is dropped later
     if (now === 'gone') await this.drop();
     throw refusal(now);
   }
 
-  /** @throws AppError quota_exceeded if it may store no more */
+  /** @throws AppError quota_exceeded if the organisation has reached its quota */
   async requireRoom(): Promise<void> {
     await this.upkeep.quota?.admit(this.database);
   }
@@ -149,7 +149,7 @@ export class OrganisationData {
     return databases.some((database) => database.name === name);
   }
 
-  /** Before a piece of work that holds the event loop for some time: waits for a turn of its own. */
+  /** Waits for a turn of its own before work that blocks the event loop for a while. */
   ownTurn(): Promise<void> {
     return this.courtesy.ownTurn();
   }
@@ -159,7 +159,7 @@ export class OrganisationData {
     return this.courtesy.giveWay(this.organisationId);
   }
 
-  /** The same between elements, as often as their work takes long. */
+  /** The same between elements, once they have taken long enough. */
   pace(): Pace {
     return paceOf(() => this.giveWay());
   }
@@ -172,14 +172,14 @@ export class OrganisationData {
   }
 
   /**
-   * Makes the collections that do not exist, with their indexes; no command once they are known to.
-   * @throws AppError unavailable if the organisation is being erased, or is not there
+   * Creates missing collections with their indexes; sends no command once they are known to exist.
+   * @throws AppError unavailable if the organisation is being erased, or does not exist
    */
   prepare(definitions: OrganisationData['collections']): Promise<void> {
     return this.#keeper.prepare(definitions);
   }
 
-  /** Notes how many rows were added to each at most; {@link transaction} does it by itself. */
+  /** Notes that at most this many rows were added to each; {@link transaction} does so itself. */
   wrote(definitions: OrganisationData['collections'], rows: number): void {
     this.#keeper.wrote(definitions, rows);
   }
@@ -194,7 +194,7 @@ export class OrganisationData {
     return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
   }
 
-  /** Whether such a read is one command: the first of a collection also looks at its indexes. */
+  /** Whether such a read is a single command; the first read of a collection also checks its indexes. */
   isWarm(definition: Collection, projection: Projection): boolean {
     return this.#loaders.get(`${definition.name} raw`)?.has(projection) ?? false;
   }
@@ -208,7 +208,7 @@ export class OrganisationData {
     return this.#loader<T>('relation', definition, projection).load(id);
   }
 
-  /** Runs `work` in a transaction, and retries it on a conflict. The collections that it writes are made before. */
+  /** Creates the collections that `work` writes, then runs it in a transaction, again after a conflict. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
     const done = await this.#transactions(() => this.open.transact(work));
@@ -234,12 +234,12 @@ export class OrganisationData {
   }
 }
 
-/** Organisations whose collections and gates are kept. */
+/** Organisations whose collections and gates stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: Place) => OrganisationData;
 
-/** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
+/** Opens an organisation's data; the most recently used are cached per cluster, since organisations can move. */
 export function organisationDataCache(
   clusterOf: (name: string) => OpenCluster,
   collections: OrganisationData['collections'],

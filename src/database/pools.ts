@@ -70,7 +70,7 @@ export function watchPool(cluster: string) {
       available: Math.max(0, open.size - checkedOut),
       /** Commands waiting for a connection. */
       pending,
-      /** Connections that it may have to each server (maxPoolSize of its URI); infinite without a bound. */
+      /** Connections allowed to each server (maxPoolSize of the URI); infinite without a bound. */
       most,
       /** How long commands took. */
       commands: { counts: [...counts], seconds } satisfies Durations,

@@ -4,11 +4,11 @@ import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
 const ANSWER_WITHIN = 1500;
-/** The same for another try because this machine was busy; and the driver's timeouts, since its timers are late then. */
+/** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers are late then. */
 const LATEST = 3000;
-/** When a slow answer begins to be watched, in milliseconds. */
+/** After this time an answer is slow, in milliseconds. */
 const SLOW = 200;
-/** A machine whose processors were idle for less of the time is busy. */
+/** A machine whose processors idled for a smaller share of the time is busy. */
 const IDLE_SHARE = 0.05;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
@@ -21,8 +21,8 @@ const OPTIONS: mongoose.mongo.MongoClientOptions = {
 };
 
 /**
- * Checks whether a cluster responds to a question, over its own connection, since the pool for commands may have a long queue.
- * Connects on first use, which most CLI commands never need.
+ * Checks whether a cluster answers a question, over a connection of its own, since the pool for commands may have a long queue.
+ * Connects on first use; most CLI commands never do.
  */
 export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClient) => Promise<unknown>) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
@@ -60,7 +60,7 @@ export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClie
   };
 }
 
-/** Tells whether the process or the machine has been too busy since then for a slow answer to count. */
+/** Returns a function that says whether the process or machine was too busy since then for a slow answer to count. */
 function watchMachine(): () => boolean {
   const began = performance.now();
   let before: ReturnType<typeof machineTimes> | undefined;

@@ -5,15 +5,15 @@ import { SECOND } from '../units';
 import { READ_WITHIN } from './native';
 
 /*
- * How much an organisation may store (docs/decisions/quota.md). Its size is measured in the background while it writes, not for each
- * write.
+ * How much an organisation may store (docs/decisions/quota.md). Its size is measured in the background while it writes, not at
+ * each write.
  */
 
 /** How old a measurement may be, in milliseconds. */
 const EVERY = 10 * SECOND;
-/** Measuring takes at most 1 / so much of the time: SecantusDB reads all documents for it. */
+/** Measuring takes at most 1/20 of the time: SecantusDB reads all documents for it. */
 const SHARE = 20;
-/** Organisations whose measurements are kept. */
+/** Organisations whose size is remembered. */
 const MOST_KNOWN = 10_000;
 
 /** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
@@ -25,13 +25,13 @@ export async function storedBytes(database: mongo.Db): Promise<number> {
 export type Quota = ReturnType<typeof createQuota>;
 
 export function createQuota(most: number, read = storedBytes) {
-  /** The bytes of an organisation, and until when they count, by performance.now(). */
+  /** An organisation's size, and until when it counts, by performance.now(). */
   const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MOST_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
   async function measure(database: mongo.Db): Promise<void> {
     const begun = performance.now();
-    // one that cannot be measured keeps its last size
+    // if measuring fails, the last size counts
     const bytes = await read(database).catch(() => known.get(database.databaseName)?.bytes ?? 0);
     const now = performance.now();
     known.set(database.databaseName, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
@@ -45,7 +45,7 @@ export function createQuota(most: number, read = storedBytes) {
       if (!last || last.until < performance.now()) {
         const soon = measuring.get(database.databaseName) ?? measure(database);
         measuring.set(database.databaseName, soon);
-        // an old measurement refuses nothing
+        // an outdated measurement refuses nothing
         if (last && last.bytes >= most) await soon;
       }
       const bytes = known.get(database.databaseName)?.bytes ?? 0;

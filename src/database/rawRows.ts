@@ -19,7 +19,7 @@ export interface RawFind {
   readonly sort?: Readonly<Record<string, 1 | -1>>;
   /** How many rows it can find. */
   readonly most: number;
-  /** How it is read if not as the connection says. */
+  /** Read options other than the connection's. */
   readonly reading?:
     { readonly readConcern: { readonly level: string }; readonly readPreference: 'primary' } | undefined;
 }
@@ -43,19 +43,19 @@ export async function findRaw<T extends { _id: string }>(
     ...(sort && { sort }),
     limit: most,
     maxTimeMS: READ_WITHIN,
-    // one more than it can be, or a server may not notice that it was all
+    // one more than there can be, or a server may not notice that the cursor is done
     batchSize: most + 1,
     ...(level?.level !== undefined && { readConcern: { level: level.level } }),
   };
   const options = { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
   const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
   const { cursor } = await run().catch((error: unknown) => {
-    // the driver sends no command again, as it does the reads that it knows
+    // the driver retries the reads that it knows, but no plain command
     if (!isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
   return rowsOf(cursor as Buffer, (id) => {
-    // no need to wait for it: if it fails, the server ends the cursor itself
+    // not awaited: if it fails, the server times the cursor out
     const kill = { killCursors: collection.collectionName, cursors: [id] };
     database.command(kill, options as mongo.RunCommandOptions).catch(() => undefined);
   });
@@ -106,7 +106,7 @@ export const BSON = {
   decimal: 19,
 } as const;
 
-/** Bytes of the values whose type says it, by type; 0xff for other types. */
+/** Bytes of a value by type, for types of fixed size; 0xff for others. */
 const SIZES = new Uint8Array(0x100).fill(0xff);
 for (const type of [BSON.double, BSON.time, BSON.timestamp, BSON.long]) SIZES[type] = 8;
 SIZES[BSON.objectId] = 12;
@@ -115,7 +115,7 @@ SIZES[BSON.null] = 0;
 SIZES[BSON.int] = 4;
 SIZES[BSON.decimal] = 16;
 
-/** That a value is not one that can be written from its bytes. */
+/** A value that cannot be written from its bytes. */
 export class UnsupportedValue extends Error {}
 
 /** The shortest object: its length and its end. */

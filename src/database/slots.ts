@@ -6,8 +6,8 @@ import { definedByType } from './collection';
 import { isWriteConflict } from './faults';
 
 /*
- * The rows of writes in flight (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
- * itself, and changes it in its transaction. Taking one never inserts, so a write cannot create a database that was dropped.
+ * Rows of writes in flight (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write updates a row of its
+ * own in its transaction. Taking a row never inserts, so a write cannot recreate a dropped database.
  */
 
 export interface OpenWrite {
@@ -29,7 +29,7 @@ export const OPEN = { since: { $ne: null } } as const;
 
 /** Free rows that a gateway keeps for an organisation; a burst of writes may make more. */
 const MOST_FREE = 20;
-/** A free row that was not used for this time (ms) belonged to a gateway that has ended. */
+/** A free row that was idle for this long (ms) belonged to a gateway that is gone. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_WITHIN = 5000;
@@ -37,9 +37,9 @@ export const SWEEP_WITHIN = 5000;
 /** The row that belongs to no write. */
 const HOLDER = 'held';
 
-/** How long writes under way are waited for, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
+/** How long to wait for writes in flight, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
 export const ENDED_WITHIN = 120_000;
-/** How often a row of a write under way is tried again, in milliseconds. */
+/** How often to retry the row of a write in flight, in milliseconds. */
 const FENCE_EVERY = 10;
 
 type TakenSlot = OpenWrite & { readonly since: Date };
@@ -91,7 +91,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         const _id = free.pop() ?? (await make());
         const begun = { $currentDate: { since: true, used: true } } as const;
         const row = await rows.findOneAndUpdate({ _id }, begun, { returnDocument: 'after' });
-        // none if it was deleted in the meantime, as all are when the organisation is erased
+        // it may have been deleted meanwhile, as all are when the organisation is erased
         if (row?.since) return { ...row, since: row.since };
       }
     },
@@ -130,7 +130,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         if (removed < left.length) await sleep(FENCE_EVERY);
       }
     },
-    /** Makes a row that holds back the time up to which readers have seen all writes, until {@link letGo}. */
+    /** Holds back the time up to which readers have seen all writes, until {@link letGo}. */
     hold: () =>
       rows.updateOne({ _id: HOLDER }, { $set: { held: true }, $currentDate: { since: true } }, { upsert: true }),
     letGo: () => rows.deleteOne({ _id: HOLDER }),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import mongoose, { type ClientSession, type mongo } from 'mongoose';
-import { deadGateways, type DeadGateways, type GatewayRow } from '../../src/database/deadGateways';
+import { deadGateways, type GatewayRow } from '../../src/database/deadGateways';
 import { transactOn } from '../../src/database/transact';
 import { eventually } from '../http/eventually';
 import { client as caller } from '../support/client';
@@ -20,6 +20,7 @@ let rows: mongo.Collection<GatewayRow>;
 let documents: mongo.Collection<{ _id: string; by: string }>;
 let away: Set<string>;
 let ended: string[];
+type DeadGateways = ReturnType<typeof deadGateways>;
 let started: { readonly one: DeadGateways; readonly life: { isDead: boolean } }[];
 
 beforeEach(async () => {

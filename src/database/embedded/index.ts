@@ -45,7 +45,7 @@ export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = real
   );
 }
 
-/** A server that another stops. */
+/** A server that somebody else stops. */
 function notOurs(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report']): Database {
   report(`database: ${server.description}`);
   return { ...server, stop: () => Promise.resolve() };

@@ -53,7 +53,7 @@ export async function indexLike(target: mongo.Db, source: mongo.Db, name: string
   // as the server describes them, without the version of their format, which is its own
   const described = indexes.map(({ v: _version, ...index }) => index);
   if (described.length === 0) return;
-  // without a time limit, since the driver notices when the server is gone
+  // without a timeout: the driver notices if the server goes away
   const patient = { signal, socketTimeoutMS: 0 };
   await target.command({ createIndexes: name, indexes: described, writeConcern: DURABLE }, patient);
 }
@@ -67,8 +67,8 @@ const byName = (one: { readonly name: string }, another: { readonly name: string
   one.name < another.name ? -1 : 1;
 
 /**
- * Lets the server refuse what programs with their own driver insert and update, with error 121. Resolves with the names of
- * collections where that is not possible: the user may not, or the collection's own validator only warns.
+ * Makes the server refuse inserts and updates by other programs, with error 121. Resolves with the collections where that is
+ * not possible: the user lacks the privilege, or the collection's own validator only warns.
  */
 export async function close(database: mongo.Db, isMeant: (name: string) => boolean): Promise<string[]> {
   const left: string[] = [];
@@ -89,7 +89,7 @@ export async function reopen(database: mongo.Db): Promise<void> {
   }
 }
 
-/** False if the user may not. */
+/** False if the user lacks the privilege. */
 async function modify(database: mongo.Db, name: string, validator: object): Promise<boolean> {
   try {
     await database.command({ collMod: name, validator, writeConcern: DURABLE });

@@ -15,15 +15,15 @@ import { collectionsOf, indexesOf, indexLike, makeLike } from './collections';
 
 const { BSON } = mongoose.mongo;
 
-/** Documents and bytes of one transaction; a document more may exceed the bytes, and MongoDB allows 16 MiB each. */
+/** Limits of one transaction; its last document may exceed `bytes` by MongoDB's 16 MiB. */
 const BATCH = { documents: 1000, bytes: 4 * MEBIBYTE };
-/** Ranges of ids that are copied at a time. */
+/** Batches that are copied concurrently. */
 const LANES = ['1', '2', '3', '4'];
 /** Keeps each value's type, so that what is written is what was read. */
 const AS_STORED = { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true } as const;
 /** Read options that see every acknowledged write. */
 const ACKNOWLEDGED = { raw: true, ...SETTLED_READ } as const;
-/** Rows that a TTL index deletes within this time (ms) are not compared, since each cluster deletes them by itself. */
+/** Rows that expire within this time (ms) are not compared, since each cluster deletes them by itself. */
 const EXPIRES_WITHIN = 3_600_000;
 
 /** Another process has taken over the move. */
@@ -46,7 +46,7 @@ export interface Copying {
   /** Id of this process, which alone may write to the target. */
   readonly mover: string;
   readonly signal: AbortSignal;
-  /** Gets the number of documents done, out of the number that there were at the beginning. */
+  /** Called with the documents done, and how many there were at the beginning. */
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -59,7 +59,7 @@ export interface Compared {
   readonly sha256: string;
 }
 
-/** By which a target knows its mover's transactions; and one for each lane, as two that change the same row exclude each other. */
+/** Marks the mover's transactions in the target. Each lane has a row too, since transactions that change the same row conflict. */
 interface MoverRow {
   readonly _id: string;
   readonly batches?: number;
@@ -78,7 +78,7 @@ export async function takeTarget({ target, mover }: Copying): Promise<void> {
   const others = await moverRows(target).find().toArray();
   const sessions = others.flatMap((row) => row.sessions ?? []);
   const kill = { killSessions: sessions.map((id) => ({ id })) };
-  // one that was killed in a transaction would hold its row until the server's time limit
+  // the transaction of a killed mover would lock its row until the server's time limit
   if (sessions.length > 0) await target.database.client.db('admin').command(kill);
   await target.slots.fence();
   await makeIndexes(target.database, openWrites, []);
@@ -97,7 +97,7 @@ export async function copyAll(copying: Copying): Promise<void> {
   for (const collection of found) {
     const { name } = collection;
     await makeLike(to, collection);
-    // of an attempt that was killed any range can be missing
+    // a killed attempt can have left gaps anywhere
     const isBegun = (await to.collection(name).findOne({}, { projection: { _id: 1 } })) !== null;
     await inLanes(batches(raw(from, name, {})), async (batch, lane) => {
       copying.signal.throwIfAborted();
@@ -105,7 +105,7 @@ export async function copyAll(copying: Copying): Promise<void> {
       if (missing.length > 0) await write(name, missing, lane);
       onProgress((done += batch.length), total);
     });
-    // faster than with each document, and while the next documents are on their way
+    // faster than before the documents, and meanwhile the next collection is copied
     const indexed = indexLike(to, from, name, copying.signal);
     indexed.catch(() => undefined);
     indexing.push(indexed);
@@ -119,7 +119,7 @@ async function inLanes(
   work: (batch: readonly Buffer[], lane: string) => Promise<void>,
 ): Promise<void> {
   const run = async (lane: string): Promise<void> => {
-    // to leave the loop ends the batches for all lanes
+    // leaving the loop ends the batches for all lanes
     for await (const batch of all) await work(batch, lane);
   };
   const ended = await Promise.allSettled(LANES.map(run));
@@ -142,7 +142,7 @@ async function documentsOf(database: mongo.Db, collections: readonly { readonly 
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Stores batches, each in one transaction with the row that says that this process is the mover. */
+/** Stores batches, each in one transaction with a row that proves that this process is still the mover. */
 function writerOf({ target, mover }: Copying) {
   const rows = moverRows(target);
   const known = new Set<string>();
@@ -226,7 +226,7 @@ function lasting(indexes: readonly mongo.IndexDescription[], now: number): Recor
 /** Documents as the server stores them, in the order of their ids. */
 async function* raw(database: mongo.Db, name: string, filter: object): AsyncGenerator<Buffer, undefined> {
   const cursor = database.collection(name).find(filter, ACKNOWLEDGED).sort({ _id: 1 }).batchSize(BATCH.documents);
-  // which closes the cursor when it is left
+  // leaving the loop closes the cursor
   for await (const document of cursor) yield document as unknown as Buffer;
   return undefined;
 }
