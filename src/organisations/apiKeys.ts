@@ -54,7 +54,7 @@ export interface RotatedKey extends MadeKey {
 }
 
 const KEY_READ_BATCH = 100;
-/** Keys per reply of the database, while an organisation's are listed. */
+/** Keys per database reply when an organisation's are listed. */
 const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
@@ -75,7 +75,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document ? { document, key } : undefined;
   }
 
-  /** What an organisation's new keys begin with. */
+  /** Prefixes of new keys. */
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
 
   /** Whether an organisation is a sandbox, which never changes. */
@@ -101,7 +101,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document;
   }
 
-  /** With the new key, and after the organisation's row is written, so that two creations cannot both have the last place. */
+  /** Counts the new key too, and after the organisation's row is written, so that two creations cannot both get the last place. */
   async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
     const most = config.MAX_KEYS;
@@ -132,7 +132,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
     list: (organisationId: string): Promise<ApiKey[]> => inOrder(organisationId).exec(),
-    /** The same, read as they are used. */
+    /** The same, read one batch at a time. */
     each: (organisationId: string): AsyncIterable<ApiKey> =>
       inOrder(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
     page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
@@ -207,8 +207,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       });
     },
     /**
-     * Changes an active key, from its next request on. Resolves with the key as it is then; undefined if there is no such active
-     * key. @throws KeyRefused for another expiry of a key that was replaced
+     * Changes an active key, from its next request on, and resolves with it; undefined if there is no such active key.
+     * @throws KeyRefused for a new expiry of a replaced key
      */
     update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
       models.change(async (session, record) => {
@@ -226,7 +226,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         await record(by.actor, 'key.updated', before.organisation.id, { ...identify(before), from, to }, id);
         return { ...before, ...to };
       }),
-    /** Active keys of an organisation that were replaced by some of these, or by one that was: their overlap is not over. */
+    /** Active keys of an organisation that these replaced, directly or through others: their overlap is not over. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {

@@ -34,8 +34,8 @@ export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'
 }
 
 /**
- * Opens the control data, and makes its indexes if its schema is older. `onError` is called when a background write fails (the
- * last use of a key). @throws NewerSchemaError
+ * Opens the control data, and creates its indexes if its schema is older. `onError` is called when a background write, such as a
+ * key's last use, fails. @throws NewerSchemaError
  */
 export async function openControl({ databases, config, ...options }: ControlOptions) {
   const { now } = databases;
@@ -50,7 +50,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     return chosen;
   };
   const answers = keyAnswers(models, now);
-  /** What is done to organisations, by somebody. */
+  /** Changes of organisations on behalf of an actor. */
   const ofActor = (actor: Actor) => ({
     organisations: organisations(models, actor, place, answers),
     erasing: erasing(models, actor, now),

@@ -8,13 +8,13 @@ import { toOrganisation } from './organisationRows';
 
 export interface Erasure {
   readonly organisation: Organisation;
-  /** Whether its data are exported, or need not be. */
+  /** Whether its data is exported, or need not be. */
   readonly exported: boolean;
 }
 
 const KEYS_AT_ONCE = 1000;
 
-/** What is being moved is changed by the process that moves it. */
+/** Only the process that moves an organisation may change it. */
 export class MovingError extends JobRefused {
   constructor(id: string, to: string) {
     super(
@@ -24,12 +24,12 @@ export class MovingError extends JobRefused {
 }
 
 /**
- * The control data of an organisation that is erased. Each step can be repeated, so that a command that was killed can
- * continue (docs/decisions/organisation-life.md).
+ * Erases an organisation's control data. Each step can be repeated, so that a killed command can be run again
+ * (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
-  // what acts for it
+  // access on its behalf
   const { sessions, links, webhookEndpoints, keyAnswers } = models;
   const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
 
@@ -44,10 +44,10 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
     const begun = { $set: { state: 'erasing' } };
     const how = { session, returnDocument: 'before' } as const;
-    // one that is being moved is changed by the process that moves it
+    // only the process that moves an organisation may change it
     const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
     if (!found) return undefined;
-    // its sandbox with it: none can be made from here on
+    // with its sandbox; from here on none can be created
     const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, how).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
     if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
@@ -56,7 +56,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   }
 
   return {
-    /** Ends all access, also to its sandbox: from when this resolves its keys get 401, and no session or key can be made. @throws MovingError */
+    /** Ends all access, also to its sandbox: once this resolves, its keys get 401, and no session or key can be created. @throws MovingError */
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
     /** The same in a transaction. */
     beginIn: begin,
@@ -64,7 +64,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
     async noteExported(id: string): Promise<void> {
       await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
     },
-    /** Deletes what the control database has, except one audit event; the organisation's row is last. */
+    /** Deletes everything from the control database except one audit event; the organisation's row goes last. */
     async finish({ id, cluster, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
         const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).limit(KEYS_AT_ONCE).lean();
@@ -82,11 +82,11 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         if (deletedCount === 1)
           await record(actor, 'organisation.erased', id, { cluster, ...(sandbox_of !== undefined && { sandbox_of }) });
       });
-      // what a gateway of an earlier version, or one that died, has recorded since
+      // recorded meanwhile by a gateway that died or is of an earlier version
       await requests.deleteMany({ organisation_id: id });
       await usage.deleteMany({ key_id: organisationUsageId(id) });
     },
-    /** The cluster of an organisation that was erased; undefined if there was none. */
+    /** The cluster of an erased organisation; undefined if there is no such organisation. */
     async clusterOf(id: string): Promise<string | undefined> {
       const event = await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean();
       return event?.details.cluster as string | undefined;

@@ -2,17 +2,17 @@ import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
 import { standingOf } from './organisationRows';
 
-/* What the control database has of an organisation's events (docs/decisions/events.md). */
+/* Control data of an organisation's event feed (docs/decisions/events.md). */
 
 export interface Feed {
   readonly cluster: string;
-  /** Whether its database can be written: it is moving to another cluster, or being erased. */
+  /** Whether its database can be written, or is moving to another cluster or being erased. */
   readonly standing: 'open' | 'moving' | 'closed';
   /** Raised by a move to another cluster. */
   readonly epoch: number;
-  /** Up to this time of its cluster, as 16 hexadecimal digits, changes are the copy of a move. */
+  /** Changes up to this time of its cluster, as 16 hexadecimal digits, are the copy made by a move. */
   readonly since: string;
-  /** From when on history was lost, if its events do not say so yet. */
+  /** Since when history is lost, until its events say so. */
   readonly owed: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ export type Feeds = ReturnType<typeof feeds>;
 
 export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
-    /** From the primary; those that do not exist are missing. */
+    /** From the primary, for the organisations that exist. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
       const options = { projection: MEMBERS, readPreference: 'primary' } as const;
       const found = await nativeCollection(organisations)
@@ -35,11 +35,11 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
         ]),
       );
     },
-    /** Notes that history was lost from a time on; an earlier one stays. */
+    /** Records that history is lost since a time, unless an earlier one is recorded. */
     async oweGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
     },
-    /** Notes that the loss has been told. */
+    /** Records that the events say so. */
     async settleGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id, 'feed.owed': from }, { $unset: { 'feed.owed': 1 } });
     },

@@ -45,7 +45,7 @@ interface RotateArgs extends KeyId {
   readonly expires_at?: string | null;
 }
 
-/** What is undefined stays. */
+/** Undefined members stay as they are. */
 type UpdateArgs = KeyId & Partial<Omit<NewKeyArgs, 'scopes'>>;
 
 const DEFAULT_OVERLAP_HOURS = 24;
@@ -55,7 +55,7 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 /** Who acts for an organisation. */
 interface Integrator {
   readonly organisation: Organisation;
-  /** Id of the organisation that has the users: itself, or of a sandbox its owner. */
+  /** Id of the organisation with the users: itself, or the owner of a sandbox. */
   readonly home: string;
   /** As shown with what it creates. */
   readonly name: string;
@@ -63,9 +63,9 @@ interface Integrator {
 }
 
 /**
- * The operations of one organisation's keys, usage and audit log, for a signed-in user, by their names in schema/settings.graphql, or an operator. A key
- * of another organisation is `not_found`, like one that never existed. With an `attempt`, a key is made once however often the request
- * is repeated.
+ * Operations on one organisation's keys, usage and audit log, for a signed-in user or an operator, named as in
+ * schema/settings.graphql. A key of another organisation is `not_found`, like one that never existed. With an `attempt`, a repeated
+ * request creates a key once.
  */
 export function integrationsOf(
   { organisation, home, name: createdBy, actor }: Integrator,
@@ -102,7 +102,7 @@ export function integrationsOf(
   }
 
   return {
-    /** A page of keys, and the active keys that those of the page have replaced. */
+    /** A page of keys, and the still active keys that they replaced. */
     async api_keys(query: Omit<KeyPageQuery, 'organisationId'>) {
       const page = await apiKeys.page({ ...query, organisationId });
       const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active').map(({ _id }) => _id);
@@ -112,7 +112,7 @@ export function integrationsOf(
     api_key: async ({ id }: KeyId) => shown(await requireKey(id)),
     key_usage: async ({ id, period }: KeyId & { readonly period: UsagePeriod }) =>
       withSums(await usage.read((await requireKey(id))._id, period)),
-    /** Of all keys, on each of some days. */
+    /** Of all keys, by day. */
     usage_between: async ({ from, to }: { readonly from: Date; readonly to: Date }) =>
       withSums(await usage.readDays(organisationUsageId(organisationId), from, to)),
     /** Of all keys, the revoked and expired ones included. */

@@ -11,12 +11,12 @@ export interface JobRow {
   readonly actor: Actor;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly step: string | null;
-  /** Documents so far in that step. */
+  /** Documents done in that step. */
   readonly progress: number;
   readonly error: string | null;
   readonly created_at: Date;
   readonly ended_at: Date | null;
-  /** Whoever works on it, until when. */
+  /** Lease id of the gateway that works on it, and when that lease ends. */
   readonly holder: string | null;
   readonly until: Date;
   /** When the row is deleted. */

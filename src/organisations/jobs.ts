@@ -11,19 +11,19 @@ import { lastKnownOf } from './placement';
 
 export type Asked = Pick<JobRow, 'kind' | 'to'> & { readonly organisationId: string };
 
-/** This cannot be done to the organisation, now or ever. */
+/** The organisation is not in a state that allows this. */
 export class JobRefused extends Error {
   override readonly name = 'JobRefused';
 }
 
-/** How long a lease lasts, in milliseconds: longer than a mover is waited for (moving.ts). */
+/** How long a lease lasts, in milliseconds: longer than a mover counts as alive (moving.ts). */
 const LEASED_FOR = 20_000;
 /** How often its holder renews it, in milliseconds. */
 export const BEAT_EVERY = 3000;
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
 
-/** A job as its holder took it. */
+/** A leased job. */
 export type HeldJob = JobRow & { readonly holder: string };
 
 /** Ends all access to an organisation, in a transaction. @throws JobRefused */
@@ -36,7 +36,7 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
   const own = async ({ _id, holder }: HeldJob, change: object, session?: ClientSession): Promise<boolean> =>
     (await rows.updateOne({ _id, holder }, change, session && { session })).matchedCount === 1;
 
-  /** Those that have not ended, and those that failed in the last day, oldest first. */
+  /** Open jobs, and those that failed in the last day, oldest first. */
   const watched = (): Promise<JobRow[]> => {
     const failed = { ended_at: { $gte: new Date(now() - DAY) }, state: 'failed' as const };
     return rows.find({ $or: [{ ended_at: null }, failed] }, { sort: { created_at: 1 } }).toArray();
@@ -44,7 +44,7 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
 
   return {
     watched,
-    /** How many of them there are of each state, as last counted; `retrying`: an attempt failed, and there will be another. */
+    /** Those jobs by state, as last counted; `retrying`: an attempt failed, and there will be another. */
     counts: lastKnownOf({ waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 }, async () => {
       const counts = { waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 };
       for (const { state, ended_at, error } of await watched())
@@ -52,8 +52,8 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
       return counts;
     }),
     /**
-     * Finds the job that already does this, or creates one; with that of an erasure all access ends. Undefined if there is no such
-     * organisation and no job that erased it. @throws JobRefused
+     * Finds the open job for this, or creates one; an erasure ends all access at once. Undefined if there is neither such an
+     * organisation nor a job that erased it. @throws JobRefused
      */
     ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
@@ -62,7 +62,7 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
         ...{ holder: null, until: LONG_AGO },
       };
       return models.change(async (session, record) => {
-        // of concurrent calls one alone writes to its row, and the others find that one's job
+        // of concurrent calls only one writes to this row, and the others then find its job
         const row = await organisations
           .findOneAndUpdate({ _id: organisationId }, { $inc: { holds: 1 } }, { session })
           .lean();
@@ -88,10 +88,10 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Whether an organisation has a job that has not ended. */
+    /** Whether an organisation has an open job. */
     hasOpen: async (organisationId: string): Promise<boolean> =>
       (await rows.findOne({ organisation_id: organisationId, ended_at: null }, { readPreference: 'primary' })) !== null,
-    /** Takes the oldest job that nobody works on, of those that need no cluster but these. */
+    /** Leases the oldest free job that needs none but these clusters. */
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
       const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
@@ -101,17 +101,17 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
     /** Renews a lease, and stores the progress. False if it was lost. */
     keep: (job: HeldJob, at: Pick<JobRow, 'step' | 'progress'>): Promise<boolean> =>
       own(job, { $set: { ...at, until: new Date(now() + LEASED_FOR) } }),
-    /** Gives a lease back: the job is due again after some milliseconds. */
+    /** Gives a lease back; the job is due again after `after` milliseconds. */
     release: (job: HeldJob, error: string | null, after: number): Promise<boolean> =>
       own(job, { $set: { state: 'waiting', holder: null, error, until: new Date(now() + after) } }),
-    /** Ends a job; with an error it has failed. */
+    /** Ends a job: as failed, if there is an error. */
     end(job: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
       const ended = { state: error === null ? 'done' : 'failed', error, holder: null, ended_at: new Date(at) } as const;
       const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) } };
       return models.change(async (session, record) => {
         const isOurs = await own(job, change, session);
-        // what it did if it is done is in the log already; of what is erased nothing else may be
+        // a job that is done has logged what it did; an erased organisation must have no other event
         if (isOurs && error !== null) {
           const { _id, kind, actor, organisation_id } = job;
           await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });

@@ -6,7 +6,7 @@ import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
 
-/** What can be changed of a key; what is undefined stays, or is the default: any address, and {@link DEFAULT_MCP}. */
+/** What can be changed of a key. Undefined members stay; in a new key they get the default: any address, {@link DEFAULT_MCP}. */
 export type KeyUpdate = {
   readonly [Name in 'name' | 'expires_at' | 'allowed_ranges' | 'mcp']?: ApiKey[Name] | undefined;
 };
@@ -14,7 +14,7 @@ export type KeyUpdate = {
 export type NewApiKey = KeyUpdate &
   Pick<ApiKey, 'name' | 'scopes' | 'created_by' | 'expires_at'> & { readonly organisationId: string };
 
-/** Why a key cannot be made or changed. The message is for operators; `fault` is for users, who know which key they mean. */
+/** Why a key cannot be created or changed. The message is for operators; `fault` is for users, who know which key they mean. */
 export class KeyRefused extends Error {
   override readonly name = 'KeyRefused';
 
@@ -46,7 +46,7 @@ export function successorOf(old: ApiKey, now: Date, end: Date | null | undefined
   return { organisationId: organisation.id, name, scopes, allowed_ranges, mcp, ...made };
 }
 
-/** What tells a key from others, in audit details; it has no more of the key than lists show. */
+/** Identifies a key in audit details, with no more of its text than lists show. */
 export const identify = ({ name, prefix, last_four }: ApiKey) => ({ name, prefix, last_four });
 
 export const describe = (key: ApiKey) => {
@@ -64,7 +64,7 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
 }
 
-/** Of keys with a text in their name, or whose value begins or ends with it as far as lists show it. */
+/** Matches keys by part of their name, or by the start or last four characters of their text. */
 export function searchCondition(text: string): Record<string, unknown> {
   const name = trusted({ $regex: literal(text), $options: 'i' });
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal(text)}` }) }, { last_four: text }] };
@@ -78,7 +78,7 @@ export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
   const before: KeyUpdate = { name, expires_at, allowed_ranges, mcp };
   const members = (Object.keys(before) as (keyof KeyUpdate)[]).filter(
-    // dates and lists are the same if they are written the same
+    // compares dates and lists by value
     (member) => update[member] !== undefined && JSON.stringify(before[member]) !== JSON.stringify(update[member]),
   );
   const only = (all: KeyUpdate): object => Object.fromEntries(members.map((member) => [member, all[member]]));

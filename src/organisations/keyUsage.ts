@@ -25,7 +25,7 @@ export interface UsageEntry extends UsageCounts {
   readonly hour: Date;
   /** By operation and error code. */
   readonly details?: Details;
-  /** Where they are not counted yet; both unless given. */
+  /** Units in which they are not counted yet; both by default. */
   readonly units?: readonly Unit[];
 }
 
@@ -45,7 +45,7 @@ const UNITS: readonly Unit[] = ['hour', 'day'];
 
 const ORGANISATION = 'org:';
 
-/** Under which id the requests of all keys of an organisation are counted, so that they can be read without reading each key's. */
+/** The id that counts the requests of all keys of an organisation, so that its total is one read. */
 export function organisationUsageId(organisationId: string): string {
   return ORGANISATION + organisationId;
 }
@@ -56,7 +56,7 @@ export function keyUsage(models: ControlModels) {
   const { usage, apiKeys } = models;
   const native = nativeCollection(usage);
 
-  /** Those whose organisation is not erased. */
+  /** The ids whose organisation is not erased. */
   async function present(ids: readonly string[]): Promise<Set<string>> {
     const keys = await apiKeys.find({ _id: trusted({ $in: ids }) }, { organisation: 1 }).lean();
     const owners = new Map(keys.map(({ _id, organisation }) => [_id, organisation.id]));
@@ -83,8 +83,8 @@ export function keyUsage(models: ControlModels) {
 
   return {
     /**
-     * Adds counts to their hours and days, all in one command. Resolves with those that failed, for which `onError` is called: the others
-     * were added, and must not be again. @throws if none was
+     * Adds counts to their hours and days in one command. Resolves with those that failed, after calling `onError`: the others must not
+     * be added again. @throws if all failed
      */
     async add(all: readonly UsageEntry[], onError?: (error: unknown) => void): Promise<readonly UsageEntry[]> {
       const before = await present(all.map(({ keyId }) => keyId));
@@ -100,7 +100,7 @@ export function keyUsage(models: ControlModels) {
         if (!failed) throw error;
         onError?.(error);
       }
-      // what fails from here on must not have the counts written again
+      // no failure from here on may cause the counts to be written again
       const after = await present([...before]).catch(() => before);
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);

@@ -6,22 +6,22 @@ import { createWriter } from './writer';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
-/** How long changes are gathered, in milliseconds, so that keys used at once are written together. */
+/** How long to gather changes, in milliseconds, so that keys used at the same time are written together. */
 const GATHERED_FOR = 100;
-/** Changes in one write, since a write of thousands holds up the reads of that time: a thousand keys a second. */
+/** Changes per write: one of thousands would delay reads. At most a thousand keys a second. */
 const MOST_AT_ONCE = 100;
-/** Changes that wait; of further keys the next use is recorded instead. */
+/** Maximum queue; of further keys a later use is recorded instead. */
 const MOST_WAITING = 10_000;
 
 export interface KeyWriterOptions {
   readonly onError: (error: unknown) => void;
   readonly now: () => number;
   readonly pepper: string;
-  /** Its number; undefined if no key has an older pepper. */
+  /** The pepper's number; undefined if no key has an older pepper. */
   readonly pepperNumber: () => number | undefined;
 }
 
-/** Writes what follows from the use of keys, without delaying the request: when and from where, and new hashes. */
+/** Records when and from where keys are used, and their new hashes, without delaying requests. */
 export function keyWriter(
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
   { onError, now, pepper, pepperNumber }: KeyWriterOptions,
@@ -43,7 +43,7 @@ export function keyWriter(
       await rows.bulkWrite(taken, { ordered: false });
     } catch (error) {
       onError(error);
-      // a database that is away does not hold up the end
+      // a database that is down must not delay shutdown
       if (isSettling) taken.push(...waiting.splice(0));
     }
     for (const { updateOne } of taken) hashing.delete(updateOne.filter._id);

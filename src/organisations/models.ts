@@ -23,24 +23,24 @@ export interface OrganisationDocument {
   readonly state?: OrganisationState;
   /** While it is being erased: the export is complete, or was not wanted. */
   readonly exported?: boolean;
-  /** A move to another cluster that has begun and not ended; no write begins while there is one. */
+  /** The move to another cluster in progress, during which no write begins. */
   readonly move?: MoveDocument;
   /** What moves have left on other clusters. */
   readonly copies?: readonly {
     readonly cluster: string;
     readonly left_at: Date;
-    /** Whether it is what the organisation had until it was moved; else what a move that was undone had copied. */
+    /** True for the data as it was until the move; false for what an undone move had copied. */
     readonly complete: boolean;
   }[];
   /** Files that its collections and indexes take, as last noted; a copy has as many. */
   readonly files?: number;
-  /** What is known of its events; nothing if it was never moved and lost none. */
+  /** State of its event feed; missing if it was never moved and lost no events. */
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
-  /** The operator's own id of it. */
+  /** The operator's own id for it. */
   readonly external_ref?: string;
-  /** Of a sandbox: the id of the organisation that it belongs to. */
+  /** Of a sandbox: the id of its organisation. */
   readonly sandbox_of?: string;
-  /** Of a sandbox that has not got all of its sample yet: a UUID for each time that it was made or emptied. */
+  /** Of a sandbox whose sample is not complete: a new UUID each time it is created or emptied. */
   readonly unseeded?: string;
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
@@ -66,7 +66,7 @@ export interface LinkDocument {
 }
 
 export interface SessionDocument extends LinkDocument {
-  /** Id of the sandbox that it acts for; of its organisation itself if it is missing or null. */
+  /** Id of the sandbox it acts for; missing or null for its organisation itself. */
   readonly acts_for?: string | null;
   readonly used_at: Date;
 }
@@ -89,7 +89,7 @@ export interface UsageCounts {
   readonly errors: number;
   /** Requests that failed with 429. */
   readonly rate_limited: number;
-  /** Requests over MCP, among all; rows from before there was MCP lack it. */
+  /** Those over MCP; missing in rows from before there was MCP. */
   readonly mcp?: number;
 }
 
@@ -122,11 +122,11 @@ const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] 
 
 const COLLECTIONS = {
   organisations: definedByType<OrganisationDocument>('organisations', [
-    // in order; those of a cluster; how many they are, and their files
+    // all in order; those of a cluster in order; counts and files of a cluster
     { on: { created_at: 1, _id: 1 } },
     { on: { cluster: 1, created_at: 1, _id: 1 } },
     { on: { cluster: 1, files: 1 } },
-    // those that have something on a cluster because of a move
+    // those with a copy on a cluster, or moving to one
     { on: { 'copies.cluster': 1 }, options: { sparse: true } },
     { on: { 'move.to': 1 }, options: { sparse: true } },
     // at most one each

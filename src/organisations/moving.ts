@@ -6,11 +6,11 @@ import type { ControlModels, MoveDocument, OrganisationDocument } from './models
 import { type Listed, toListed } from './organisationRows';
 
 /*
- * What the control database has of an organisation that moves to another cluster, and of the copies that moves leave
+ * Control data of organisations that move to another cluster, and of the copies that moves leave behind
  * (docs/decisions/organisation-move.md).
  */
 
-/** A mover that was not seen for this time (ms) has ended; it shows itself every {@link SEEN_EVERY}. */
+/** A mover not seen for this long (ms) is gone; it renews its mark every {@link SEEN_EVERY}. */
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
 
@@ -34,7 +34,7 @@ export interface Mover {
 interface Moved extends Mover {
   readonly from: string;
   readonly to: string;
-  /** The new cluster's time behind the copy, as 16 hexadecimal digits. */
+  /** The new cluster's time after the copy, as 16 hexadecimal digits. */
   readonly since: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -55,7 +55,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
 
   return {
     movesOf: (id: string) => movesOf(id),
-    /** Organisations with a move that has begun and not ended, or with copies. */
+    /** Organisations with a move in progress or with copies. */
     async *each(): AsyncGenerator<Moves> {
       const given = trusted({ $gt: '' });
       const rows = organisations.find({ $or: [{ 'copies.cluster': given }, { 'move.to': given }] }).lean();
@@ -63,11 +63,11 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
     },
     /** Moves whose process has ended. */
     async abandoned(): Promise<{ readonly id: string; readonly to: string }[]> {
-      const lost = { to: trusted({ $gt: '' }), seen_at: trusted({ $lte: new Date(now() - LOST_AFTER) }) };
-      const found = await organisations.find({ 'move.to': lost.to, 'move.seen_at': lost.seen_at }, { move: 1 }).lean();
+      const unseen = { 'move.seen_at': trusted({ $lte: new Date(now() - LOST_AFTER) }) };
+      const found = await organisations.find({ 'move.to': trusted({ $gt: '' }), ...unseen }, { move: 1 }).lean();
       return found.flatMap(({ _id: id, move }) => (move ? [{ id, to: move.to }] : []));
     },
-    /** How many there are of each state, as last counted. */
+    /** Moves by state, as last counted. */
     counts: lastKnownOf({ moving: 0, stopped: 0 }, async () => {
       const rows = organisations.find({ 'move.to': trusted({ $gt: '' }) }, { move: 1 }).lean();
       let [moving, stopped] = [0, 0];
@@ -78,7 +78,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       return { moving, stopped };
     }),
     /**
-     * Begins a move, or takes over one whose process has ended. From when this resolves no write begins.
+     * Begins a move, or takes over one whose process has ended. Once this resolves, no write begins.
      * @throws JobRefused
      */
     begin: ({ id, mover }: Mover, to: string): Promise<Moves | undefined> =>
@@ -94,7 +94,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       }),
     /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
     beat: (self: Mover): Promise<boolean> => own(self, { $set: { 'move.seen_at': new Date(now()) } }),
-    /** The next request of every gateway goes to the new cluster. False if another process has taken over. */
+    /** Sends the next request of every gateway to the new cluster. False if another process has taken over. */
     finish: ({ id, mover, from, to, since, details }: Moved): Promise<boolean> =>
       models.change(async (session, record) => {
         const copies = { cluster: from, left_at: new Date(now()), complete: true };
@@ -106,7 +106,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
         await record(actor, 'organisation.moved', id, { from, to, ...details });
         return true;
       }),
-    /** Ends a move that did not take place. `isLeft`: part of a copy is still there. */
+    /** Ends a move that was given up. `isLeft`: part of a copy remains. */
     undo: ({ id, mover, to, isLeft }: Mover & { readonly to: string; readonly isLeft: boolean }): Promise<boolean> =>
       models.change(async (session, record) => {
         const copy = { cluster: to, left_at: new Date(now()), complete: false };

@@ -3,8 +3,6 @@ import { type Organisation, type OrganisationState, STATES } from '../auth/princ
 import type { Standing } from '../database/keeper';
 import type { ControlModels, OrganisationDocument } from './models';
 
-/* Rows of organisations, as others read and hold them. */
-
 /** An organisation as operators see it. */
 export interface Listed extends Organisation {
   readonly external_ref: string | null;
@@ -14,7 +12,7 @@ export interface Listed extends Organisation {
 /** A state in which an organisation is its operator's to change. */
 export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-/** Whether an organisation's database can be written: it is moving to another cluster, or being erased. */
+/** Whether an organisation's database can be written, or is moving to another cluster or being erased. */
 export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
   if (!STATES[state ?? 'active'].data) return 'closed';
   return move ? 'moving' : 'open';
@@ -52,11 +50,11 @@ export async function holdOrganisation(
 }
 
 /*
- * Gateways hold what they record of requests for some seconds, so it may come when its organisation is erased. What is written is
- * looked at once before, and once after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
+ * Gateways buffer what they record of requests for some seconds, so it may arrive after its organisation was erased. Writers check
+ * before, and again after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
  */
 
-/** Which of these organisations are there, and are not being erased. */
+/** Which of these organisations exist and are not being erased. */
 export async function presentOrganisations(
   { organisations }: Pick<ControlModels, 'organisations'>,
   ids: Iterable<string>,

@@ -19,7 +19,7 @@ export interface NewOrganisation {
   /** The cluster for its database; by default the one with the most room. */
   readonly cluster?: string | undefined;
   readonly demo?: boolean;
-  /** The operator's own id of it, which is unique. */
+  /** The operator's own id for it, unique. */
   readonly external_ref?: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export interface OrganisationQuery {
 
 const BATCH = 1000;
 
-/** What a sandbox shares with the organisation that it belongs to. */
+/** What a sandbox shares with its organisation. */
 type Shared = Pick<Organisation, 'plan' | 'state'>;
 
 /** The organisation with an external_ref is being erased. */
@@ -47,12 +47,12 @@ export class StillErasing extends Error {
   override readonly name = 'StillErasing';
 }
 
-/** An organisation has another external_ref already, or another organisation has this one. */
+/** The organisation has another external_ref, or another organisation has this one. */
 export class RefTaken extends Error {
   override readonly name = 'RefTaken';
 }
 
-/** A sandbox cannot be changed in what it shares with the organisation that it belongs to. */
+/** What a sandbox shares with its organisation can only be changed there. */
 export class SharedByOwnerError extends Error {
   override readonly name = 'SharedByOwnerError';
 
@@ -61,7 +61,7 @@ export class SharedByOwnerError extends Error {
   }
 }
 
-/** `place` chooses the cluster of a new organisation. @throws if it is full or does not respond */
+/** `place` chooses the cluster of a new organisation, and throws if it is full or does not respond. */
 export function organisations(
   models: ControlModels,
   actor: Actor,
@@ -102,8 +102,8 @@ export function organisations(
   }
 
   /**
-   * Changes an organisation and the copies that its keys have, at once, and its sandbox's plan and state with it. Undefined if there is
-   * none that can be changed. @throws SharedByOwnerError; RefTaken
+   * Changes an organisation, its copies in its keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
+   * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken
    */
   function change(
     id: string,
@@ -133,7 +133,7 @@ export function organisations(
     });
   }
 
-  /** Gives the sandbox of an organisation what both have. */
+  /** Changes what the sandbox of an organisation shares with it. */
   async function share(of: string, set: Shared, session: ClientSession): Promise<void> {
     const sandbox = await models.organisations
       .findOneAndUpdate({ sandbox_of: of, state: CHANGEABLE }, { $set: set }, { session })
@@ -142,7 +142,7 @@ export function organisations(
     await models.apiKeys.updateMany({ 'organisation.id': sandbox._id }, { $set: inKeys(set) }, { session });
   }
 
-  /** Changes what is given, at once, with an audit event for each. */
+  /** Changes the given members in one transaction, with an audit event for each. */
   const update = (id: string, set: Partial<Pick<Listed, 'name' | 'plan' | 'state' | 'external_ref'>>) =>
     change(id, set, (before) => {
       const moved = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
@@ -162,7 +162,7 @@ export function organisations(
     /** Creates an organisation. Its database comes with its first write. @throws FullClusterError */
     create: (input: NewOrganisation): Promise<Listed> => insert(input),
     /**
-     * The same, or finds the one with its external_ref, or that of an earlier try. Calls at the same time make one.
+     * The same, unless an earlier attempt or its external_ref already has one. Concurrent calls create one.
      * @throws StillErasing; FullClusterError; as {@link keyAnswers} for an attempt
      */
     async createOnce(input: NewOrganisation, attempt?: Attempt): Promise<{ organisation: Listed; isNew: boolean }> {
@@ -223,18 +223,18 @@ export function organisations(
       const standing = found ? standingOf(found) : 'gone';
       return standing === 'open' && found?.cluster !== cluster ? 'moving' : standing;
     },
-    /** Notes how many files an organisation has on a cluster: as many at least, unless it is exact. */
+    /** Records an organisation's files on a cluster: a lower bound unless exact. */
     async noteFiles({ id, cluster }: Place, files: number, isExact = false): Promise<void> {
       await rows.updateOne({ _id: id, cluster }, isExact ? { $set: { files } } : { $max: { files } });
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
-    /** Organisations, oldest first, without holding them all. */
+    /** Organisations, oldest first, one batch in memory at a time. */
     async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Listed> {
       const filter = { ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
       const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of found.cursor({ batchSize: BATCH })) yield toListed(row);
     },
-    /** The clusters of those that exist, by id. */
+    /** Clusters of the organisations that exist, by id. */
     async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { cluster: 1 }).lean();
       return new Map(found.map(({ _id, cluster }) => [_id, cluster]));
@@ -242,7 +242,7 @@ export function organisations(
     update,
     rename: (id: string, name: string) => update(id, { name }),
     setPlan: (id: string, plan: Plan) => update(id, { plan }),
-    /** From when this resolves, no new request of its keys and users is served, on any instance. */
+    /** Once this resolves, no instance serves a new request of its keys and users. */
     suspend: (id: string) => update(id, { state: 'suspended' }),
     resume: (id: string) => update(id, { state: 'active' }),
     /** Gives an organisation the name, plan and currency of an export. */
@@ -253,6 +253,6 @@ export function organisations(
   };
 }
 
-/** What changes of an organisation, in the copies that its keys have. */
+/** A change of an organisation as a change of its copies in keys. */
 const inKeys = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

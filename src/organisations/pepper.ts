@@ -6,16 +6,16 @@ import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
 /*
- * Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. A pepper is
- * replaced while keys are in use: those hashed with the previous one are hashed anew when they are next used.
+ * Knows which pepper the keys are hashed with: with another one every key would be rejected, and nothing would say why. A pepper
+ * can be replaced while keys are in use: each is rehashed when it is next used.
  */
 
-/** Tells one pepper from another, without the pepper. */
+/** Identifies a pepper without revealing it. */
 export interface Fingerprint {
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
-  /** How often the pepper was replaced; keys have the number of theirs. */
+  /** How often the pepper was replaced; a key has the number of its pepper. */
   readonly number?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface PepperState {
 
 type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
 
-/** Another gateway may have inserted it: resolves with the one that is there. */
+/** Resolves with the stored one, which another gateway may have inserted. */
 const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
 export function pepperGuard(
@@ -63,7 +63,7 @@ export function pepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** Whether there may be keys with the previous pepper of which no fingerprint was stored: versions before made some. */
+  /** Whether keys may have the previous pepper though it has no fingerprint, as in versions before fingerprints. */
   async function areKeysOlder(): Promise<boolean> {
     return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
   }

@@ -4,25 +4,25 @@ import { MINUTE } from '../units';
 import type { ControlModels, OrganisationDocument } from './models';
 
 /*
- * On which cluster an organisation is placed. What runs out first on a cluster are the files that its server may open: each collection and
- * each index is one (docs/decisions/files.md).
+ * Chooses clusters for organisations. A cluster first runs out of the files that its server can open: one per collection and index
+ * (docs/decisions/files.md).
  */
 
-/** Files that an organisation counts as until it has more: what a small one takes once it is used. */
+/** Files to reserve for an organisation until it has more: what a small one takes once it is used. */
 export const COUNTED_AT_LEAST = 22;
-/** New organisations leave 1 / so much of each cluster free, for those that are there to grow. */
+/** New organisations leave one twelfth of each cluster free for the growth of others. */
 const GROWTH = 12;
-/** From this part of its capacity on, a cluster is nearly full; the alert has the same. */
+/** A cluster is nearly full beyond this share of its capacity; the alert uses the same. */
 const NEARLY = 0.85;
 
 export interface Fullness {
   readonly cluster: string;
   readonly organisations: number;
-  /** Copies that moves have left there, and moves to it that have not ended. */
+  /** Copies left by moves, and moves to it in progress. */
   readonly copies: number;
-  /** Files that both have, as last noted. */
+  /** Their files, as last recorded. */
   readonly used: number;
-  /** Files that both count as. */
+  /** Files reserved for them. */
   readonly reserved: number;
   readonly capacity: number;
 }
@@ -41,7 +41,7 @@ export function placement(
 ) {
   const rows = nativeCollection(models.organisations) as unknown as mongo.Collection;
 
-  /** How full clusters are; two commands, of which one reads an index only and the other the few that moves concern. */
+  /** How full clusters are: two commands, one on an index only, the other on the few organisations with moves. */
   async function fullness(of = clusters): Promise<Fullness[]> {
     const each = { $max: ['$files', COUNTED_AT_LEAST] };
     const sums = { organisations: { $sum: 1 }, used: { $sum: '$files' }, reserved: { $sum: each } };
@@ -77,17 +77,17 @@ export function placement(
   let isAway: (cluster: string) => boolean = () => false;
 
   return {
-    /** Sets what knows the clusters that do not respond: none is chosen unless all are. */
+    /** Sets how to tell that a cluster does not respond: such a cluster is chosen only if all are down. */
     avoid(known: typeof isAway): void {
       isAway = known;
     },
     /** How full every cluster is. */
     fullness: () => fullness(),
-    /** The same as last counted; empty until it was counted first. */
+    /** The same as last counted; empty before the first count. */
     lastKnown: lastKnownOf<readonly Fullness[]>([], () => fullness()),
     /**
-     * The cluster for an organisation with so many files: the given one, or the one with the most room. Of concurrent calls each may find
-     * the same last place, which what is left free for growth has room for. @throws FullClusterError
+     * The cluster for an organisation with this many files: the given one, or the one with the most room. Concurrent calls may find the
+     * same last place; the room left for growth covers that. @throws FullClusterError
      */
     async choose(cluster: string | undefined, files?: number): Promise<string> {
       const there = clusters.filter((name) => !isAway(name));
@@ -101,7 +101,7 @@ export function placement(
 
 export const countedAs = (files = 0): number => Math.max(files, COUNTED_AT_LEAST);
 
-/** Files of a cluster that new organisations may count as. */
+/** Files left for new organisations. */
 const roomOf = ({ reserved, capacity }: Fullness): number => capacity - Math.floor(capacity / GROWTH) - reserved;
 
 export const isNearlyFull = ({ reserved, capacity }: Fullness): boolean => reserved > NEARLY * capacity;
@@ -116,8 +116,8 @@ function sayFull({ cluster, organisations, copies, reserved, capacity }: Fullnes
 }
 
 /**
- * What was counted at most a minute or a reading ago, for metrics: without waiting, `first` until it was counted, and as it was while
- * the database is away, which is said elsewhere.
+ * A count for metrics that is at most a minute or one reading old, without waiting: `first` before the first count, and the last
+ * count while the database is down.
  */
 export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
   let known = first;

@@ -1,4 +1,4 @@
-/* What requests are looked for by (requestLog.ts). Loads nothing, since the command line needs it for its help. */
+/* Filters of the request log (requestLog.ts). Imports nothing, since the command line's help needs it. */
 
 /** The APIs that take keys. */
 export const KEY_FACES = ['rest', 'graphql', 'mcp'] as const;
@@ -17,7 +17,7 @@ export interface RequestFilters {
   readonly since?: string | null | undefined;
 }
 
-/** The statuses that a status filter means, from the first up to before the second; undefined if it is none. */
+/** The range of statuses of a filter, its end exclusive; undefined if the filter is invalid. */
 export function statusesOf(filter: string): readonly [from: number, before: number] | undefined {
   const [, hundreds, rest = ''] = /^([1-5])(\d\d|xx)$/i.exec(filter) ?? [];
   if (hundreds === undefined) return undefined;

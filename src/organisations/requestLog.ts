@@ -9,14 +9,14 @@ import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import type { RequestRow } from './requestRows';
 
-/** Rows of an organisation that are kept, of those that failed and of the others. */
+/** Rows kept per organisation, of failed and of other requests each. */
 export const MOST_ROWS = 10_000;
 
 export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
 }
 
-/** Keys that requests are counted by. */
+/** Maximum keys in a count. */
 const MOST_KEYS = 100;
 
 interface KeyRequests {
@@ -34,13 +34,13 @@ interface Counted extends Pick<KeyRequests, 'last_at'> {
 
 export type RequestLog = ReturnType<typeof requestLog>;
 
-/** The requests that were made with keys (docs/decisions/request-log.md). */
+/** Requests with keys (docs/decisions/request-log.md). */
 export function requestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MOST_ROWS) {
   const { requests } = models;
   const native = nativeCollection(requests);
 
   return {
-    /** Stores rows of organisations that are not erased; those that an interrupted call has stored already are left as they are. */
+    /** Stores rows of organisations that are not erased; rows that an interrupted call stored stay as they are. */
     async add(all: readonly RequestRow[]): Promise<void> {
       const before = await presentOrganisations(models, new Set(all.map((row) => row.organisation_id)));
       const rows = all.filter((row) => before.has(row.organisation_id));
@@ -54,7 +54,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ organisation_id: { $in: gone } });
     },
-    /** Deletes the oldest rows of an organisation that has more than it may. */
+    /** Deletes an organisation's oldest rows beyond its limit. */
     async trim(organisationId: string): Promise<void> {
       for (const failed of [true, false]) {
         const kind = { organisation_id: organisationId, failed };
@@ -63,7 +63,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         if (surplus) await native.deleteMany({ ...kind, at: { $lte: surplus.at } });
       }
     },
-    /** @throws AppError invalid_request for a status that is none */
+    /** @throws AppError invalid_request for an invalid status */
     page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
       const filters = givenOf(given);
       return findPage(native, {
@@ -74,7 +74,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         times: ['at'],
       });
     },
-    /** How often each key made the matching requests, those that are only counted included, most first. @throws AppError as page */
+    /** Matching requests by key, including those without a row, most first. @throws AppError as page */
     async countByKey({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
       const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(given)) };
       const $group = {
@@ -92,14 +92,14 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         .sort((one, other) => other.requests - one.requests)
         .slice(0, MOST_KEYS);
     },
-    /** When a key was last used from an address that could not be read, in the newest rows since a time. */
+    /** When a key was last used from an unreadable address, in the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_ROWS }];
       const found = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newest, ...found]).toArray();
       return row?.at;
     },
-    /** The newest requests, at most `limit`. @throws AppError invalid_request for a status that is none */
+    /** The newest requests, at most `limit`. @throws AppError invalid_request for an invalid status */
     list: ({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number) =>
       native
         .find(
@@ -114,8 +114,8 @@ const givenOf = (filters: RequestFilters): RequestFilters =>
   Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== null && value !== undefined));
 
 /**
- * Filters as conditions. The index of an organisation's failed requests by time serves those by code, the one of all its requests the others.
- * @throws AppError invalid_request for a status that is none
+ * Filters as conditions. A code implies `failed`, whose index then serves the query.
+ * @throws AppError invalid_request for an invalid status
  */
 function conditionsOf({ status, key_id, since, ...others }: RequestFilters): Record<string, unknown> {
   return {
@@ -127,7 +127,7 @@ function conditionsOf({ status, key_id, since, ...others }: RequestFilters): Rec
   };
 }
 
-/** Also those that GraphQL answers with 200, by the status of their code. */
+/** Includes errors that GraphQL answers with 200, by the status of their code. */
 function ofStatus(status: string): Record<string, unknown> {
   const [from, before] = statusesOf(status) ?? [];
   if (from === undefined || before === undefined) {

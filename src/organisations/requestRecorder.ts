@@ -12,30 +12,30 @@ type DetailsOf = () => RequestDetails;
 
 export interface RequestRecorderOptions {
   readonly log: Pick<RequestLog, 'add' | 'trim'>;
-  /** Called when a write fails; its rows are written with the next ones, if there is room. */
+  /** Called when a write fails; its rows are retried with the next ones, if there is room. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of failed requests that have no row and are in no other's `similar`. */
+  /** Called with the number of failed requests that are neither in a row nor in a row's `similar`. */
   readonly onLeftOut: (requests: number) => void;
   readonly capacity?: number;
-  /** From 0 to 1: whether an organisation is trimmed. */
+  /** From 0 to 1; decides whether an organisation is trimmed. */
   readonly random?: () => number;
 }
 
 const EVERY = 2000;
 /** 5,000 rows take about 3 MB. */
 const CAPACITY = 5000;
-/** Rows of an organisation in a process for one trim, in the mean. */
+/** Rows of an organisation per trim, on average. */
 const ROWS_A_TRIM = 500;
-/** Organisations and keys whose budgets are remembered; one that is forgotten has its whole budget again. */
+/** Organisations and keys whose budgets are remembered; a forgotten one gets its whole budget again. */
 const MOST_BUDGETS = 20_000;
-/** Rows that one key may have at once, and then a minute, in this process. */
+/** Rows that a key may have in a burst, and then per minute, in this process. */
 const BUDGETS = {
   failed: { atOnce: 600, aMinute: 60 },
   successful: { atOnce: 100, aMinute: 1 },
-  /** Failed requests beyond their budget that are like none in the batch. */
+  /** Failed requests over their budget that no row of the batch resembles. */
   similar: { atOnce: 20, aMinute: 20 },
 } as const;
-/** What all keys of an organisation may have, of what one may: a flood of one key does not hide the requests of the others. */
+/** The budget of an organisation, as a multiple of a key's: a flood from one key does not hide the requests of the others. */
 const SHARE_OF_ORGANISATION = 1.5;
 type Kind = keyof typeof BUDGETS;
 
@@ -52,7 +52,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
     memoMethod: (_id, _old, { context: share }) => createBudget(share),
   });
   let batch: Row[] = [];
-  /** The last failed one of each sort in the batch. */
+  /** The last failed request of each kind in the batch. */
   let alike = new Map<string, Row>();
   let leftOut = 0;
 
@@ -99,7 +99,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   }
 
   return {
-    /** Adds a request that is done to the batch, if the budgets of its key and organisation and the batch have room; never blocks or fails. */
+    /** Adds a finished request to the batch, if the batch and the budgets of its key and organisation have room; never blocks or fails. */
     add(head: RequestHead, detailsOf: DetailsOf): void {
       soon();
       if (batch.length >= capacity) {
@@ -122,7 +122,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   };
 }
 
-/** What one organisation or key may still add, by kind: a share of {@link BUDGETS} that fills up steadily. */
+/** What an organisation or key may still add, by kind: {@link BUDGETS} times its share, refilled steadily. */
 function createBudget(share: number) {
   const left = { failed: 0, successful: 0, similar: 0 };
   let filledAt = -Infinity;
@@ -139,7 +139,7 @@ function createBudget(share: number) {
 
   return {
     has: (kind: Kind): boolean => {
-      // most requests of an organisation in steady use find none left, and should not pay for more than that
+      // in steady use most requests find an empty budget, and this is all they pay for
       if (left[kind] < 1) fill();
       return left[kind] >= 1;
     },

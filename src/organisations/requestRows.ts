@@ -2,17 +2,17 @@ import { definedByType } from '../database/collection';
 import { DAY } from '../units';
 import type { KeyFace } from './requestFilters';
 
-/** Why a key whose secret is right is refused. */
+/** Why a key with the right secret is rejected. */
 export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
 export type KeyRefusal = (typeof KEY_REFUSALS)[number];
 
-/** A request that was made with a key (docs/decisions/request-log.md). */
+/** A request with a key (docs/decisions/request-log.md). */
 export interface RequestRow {
   /** UUID. */
   readonly _id: string;
   readonly organisation_id: string;
   readonly key_id: string;
-  /** When it was done. */
+  /** When it ended. */
   readonly at: Date;
   /** Not unique, since callers may choose it. */
   readonly request_id: string;
@@ -26,14 +26,14 @@ export interface RequestRow {
   readonly status: number;
   readonly code: string | null;
   readonly reason: KeyRefusal | null;
-  /** The scope that the key lacked, or several of which one would have done; undefined in older rows. */
+  /** The scope that the key lacked, or several of which any one was needed; undefined in older rows. */
   readonly missing_scope?: string | null;
   readonly ms: number;
   /** Network address of the caller. */
   readonly address: string;
   /** Whether it has an error code or a status from 400. */
   readonly failed: boolean;
-  /** Further requests like it that have no row. */
+  /** Number of similar requests without a row of their own. */
   readonly similar: number;
 }
 

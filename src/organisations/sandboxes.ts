@@ -8,17 +8,17 @@ import { CHANGEABLE, holdOrganisation, type Listed, toListed, toOrganisation } f
 
 export interface Sandbox {
   readonly organisation: Listed;
-  /** While it has not got all of its sample: what {@link sandboxes} takes to note that it has, unless the sandbox was emptied meanwhile. */
+  /** Until its sample is complete: the mark to clear then, unless the sandbox was emptied meanwhile. */
   readonly unseeded: string | undefined;
 }
 
 export interface NewSandbox {
-  /** Id of the organisation that it belongs to. */
+  /** Id of its organisation. */
   readonly of: string;
-  /** By default the name of its owner, and `sandbox`. */
+  /** By default its owner's name followed by `sandbox`. */
   readonly name?: string | undefined;
   readonly cluster?: string | undefined;
-  /** Whether it gets the sample, which the caller stores. */
+  /** Whether the caller will store the sample. */
   readonly seeded: boolean;
 }
 
@@ -39,7 +39,7 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
   return {
     /** The sandbox of an organisation. */
     of: (id: string): Promise<Sandbox | undefined> => find({ sandbox_of: id, state: CHANGEABLE }),
-    /** Those of an organisation that are there, also while they are erased. */
+    /** Those of an organisation, including any that is being erased. */
     async allOf(id: string): Promise<Organisation[]> {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },
@@ -47,7 +47,7 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
     async create({ of, cluster, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
       const chosen = await place(cluster);
       return models.change(async (session, record) => {
-        // writes to the owner's row, so that of two concurrent creations, or one and a change of plan, the later sees the earlier
+        // writes the owner's row, so that of two creations, or a creation and a change of plan, the later sees the earlier
         const owner = await holdOrganisation(models, of, session);
         if (!owner) return undefined;
         if (owner.sandbox_of !== undefined)
@@ -68,12 +68,12 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
         return shown(document);
       });
     },
-    /** Notes that the sample is to be stored. */
+    /** Marks the sample as incomplete. */
     async noteUnseeded(id: string): Promise<Sandbox | undefined> {
       const change = { $set: { unseeded: randomUUID() } };
       return shown(await organisations.findOneAndUpdate({ _id: id }, change, { returnDocument: 'after' }).lean());
     },
-    /** Notes that all of it is stored. */
+    /** Marks the sample as complete. */
     async noteSeeded({ organisation: { id }, unseeded }: Sandbox): Promise<void> {
       if (unseeded !== undefined) await organisations.updateOne({ _id: id, unseeded }, { $unset: { unseeded: 1 } });
     },

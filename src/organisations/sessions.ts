@@ -16,9 +16,9 @@ export interface NewSession {
 }
 
 export interface Session {
-  /** What it acts for: the organisation that its user signed in to, or the sandbox of that. */
+  /** The organisation it acts for: the one its user signed in to, or its sandbox. */
   readonly organisation: Organisation;
-  /** Id of the organisation that its user signed in to. */
+  /** Id of the organisation its user signed in to. */
   readonly home: string;
   readonly user: User;
   readonly role: Role;
@@ -39,7 +39,7 @@ const MOST_LISTED = 200;
 
 export type Sessions = ReturnType<typeof sessions>;
 
-/** The sessions and sign-in links of users, which end by `clock`. `from` is the user's network address, for the audit log. */
+/** Sessions and sign-in links, which expire by `clock`. `from` is the user's network address, for the audit log. */
 export function sessions(models: ControlModels, clock: () => number, answers: KeyAnswers) {
   const { organisations, links, sessions: stored, members } = models;
 
@@ -86,7 +86,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
           return { token, endsAt };
         });
       const call = { organisationId, who: actor.who, operation: 'link', args: { user, role } };
-      // its end is the id of what is kept
+      // the end of the link serves as its id
       return answers.once(attempt, call, make, (end, made) =>
         Promise.resolve({ token: made, endsAt: new Date(Number(end)) }),
       );
@@ -141,7 +141,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         const whose = userId === undefined ? {} : { 'user.id': userId };
         const filter = { organisation_id: trusted({ $in: ids }), ...whose };
         const { deletedCount: own } = await stored.deleteMany(filter, { session });
-        // of a sandbox: those that act for it
+        // and those that act for it, if it is a sandbox
         const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...whose }, { session });
         const deletedCount = own + acting;
         await links.deleteMany(filter, { session });
@@ -149,7 +149,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         await record(actor, 'user.signed_out', organisationId, details);
         return deletedCount;
       }),
-    /** Who signed in last, newest first, and whether others have before those. */
+    /** Who signed in last, newest first, and whether there are more. */
     async members(organisationId: string) {
       const found = await members
         .find({ organisation_id: organisationId })

@@ -7,15 +7,15 @@ export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
   /** Called when a write fails; its counts are included in the next one. */
   readonly onError: (error: unknown) => void;
-  /** Called with the number of requests that were not counted, because the database is slower than keys are new. */
+  /** Called with the number of requests not counted, because new keys came faster than the database could store counts. */
   readonly onUncounted: (requests: number) => void;
-  /** Counters (one per key and hour) to hold; when they are used up, they are written at once. */
+  /** Counters (one per key and hour) to hold; when all are used, they are written at once. */
   readonly capacity?: number;
 }
 
 /** 10,000 counters take about 2 MB. */
 const CAPACITY = 10_000;
-/** Details to hold for each counter of the capacity, in the mean; 60,000 take about 9 MB. */
+/** Details to hold per counter, on average; 60,000 take about 9 MB. */
 const DETAILS_EACH = 6;
 
 const COUNTS = ['requests', 'errors', 'rate_limited', 'mcp'] as const;
@@ -26,17 +26,17 @@ type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry
 
 /**
  * Counts the requests of keys and organisations in memory and writes the counts once a minute, in one command, so that no request
- * waits for it. Only if as many counters as it holds fill up again while that is still being written are further keys not counted,
- * which is said; details by operation and code that it has no room for are left out.
+ * waits. If all counters fill up again during a write, further keys are not counted, which is reported; details by operation and
+ * code beyond the capacity are dropped.
  */
 export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
   let details = 0;
   let uncounted = 0;
-  /** Whether a write was begun because the counters were used up, and none has succeeded since. */
+  /** Whether full counters caused a write, and none has succeeded since. */
   let isFull = false;
 
-  /** Adds counts to those of an hour, as far as there is room for them. */
+  /** Adds counts to those of their hour, as far as there is room. */
   function add({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
     const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
     const known = counts.get(name);
@@ -73,7 +73,7 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   });
 
   return {
-    /** Counts a finished request for each of the ids: of keys, and of organisations (organisationUsageId); never blocks or fails. */
+    /** Counts a finished request for ids of keys and of organisations (organisationUsageId); never blocks or fails. */
     count(ids: readonly string[], request: CountedRequest): void {
       const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
       const details = new Map(pathsOf(request).map((path) => [path, 1]));

@@ -21,7 +21,7 @@ export interface OperationUsage {
   readonly requests: number;
   readonly errors: number;
   readonly rate_limited: number;
-  /** Median and 95th percentile in milliseconds, estimated from buckets; null without a request that was not a 429. */
+  /** Median and 95th percentile in milliseconds, estimated from buckets; null if every request was a 429. */
   readonly p50_ms: number | null;
   readonly p95_ms: number | null;
 }
@@ -31,7 +31,7 @@ export interface CodeUsage {
   readonly requests: number;
 }
 
-/** The counters of a row of usage; rows from before they were counted have none. */
+/** The detail counters of a row of usage; missing in older rows. */
 export interface DetailColumns {
   readonly operations?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly codes?: Readonly<Record<string, number>>;

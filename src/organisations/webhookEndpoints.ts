@@ -11,7 +11,7 @@ import { lastKnownOf } from './placement';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
 
-/* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
+/* Webhook endpoints as people manage them; src/organisations/webhookLeases.ts is for their delivery. */
 
 const MOST_ENDPOINTS = 20;
 
@@ -27,12 +27,12 @@ interface Change {
 const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;
 const NOBODY = { holder: null, until: new Date(0) } as const;
 
-/** How long a post of a holder may go on that has lost its lease, in milliseconds: it begins none after its next beat. */
+/** How long a holder may go on posting after it lost its lease, in milliseconds: it begins no post after its next beat. */
 const POSTING_FOR = BEAT_EVERY + 18_000;
 
-/** Takes an endpoint from whoever works on it. Nobody else begins while a post may be under way. */
+/** Takes an endpoint from its holder. Nobody else begins while a post may be in progress. */
 function taken({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
-  // one that is disabled does not rest: it was taken before
+  // a disabled endpoint does not rest: it was taken before
   const isLeased = holder !== null || state === 'disabled';
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
 }
@@ -40,7 +40,7 @@ function taken({ holder, state, until }: EndpointRow, now: number): Pick<Endpoin
 export function webhookEndpointsOf(models: ControlModels, now: () => number, answers: KeyAnswers) {
   const rows = nativeCollection(models.webhookEndpoints);
 
-  /** How many there are in each state, of all organisations. */
+  /** Endpoints of all organisations, by state. */
   const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
     new Map(
       await Promise.all(ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const)),
@@ -51,7 +51,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
     ...(organisationId !== undefined && { organisation_id: organisationId }),
   });
 
-  /** Without a change nothing is written, and no audit event: callers could fill the audit log with them. */
+  /** Without a change nothing is written, nor an audit event, or callers could flood the audit log. */
   const change = (
     id: string,
     by: Authority,
@@ -82,7 +82,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
             ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
           };
           await keep?.(session, row._id, '');
-          // it writes the organisation's row, so two creations of one cannot both see 19
+          // writes the organisation's row, so that two creations cannot both count 19
           if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
           const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
           const found = await rows.find({ organisation_id }, first).toArray();
@@ -139,7 +139,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
         const set = { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) } as const;
         return { update: { $set: set, $unset: { due: '' } }, action: 'webhook.disabled', details: { reason } };
       }),
-    /** Resolves with the endpoint as it was. */
+    /** Resolves with the removed endpoint. */
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
       models.change(async (session, record) => {
         const found = await rows.findOneAndDelete(filterOf(id, by), { session });

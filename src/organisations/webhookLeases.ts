@@ -11,8 +11,8 @@ const LEASED_FOR = 30_000;
 /** How often its holder renews it, and so notices if it was lost, in milliseconds. */
 export const BEAT_EVERY = 3000;
 /**
- * How long an organisation is known to have no endpoint, in milliseconds. An endpoint that is younger than {@link SETTLED_AFTER} never
- * rests, so that nothing is missed meanwhile.
+ * How long to remember that an organisation has no endpoint, in milliseconds. Endpoints younger than {@link SETTLED_AFTER} never rest,
+ * so that they miss nothing meanwhile.
  */
 const NONE_FOR = 5000;
 export const SETTLED_AFTER = 15_000;
@@ -22,9 +22,9 @@ export type Progress = Partial<
 >;
 
 export interface Rest {
-  /** From when on there is work; when the next event comes if it is missing. */
+  /** When the next work is due; if missing, when the next event comes. */
   readonly due?: Date | undefined;
-  /** Not before this time, whatever comes. */
+  /** Nothing before this time, whatever comes. */
   readonly until?: Date | undefined;
 }
 
@@ -32,7 +32,7 @@ export type Due = Pick<EndpointRow, '_id' | 'organisation_id' | 'failed'> & { re
 
 export interface Room {
   readonly limit: number;
-  /** Organisations of which no more may be taken. */
+  /** Organisations that are at their limit. */
   readonly without: readonly string[];
   /** Whether endpoints that failed last may be taken. */
   readonly hasRoomForFailed: boolean;
@@ -54,7 +54,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
   const until = (): Date => new Date(now() + LEASED_FOR);
 
   return {
-    /** Endpoints that have work and no lease, those that wait longest first; without those that there is no room for. */
+    /** Endpoints with work, without a lease, and with room for them; the longest waiting first. */
     waiting: async ({ limit, without: full, hasRoomForFailed }: Room): Promise<Due[]> =>
       (await rows
         .find(
@@ -72,13 +72,13 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
       const found = await rows.findOneAndUpdate({ _id: id, ...free() }, taken, { returnDocument: 'after' });
       return (found as Leased | null) ?? undefined;
     },
-    /** Renews a lease and stores the progress. Resolves with the endpoint as it is now; undefined if the lease was lost. */
+    /** Renews a lease and stores the progress. Resolves with the current endpoint; undefined if the lease was lost. */
     async keep({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> {
       const kept = { $set: { until: until(), ...progress } };
       const found = await rows.findOneAndUpdate({ _id, holder }, kept, { returnDocument: 'after' });
       return (found as Leased | null) ?? undefined;
     },
-    /** Gives a lease back. If the endpoint was woken since it was read, it is due at once. Resolves with whether there is work at once. */
+    /** Gives a lease back. An endpoint woken since it was read is due at once. Resolves with whether it is due now. */
     async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<boolean> {
       const free = { holder: null, until: rest ?? LONG_AGO, ...progress };
       const resting = due ? { $set: { ...free, due } } : { $set: free, $unset: { due: '' as const } };
@@ -88,9 +88,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
       await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
       return isDue(free.until);
     },
-    /**
-     * Notes that organisations have new events. Failing endpoints keep their time. True if there is an endpoint to deliver to.
-     */
+    /** Wakes the endpoints of organisations with new events; failing ones keep their time. True if there is one to deliver to. */
     async wake(organisations: readonly string[]): Promise<boolean> {
       const some = organisations.filter((id) => !without.has(id));
       if (some.length === 0) return false;

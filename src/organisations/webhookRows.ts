@@ -19,21 +19,21 @@ export interface EndpointRow {
   readonly version: number;
   /** When its secret replaced another one. */
   readonly rotated_at: Date | null;
-  /** Position in its organisation's feed: everything up to it is delivered, parked or not wanted. */
+  /** Position in its organisation's feed; everything up to it was delivered, parked or filtered out. */
   readonly position: string;
-  /** Objects whose events failed since the last success, at most as many as make it failing. */
+  /** Objects whose events failed since the last success, up to the number that makes the endpoint failing. */
   readonly failed: readonly string[];
   readonly failing_since: Date | null;
   readonly probes: number;
   readonly last_success_at: Date | null;
   readonly parked: number;
-  /** From when on there is work; missing if there is none. */
+  /** When its next work is due; missing if there is none. */
   readonly due?: Date;
-  /** Raised when there is more work, so that whoever is at work notices. */
+  /** Raised when there is more work, so that the current holder notices. */
   readonly wakes: number;
-  /** Until when one gateway works on it, or until when it rests; by the control database's clock. */
+  /** End of the holder's lease, or of a rest; by the control database's clock. */
   readonly until: Date;
-  /** The lease of the gateway that works on it. */
+  /** Lease id of the gateway that works on it. */
   readonly holder: string | null;
   readonly created_by: string;
   readonly created_at: Date;

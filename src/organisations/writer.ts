@@ -1,12 +1,12 @@
 /**
- * Writes what is gathered in memory, so that no request waits for it: one write at a time, so that a slow database does not get more
- * work. `write` never rejects.
+ * Schedules writes of what is gathered in memory, so that no request waits: one at a time, so that a slow database does not get more
+ * work. `write` must not reject.
  */
 export function createWriter(after: number, write: () => Promise<void>) {
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Writes now, or after the write that goes on. */
+  /** Writes now, or after the write in progress. */
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
@@ -14,7 +14,7 @@ export function createWriter(after: number, write: () => Promise<void>) {
   }
 
   return {
-    /** There is something to write: it is, so many milliseconds after the first. */
+    /** Writes within `after` milliseconds. */
     soon: (): void => {
       timer ??= setTimeout(() => void flush(), after).unref();
     },
