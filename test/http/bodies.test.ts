@@ -144,28 +144,18 @@ test.each([
   expect(JSON.parse(answer.text).errors[0].extensions).toMatchObject({ code: 'invalid_request', status: 400 });
 });
 
-describe('a duplicate member gets 400 and is named:', () => {
-  test.each([
-    ['/requests', '{"text":"Hello","text":"Bye"}', '/text'],
-    ['/products/bulk', '{"products":[{"sku":"A","name":"A"}],"dry_run":true,"dry_run":false}', '/dry_run'],
-    ['/products/bulk', '{"products":[{"sku":"A","name":"A","s\\u006bu":"B"}]}', '/products/0/sku'],
-  ])('POST %s %s', async (path, body, pointer) => {
-    const { status, body: problem } = await caller.send('POST', path, { body, headers: JSON_TYPE });
-    expect(status).toBe(400);
-    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ pointer, code: 'duplicate' }] });
-    expect((await caller.get('/products')).body.data).toEqual([]);
-  });
-
-  test.each([
-    ['{"query":"{ me { key { id } } }","query":"{ __typename }"}', '/query'],
-    ['{"query":"query ($id: ID!) { quote(id: $id) { id } }","variables":{"id":"1","id":"2"}}', '/variables/id'],
-  ])('POST /graphql %s', async (body, pointer) => {
-    const headers = { ...JSON_TYPE, authorization };
-    const { status, text } = await raw(gateway.url, '/graphql', { method: 'POST', headers, body });
-    expect(status).toBe(400);
-    const { extensions } = JSON.parse(text).errors[0];
-    expect(extensions).toMatchObject({ code: 'invalid_request', errors: [{ pointer, code: 'duplicate' }] });
-  });
+test('a duplicate member gets 400 and is named, and nothing is stored', async () => {
+  const body = '{"products":[{"sku":"A","name":"A","s\\u006bu":"B"}]}';
+  const { status, body: problem } = await caller.send('POST', '/products/bulk', { body, headers: JSON_TYPE });
+  expect(status).toBe(400);
+  const named = (pointer: string) => ({ code: 'invalid_request', errors: [{ pointer, code: 'duplicate' }] });
+  expect(problem).toMatchObject(named('/products/0/sku'));
+  expect((await caller.get('/products')).body.data).toEqual([]);
+  const query = '{"query":"query ($id: ID!) { quote(id: $id) { id } }","variables":{"id":"1","id":"2"}}';
+  const headers = { ...JSON_TYPE, authorization };
+  const answer = await raw(gateway.url, '/graphql', { method: 'POST', headers, body: query });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.text).errors[0].extensions).toMatchObject(named('/variables/id'));
 });
 
 describe('an invalid body gets 422 with the error:', () => {
@@ -174,16 +164,12 @@ describe('an invalid body gets 422 with the error:', () => {
     ['null', 'null', [{ pointer: '', code: 'required' }]],
     ['a number', '1', [{ pointer: '', code: 'type' }]],
     ['a text', '"text"', [{ pointer: '', code: 'type' }]],
-    ['a missing member', '{}', [{ pointer: '/text', code: 'required' }]],
     ['a null member', '{"text":null}', [{ pointer: '/text', code: 'required' }]],
-    ['an ill-typed member', '{"text":["Hello"]}', [{ pointer: '/text', code: 'type' }]],
-    ['an unknown member', '{"text":"Hello","txt":1}', [{ pointer: '/txt', code: 'unknown' }]],
     ['__proto__', '{"text":"Hello","__proto__":{"subject":"x"}}', [{ pointer: '/__proto__', code: 'unknown' }]],
     ['constructor', '{"text":"Hello","constructor":{}}', [{ pointer: '/constructor', code: 'unknown' }]],
     ['toString', '{"text":"Hello","toString":"x"}', [{ pointer: '/toString', code: 'unknown' }]],
     ['an operator', '{"text":{"$ne":null}}', [{ pointer: '/text', code: 'type' }]],
     ['a name with / and ~', '{"text":"Hello","a/b~c":1}', [{ pointer: '/a~1b~0c', code: 'unknown' }]],
-    ['an invalid id', '{"text":"Hello","customer_id":"1"}', [{ pointer: '/customer_id', code: 'format' }]],
     [
       'all errors together',
       '{"subject":7,"contact":{"email":"nobody","phone":1},"x":1}',

@@ -18,7 +18,6 @@ test('a date whose + is not encoded is rejected with advice to encode it', async
 });
 
 test.each<[string, string, Json[]]>([
-  ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
   ['unknown, with no value', '/products?colour', [{ parameter: 'colour', code: 'unknown' }]],
   ['in another case', '/products?Limit=1', [{ parameter: 'Limit', code: 'unknown' }]],
   ['with brackets', '/products?limit[$gt]=1', [{ parameter: 'limit[$gt]', code: 'unknown' }]],
@@ -28,14 +27,8 @@ test.each<[string, string, Json[]]>([
   ['of a body, in the query', '/requests?text=Hello', [{ parameter: 'text', code: 'unknown' }]],
   ['twice', '/products?limit=1&limit=1', [{ parameter: 'limit', code: 'repeated' }]],
   ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
-  ['a string for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
-  ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
-  ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
   ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
   ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
-  ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
-  ['another word for true', '/products?active=yes', [{ parameter: 'active', code: 'type' }]],
-  ['an unknown value', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
   ['an unknown value among others', '/quotes?status=draft&status=won', [{ parameter: 'status', code: 'not_allowed' }]],
   ['several values in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
   ['an invalid date', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],

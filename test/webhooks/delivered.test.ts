@@ -5,7 +5,7 @@ import { makeKey } from '../support/factories';
 import { late } from '../support/gateway';
 import { newScene, openWorld, untilArrived } from './scene';
 
-/* One delivery from end to end. What happens when receivers fail is in delivery.test.ts. */
+/* One delivery from end to end. Failing receivers are in delivery.system.test.ts. */
 
 const world = late(openWorld);
 const one = late(() => newScene(world, { types: ['quote.created', 'quote.updated'] }));

@@ -75,7 +75,7 @@ test('an organisation has at most 20 endpoints, even if they are created concurr
   const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
   expect(answers.filter(({ secret }) => secret)).toHaveLength(20);
   for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
-    // a conflict means losing against the others too often
+    // a conflict means that it lost to the others too often
     expect(['validation_failed', 'conflict']).toContain(code);
     if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
   }

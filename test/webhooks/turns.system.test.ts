@@ -59,7 +59,7 @@ test('an endpoint created while its organisation is cached as having none misses
   await storeEvents(world, organisation, 3);
   expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
   const one = await scene({ organisation });
-  // it has been looked at once
+  // a worker has looked at it once
   await eventually(async () => {
     const { holder, due, created_at: made } = await one.row();
     return holder === null && due?.getTime() !== made.getTime();
