@@ -16,6 +16,7 @@ import { createMcpFace, MCP_PATH } from './mcp';
 import type { Face, Metrics } from './metrics';
 import type { Schemas } from './operations/build';
 import type { OpenContext } from './operations/context';
+import { createExecutor } from './operations/execution';
 import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
 import { createPages } from './pages';
@@ -82,6 +83,7 @@ export async function createFaces(options: FacesOptions) {
     config,
     control,
     organisationData: databases.organisationData,
+    execute: createExecutor(schemas.graphql),
     storeSample,
     tracker,
     webhooks: options.webhooks.ofUser,

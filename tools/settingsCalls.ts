@@ -19,7 +19,7 @@ import {
 } from 'graphql';
 import { format, resolveConfig } from 'prettier';
 import { publishedSchemas } from '../src/published';
-import { DOCUMENTS } from '../web/settings/documents';
+import { DOCUMENTS } from '../src/settings/documents';
 import { ROOT } from './facts';
 
 /* npm run openapi: writes the types of what the settings call, so that a page and the SDL cannot disagree; `--check` fails if they do. */

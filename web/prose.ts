@@ -1,14 +1,14 @@
 import './prose.css';
 import { copy } from './copy';
 
-/* Landing page, error pages and guides: the copy buttons, the browser's origin in samples, and the status on the landing page. */
+/* Landing page, sign-in, error pages and guides: the copy buttons, the browser's origin in samples, and the status on the landing page. */
 
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
 
 for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', () => {
-    const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
+    const blocks = [...(button.closest('.code, .command')?.querySelectorAll('pre') ?? [])];
     // the one of the language that is chosen
     const shown = blocks.find((block) => block.checkVisibility());
     if (shown) void copy(button, shown.textContent, () => shown);

@@ -58,13 +58,13 @@ export const landing: Page = {
   body: (visit) =>
     html`<div class="hero">
         <section aria-labelledby="title">
-          <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
+          <p class="state hint" id="status" role="status" data-state="unknown">Checking…</p>
           <h1 id="title">One schema.<br />Three APIs.<br />Scoped keys.</h1>
           <p class="lead">
             An organisation’s quotes, products, orders, customers and request threads over REST, GraphQL and MCP: the
             same operations, scopes, limits and error codes in each.
           </p>
-          <p class="actions">
+          <p class="buttons">
             <a class="button primary" href="/settings/integrations">Get an API key</a>
             <a class="button" href="/api/v1/docs">REST reference</a>
             <a class="button" href="/graphql">GraphQL</a>

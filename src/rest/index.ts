@@ -49,7 +49,8 @@ interface RestOptions {
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
   const { base = REST_BASE, runner, openContext, recognise, publicUrl = '' } = options;
   // serialised once: every response sends the same bytes
-  const openApi = compressed(Buffer.from(JSON.stringify(openApiDocument(publicUrl, base))));
+  const document = Buffer.from(JSON.stringify(openApiDocument(publicUrl, base)));
+  const [openApi, openApiTag] = [compressed(document), entityTag(document)];
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(options);
 
@@ -67,8 +68,12 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const path = exchange.path.slice(base.length);
     if (path === '/openapi.json') {
       if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
-      exchange.response.setHeader('Cache-Control', 'no-cache');
-      send(exchange, 200, 'application/json; charset=utf-8', openApi(exchange));
+      const { response } = exchange;
+      response.setHeader('Cache-Control', 'no-cache');
+      response.appendHeader('Vary', 'Accept-Encoding');
+      // weak, since it is the same for all encodings
+      response.setHeader('ETag', `W/${openApiTag}`);
+      if (!isCurrent(exchange, openApiTag)) send(exchange, 200, 'application/json; charset=utf-8', openApi(exchange));
       return;
     }
     const match = router(path);
@@ -98,11 +103,18 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   };
 }
 
-/** The bytes as the client accepts them: gzip takes a tenth. Sets the headers to match. */
+/** Answers with 304 if the caller has the version with this tag. */
+function isCurrent({ request, response }: Exchange, tag: string): boolean {
+  if (!matchesTag(request.headers['if-none-match'], tag)) return false;
+  response.statusCode = 304;
+  response.end();
+  return true;
+}
+
+/** The bytes as the client accepts them: gzip takes a tenth. Sets the header to match. */
 function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
   let zipped: Buffer | undefined;
   return ({ request, response }) => {
-    response.appendHeader('Vary', 'Accept-Encoding');
     if (!acceptsGzip(request)) return bytes;
     response.setHeader('Content-Encoding', 'gzip');
     return (zipped ??= gzipSync(bytes));
@@ -196,11 +208,7 @@ function answer(
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {
     response.setHeader('Cache-Control', 'private, no-cache');
-    if (matchesTag(request.headers['if-none-match'], tag)) {
-      response.statusCode = 304;
-      response.end();
-      return;
-    }
+    if (isCurrent(exchange, tag)) return;
   }
   if (request.method !== 'HEAD')
     exchange.bodies.holdAnswer(exchange, Buffer.byteLength(body), operation.kind === 'Query');

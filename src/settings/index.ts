@@ -3,20 +3,23 @@ import express, { type Express, type Request, type RequestHandler, type Response
 import { AppError, notFound } from '../errors';
 import { type Exchange, noteUnavailable } from '../http/exchange';
 import type { RequestTracker } from '../admission/requestTracker';
+import type { RequestContext } from '../operations/context';
+import type { Execute } from '../operations/execution';
 import { toAppError } from '../mask';
 import { defaultHeaders, settingsPolicy } from '../pages/page';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
 import { browserSessions, type BrowserSessions, checkCsrf, checkOrigin, cookie, csrfToken } from './cookies';
-import { userBudget, userContextFactory, type UserContextOptions } from './userContext';
+import { userBudget, userContexts, type UserContextOptions } from './userContext';
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
 import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { Control } from '../organisations/control';
-import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
+import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { UUID } from '../units';
+import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderLink, renderSettings, renderSignIn, SETTINGS_PAGES, type WebhookPart } from './page';
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
 
@@ -25,8 +28,10 @@ export const SETTINGS_GRAPHQL = '/settings/graphql';
 
 export interface SettingsOptions extends Omit<
   RoutesOptions & UserContextOptions & SandboxOptions,
-  'sessions' | 'prepareSandbox'
+  'sessions' | 'prepareSandbox' | 'opening' | 'contextOf'
 > {
+  /** Runs operations of the whole schema. */
+  readonly execute: Execute;
   readonly tracker: RequestTracker<Exchange>;
 }
 
@@ -46,9 +51,12 @@ export function createSettings(options: SettingsOptions) {
   };
 
   const app = settingsApp();
-  for (const [path, { get, post }] of Object.entries(
-    settingsRoutes({ ...options, sessions, prepareSandbox: sandboxMaker(options) }),
-  )) {
+  const contexts = userContexts({ ...options, sessions });
+  const routes = settingsRoutes({
+    ...{ ...options, sessions, prepareSandbox: sandboxMaker(options) },
+    ...{ opening: openingAnswers(options.execute), contextOf: contexts.of },
+  });
+  for (const [path, { get, post }] of Object.entries(routes)) {
     const route = app.route(path);
     if (get) route.get(answer(get));
     if (post) route.post(askForForm, form, answer(post));
@@ -90,7 +98,7 @@ export function createSettings(options: SettingsOptions) {
       app(exchange.request as never, exchange.response as never);
     },
     /** The context of a signed-in user, for {@link SETTINGS_GRAPHQL}. */
-    openContext: userContextFactory({ ...options, sessions }),
+    openContext: contexts.open,
   };
 }
 
@@ -143,13 +151,15 @@ interface RoutesOptions {
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly prepareSandbox: PrepareSandbox;
+  readonly opening: OpeningAnswers;
+  readonly contextOf: (exchange: Exchange, session: Session) => Promise<RequestContext>;
   /** Called with errors of the identity provider. */
   readonly onError: (error: unknown) => void;
 }
 
 /** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
-  const { config, control, sessions, failures, limiter, prepareSandbox, webhookPart } = options;
+  const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookPart } = options;
   const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
   const attemptLink = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   const tooMany = 'Too many failed sign-ins with the identity provider from this address';
@@ -179,14 +189,17 @@ function settingsRoutes(options: RoutesOptions): Routes {
       if (originalUrl !== PAGE) wantedCookie.set(response, wanted, ATTEMPT_SECONDS);
       return { to: SIGN_IN };
     }
-    const { organisation, user, role } = found.session;
+    const { session } = found;
+    const { organisation, user, role } = session;
     exchange.log.principal = { kind: 'user', organisation, user, role };
     requireState(organisation);
     const canSwitch =
       modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
-    return {
-      page: renderSettings(found.session, csrfToken(found), { ...parts, canSwitch: Boolean(canSwitch) }),
-    };
+    // the page asks again for what fails here
+    const opening = await contextOf(exchange, session)
+      .then((context) => options.opening(originalUrl, context))
+      .catch(() => ({}));
+    return { page: renderSettings(session, csrfToken(found), { ...parts, opening, canSwitch: Boolean(canSwitch) }) };
   };
 
   return {

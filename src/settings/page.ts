@@ -5,7 +5,6 @@ import { ERROR_CODES } from '../errors';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { ALL_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
-import { ACTIONS } from './auditActions';
 
 /** What the page has to know of webhooks. */
 export interface WebhookPart {
@@ -22,6 +21,8 @@ export interface PageParts {
   readonly webhooks: WebhookPart;
   /** Whether this gateway stores requests (REQUEST_LOG). */
   readonly storesRequests: boolean;
+  /** The answers to the first calls of the page (opening.ts). */
+  readonly opening: object;
 }
 
 /** The pages of the settings by their addresses; those of keys and webhooks have one for each below them. */
@@ -31,7 +32,7 @@ export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', '
 export function renderSettings(
   session: Session,
   csrf: string,
-  { webhooks, storesRequests, canSwitch }: PageParts,
+  { webhooks, storesRequests, canSwitch, opening }: PageParts,
 ): Html {
   const { organisation, home, user, role } = session;
   const mode = modeOf(organisation);
@@ -77,7 +78,7 @@ export function renderSettings(
       <div id="dialogs"></div>
       ${operationNames()}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, actions: ACTIONS },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS, statuses: STATUSES },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },

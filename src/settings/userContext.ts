@@ -26,24 +26,13 @@ export interface UserContextOptions {
 /** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
-export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
-
-/** The context of a signed-in user. Checks session (401; 429 after too many without one), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
-export function userContextFactory(options: UserContextOptions): OpenUserContext {
+export function userContexts(options: UserContextOptions) {
   const { config, control, sessions, limiter, organisationData } = options;
-  return async (exchange) => {
-    const { request, requestId, address, log } = exchange;
+
+  /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
+  async function of(exchange: Exchange, session: Session): Promise<RequestContext> {
+    const { requestId, address, log } = exchange;
     const { idempotencyKey, onReplay, countAnswer } = incomingRequest(exchange);
-    const found = await sessions.find(exchange);
-    if (!found) {
-      throw new AppError(
-        'unauthenticated',
-        'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
-      );
-    }
-    const { session } = found;
-    checkOrigin(request, config.PUBLIC_URL);
-    checkCsrf(request.headers['x-csrf-token'], found);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
@@ -88,5 +77,23 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
       countAnswer,
     };
+  }
+
+  return {
+    of,
+    /** The context of a signed-in user. Before {@link of}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
+    open: async (exchange: Exchange): Promise<RequestContext> => {
+      const { request } = exchange;
+      const found = await sessions.find(exchange);
+      if (!found) {
+        throw new AppError(
+          'unauthenticated',
+          'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
+        );
+      }
+      checkOrigin(request, config.PUBLIC_URL);
+      checkCsrf(request.headers['x-csrf-token'], found);
+      return of(exchange, found.session);
+    },
   };
 }

@@ -190,13 +190,17 @@ test('the document has the version of the package, and refuses an empty cursor',
 test.each([
   ['', '/api/v1'],
   ['https://api.example.com', 'https://api.example.com/api/v1'],
-])('with the PUBLIC_URL %j the gateway serves the document with the server %s', async (PUBLIC_URL, url) => {
-  const gateway = await startGateway({ PUBLIC_URL });
-  const { status, body } = await client(gateway).get('/openapi.json');
-  await gateway.stop();
-  expect(status).toBe(200);
-  expect(body).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [{ url }] });
-});
+])(
+  'with the PUBLIC_URL %j the gateway serves the document with the server %s, and 304 to who has it',
+  async (PUBLIC_URL, url) => {
+    const gateway = await startGateway({ PUBLIC_URL });
+    const { status, headers, body } = await client(gateway).get('/openapi.json');
+    const again = await client(gateway).get('/openapi.json', {}, { 'If-None-Match': headers.get('etag')! });
+    await gateway.stop();
+    expect([status, again.status]).toEqual([200, 304]);
+    expect(body).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [{ url }] });
+  },
+);
 
 test.each([
   ['openapi.json', () => buildOpenApi(published)],

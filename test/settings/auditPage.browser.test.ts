@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
-import { DAY } from '../../src/units';
+import { DAY, MINUTE } from '../../src/units';
 import { eventually } from '../http/eventually';
 import {
   button,
@@ -89,6 +89,40 @@ inBrowser('the audit log on the settings page', () => {
     await says(rows(page), 'oldest');
     expect(await rows(page).count()).toBe(1);
     expect(await key(page).locator('option').last().isDisabled()).toBe(true);
+  });
+
+  test('says in sentences what operators did to the organisation', async () => {
+    const of = await makeOrganisation(gateway);
+    const expected = {
+      'organisation.suspended': [{}, 'Suspended the organisation'],
+      'organisation.restored': [
+        { from: { name: 'A', plan: 'starter' }, to: { name: 'B', plan: 'starter' } },
+        'Restored the organisation from an export: name: A → B',
+      ],
+      'job.created': [{ job: '1', kind: 'move', to: 'eu' }, 'Requested a move to cluster eu'],
+      'organisation.moving': [{ from: 'us', to: 'eu' }, 'Started moving the data from cluster us to cluster eu'],
+      'organisation.move_undone': [{ to: 'eu' }, 'Cancelled the move to cluster eu'],
+      'organisation.moved': [
+        { from: 'us', to: 'eu', documents: 1234, sha256: 'x' },
+        'Moved the data from cluster us to cluster eu: 1,234 documents',
+      ],
+      'job.failed': [{ job: '1', kind: 'erasure', error: 'no room' }, 'The requested erasure failed: no room'],
+      'organisation.erasing': [{ keys_revoked: 1 }, 'Started erasing the organisation; revoked 1 key'],
+      'customer.erased': [{ customer_id: 'c1', orders: 2 }, 'Erased the personal data of customer c1: orders: 2'],
+      'user.signed_out': [{ everywhere: 'link:Ann', sessions: 2 }, 'Signed Ann out everywhere: ended 2 sessions'],
+      'later.added': [{ size: 3 }, 'later.added: size: 3'],
+    } as const;
+    await add(
+      Object.entries(expected).map(([action, [details]], at) => ({
+        ...{ organisation_id: of.id, action, details, at: new Date(Date.now() + (at + 1) * MINUTE) },
+        actor: { who: 'operator:billing', from: 'here' },
+      })),
+    );
+    const page = await visit(of);
+    const words = Object.values(expected).map(([, sentence]) => sentence);
+    await says(rows(page), words.at(-1)!);
+    const texts = await rows(page).getByRole('rowheader').allTextContents();
+    expect(texts.slice(0, words.length)).toEqual(words.toReversed());
   });
 
   /** Does something, and parses the file that is downloaded then. */

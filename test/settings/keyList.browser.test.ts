@@ -132,6 +132,24 @@ inBrowser('the list of keys on the settings page', () => {
     expect((await lengths())[0]).toBeCloseTo(whole, 1);
   });
 
+  test('a page comes with its first rows, unless its address chooses others', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'shop' });
+    const page = await visit(of);
+    let calls = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/settings/graphql')) calls += 1;
+    });
+    await page.goto(`${gateway.url}/settings/keys`);
+    await named(page, 'shop').waitFor();
+    await page.goto(`${gateway.url}/settings/integrations`);
+    await says(page, 'No requests in the last 24 hours.');
+    expect(calls).toBe(0);
+    await page.goto(`${gateway.url}/settings/keys?state=ended`);
+    await says(page, 'No matching keys.');
+    expect(calls).toBe(1);
+  });
+
   test('filter, key and period are kept in the URL, and restored from it', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'gone' });

@@ -24,7 +24,12 @@ inBrowser('if the settings page cannot read something,', () => {
   const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'This page tries again by itself' });
 
   test.each([
-    { what: 'the overview', body: /./, path: '/settings/integrations', then: 'No requests in the last 24 hours.' },
+    {
+      what: 'the overview',
+      body: /./,
+      path: '/settings/integrations?period=last_24h',
+      then: 'No requests in the last 24 hours.',
+    },
     { what: 'a key', body: /api_key\(/, path: '/settings/keys/KEY', then: 'Audit log of this key' },
     {
       ...{ what: 'all of a key but itself', body: /key_usage|request_log|audit_events/, path: '/settings/keys/KEY' },

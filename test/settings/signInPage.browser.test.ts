@@ -83,6 +83,21 @@ on.inBrowser('signing in and out', () => {
     await plain.waitForURL(SIGN_IN);
   });
 
+  test('signing out everywhere asks first, and ends the sessions of other browsers', async () => {
+    const of = await makeOrganisation(gateway);
+    const [page, other] = [await visit(of), await visit(of)];
+    await press(page, 'Sign out everywhere');
+    await expectAccessible(page);
+    await press(on.dialog(page), 'Cancel');
+    await on.goTo(other, 'Members');
+    await says(other, 'signed in');
+    await press(page, 'Sign out everywhere');
+    await press(on.dialog(page), 'Sign out everywhere');
+    await page.waitForURL(SIGN_IN);
+    await other.reload();
+    await other.waitForURL(SIGN_IN);
+  });
+
   test('signing out says so if its result is unknown, and signs nobody else out', async () => {
     const of = await makeOrganisation(gateway);
     const page = await visit(of);

@@ -64,7 +64,7 @@ function nameOf({ query }) {
 /** Which scopes the key lacks for it, if those that it has are known. */
 function lackOf(example, scopes) {
   const lacking = scopes ? example.scopes.filter((scope) => !scopes.includes(scope)) : [];
-  return lacking.length > 0 && createElement('p', { className: 'lack' }, `Your key lacks ${lacking.join(' and ')}.`);
+  return lacking.length > 0 && createElement('p', { className: 'bad' }, `Your key lacks ${lacking.join(' and ')}.`);
 }
 
 /** The comment above the operation. */

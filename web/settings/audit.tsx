@@ -1,11 +1,12 @@
 import { render } from 'preact';
-import { type Answer, call, settings } from './api';
+import { type Answer, call } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable } from './events';
 import { KeyChoice, readChoice } from './keyNames';
 import { List } from './list';
 import { Button } from './parts';
 import { choose, chosen, placeOf } from './route';
+import { EVENTS } from './sentences';
 
 /* The audit log. What is chosen is in the address. */
 
@@ -43,7 +44,7 @@ export function auditPage() {
               onChange={({ currentTarget }) => change({ action: currentTarget.value || null })}
             >
               <option value="">everything</option>
-              {Object.entries(settings.actions).map(([name, words]) => (
+              {Object.entries(EVENTS).map(([name, [words]]) => (
                 <option key={name} value={name}>
                   {words}
                 </option>
@@ -94,7 +95,7 @@ export function auditPage() {
     async open(): Promise<void> {
       const [action, key] = [chosen('action'), chosen('key')];
       filters = {
-        action: action !== null && action in settings.actions ? action : null,
+        action: action !== null && action in EVENTS ? action : null,
         key_id: key !== null && UUID.test(key) ? key.toLowerCase() : null,
       };
       await Promise.all([events.load(), readChoice(filters.key_id, draw)]);

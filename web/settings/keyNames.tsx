@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { type Answer, call, type Key, newest } from './api';
 
-/* Names of keys, and links to their pages. */
+/* Names of keys, and links to their pages, and their scopes in words. */
 
 const keys = new Map<string, Named>();
 
@@ -15,6 +15,21 @@ export const keyText = ({ prefix, last_four: lastFour }: Named): string => `${pr
 
 /** The name of a key; of one whose name shows as nothing, what lists show of its value. */
 export const shownName = (key: Named): string => (SEEN.test(key.name) ? key.name : keyText(key));
+
+/** How many resources are named. */
+const NAMED = 3;
+
+/** `products read + write, orders read, quotes read +2`: the scopes of a key by resource. */
+export function scopesInWords(scopes: readonly string[], most = NAMED): string {
+  const actions = new Map<string, string[]>();
+  for (const scope of scopes) {
+    const [resource = '', action = ''] = scope.split(':');
+    actions.set(resource, [...(actions.get(resource) ?? []), action]);
+  }
+  const named = [...actions].map(([resource, can]) => `${resource} ${can.join(' + ')}`);
+  const more = named.length - most;
+  return `${named.slice(0, most).join(', ')}${more > 0 ? ` +${String(more)}` : ''}`;
+}
 
 /** Remembers the names of keys. */
 export function noteNames(read: readonly Named[]): void {

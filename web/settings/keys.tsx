@@ -1,11 +1,10 @@
 import { type JSX, render } from 'preact';
 import { type Answer, call, type Key, settings } from './api';
-import { KeyLink, keyText, noteNames, shownName } from './keyNames';
+import { KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
 import { Ago, Button, Cell, Head, State, Table } from './parts';
 import { choose, chosen, placeOf } from './route';
-import { scopesInWords } from './scopes';
 
 /* The list of keys. What is chosen is in the address. */
 
@@ -54,7 +53,7 @@ export function keysPage(actions: KeyActions) {
 
   function draw(): void {
     // keys that still work though they were replaced are in the rows of those that replaced them
-    const replaced = new Map(keys.pages?.flatMap((page) => page.replaced.map((key) => [key.id, key] as const)));
+    const replaced = new Map(keys.value?.flatMap((page) => page.replaced.map((key) => [key.id, key] as const)));
     const isAll = filter.state === 'active' && soughtIn(filter.search) === '';
     const shown = keys.rows.filter(({ id }) => !replaced.has(id));
     render(
@@ -63,7 +62,7 @@ export function keysPage(actions: KeyActions) {
           <h1 id="keys-title" tabIndex={-1}>
             API keys
           </h1>
-          <span class="count">{keys.pages && `${shown.length}${keys.cursor === null ? '' : '+'}`}</span>
+          <span class="count">{keys.value && `${shown.length}${keys.cursor === null ? '' : '+'}`}</span>
           <input
             type="search"
             aria-label="Search keys"

@@ -40,7 +40,7 @@ export function membersPage() {
             </tr>
           ))}
         </Table>
-        <p class="empty" hidden={list.pages?.[0]?.has_more !== true}>
+        <p class="hint" hidden={list.value?.[0]?.has_more !== true}>
           Earlier sign-ins are not listed.
         </p>
         <p class="hint">

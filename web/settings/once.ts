@@ -16,30 +16,6 @@ function randomKey(): string {
     .replaceAll('=', '');
 }
 
-/** An operation that is done at most once, however often it is asked for. */
-class Once<Name extends Operation> {
-  /** What was asked for, if it is not known whether that was done. */
-  asked: Calls[Name]['variables'] | undefined;
-  readonly #idempotencyKey = randomKey();
-
-  constructor(readonly operation: Name) {}
-
-  async run(variables: Calls[Name]['variables']): Promise<Answer<Name>> {
-    const asked = this.asked ?? variables;
-    try {
-      const made = await call(this.operation, asked, this.#idempotencyKey);
-      this.asked = undefined;
-      return made;
-    } catch (error) {
-      const { isUnsure, code } = failureOf(error);
-      if (isUnsure) this.asked = asked;
-      // invalid every time
-      else if (code === 'validation_failed') this.asked = undefined;
-      throw error;
-    }
-  }
-}
-
 interface Making<Name extends Operation> extends Pick<Question, 'title' | 'button' | 'Body' | 'changed'> {
   readonly operation: Name;
   readonly variables: (given: FormData) => Calls[Name]['variables'];
@@ -50,49 +26,58 @@ interface Making<Name extends Operation> extends Pick<Question, 'title' | 'butto
   readonly made: (made: Answer<Name>) => void;
 }
 
-/** Asks for what makes a key; if the dialog is closed meanwhile, a notice says what becomes of it. */
+/** Asks for what makes a key, at most once; if the dialog is closed meanwhile, a notice says what becomes of it. */
 export function askOnce<Name extends Operation>(making: Making<Name>): void {
   const { operation, variables, name, says, made, ...question } = making;
-  const once = new Once(operation);
+  const idempotencyKey = randomKey();
+  /** What was asked for, if it is not known whether that was done. */
+  let asked: Calls[Name]['variables'] | undefined;
   let called = '';
   const doubt = (): string => says(called).doubt;
+
+  async function run(wanted: Calls[Name]['variables']): Promise<() => void> {
+    try {
+      const result = await call(operation, wanted, idempotencyKey);
+      asked = undefined;
+      return () => made(result);
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.isUnsure) asked = wanted;
+      // invalid every time
+      else if (failure.code === 'validation_failed') asked = undefined;
+      nameElements(failure, wanted);
+      throw failure;
+    }
+  }
+
   ask({
     ...question,
     asks: true,
-    isFrozen: () => once.asked !== undefined,
+    isFrozen: () => asked !== undefined,
     doing(given) {
-      called = once.asked ? called : name(given);
+      called = asked ? called : name(given);
       return says(called).doing;
     },
-    doubt: () => once.asked && `${doubt()} If you try again you get the same key, and no second one is made.`,
-    async work(given) {
-      const wanted = once.asked ?? variables(given);
-      try {
-        const result = await once.run(wanted);
-        return () => made(result);
-      } catch (error) {
-        nameElements(failureOf(error), wanted);
-        throw error;
-      }
-    },
-    late: (failure, notice) => (once.asked ? tryAgain(notice) : failureNotice(failure, notice)),
+    doubt: () => asked && `${doubt()} If you try again you get the same key, and no second one is made.`,
+    work: async (given) => run(asked ?? variables(given)),
+    late: (failure, notice) => (asked ? tryAgain(notice) : failureNotice(failure, notice)),
     closed() {
-      if (once.asked) tryAgain(new Notice({ text: doubt() })).focus();
+      if (asked) tryAgain(new Notice({ text: doubt() })).focus();
     },
   });
 
   /** Says in a notice that a key may have been made, and tries again. */
   function tryAgain(notice: Notice): Notice {
     const again = async (): Promise<void> => {
-      const { asked } = once;
-      if (!asked) return;
+      const wanted = asked;
+      if (!wanted) return;
       try {
-        const result = await once.run(asked);
+        const showMade = await run(wanted);
         notice.remove();
-        made(result);
+        showMade();
       } catch (error) {
         const failure = failureOf(error);
-        if (once.asked) show(`${reason(failure)} ${doubt()}`, failure.link);
+        if (asked) show(`${reason(failure)} ${doubt()}`, failure.link);
         else failureNotice(failure, notice);
       }
     };

@@ -103,7 +103,7 @@ function Expiring({ keys, rotate }: { keys: readonly Key[]; rotate: KeyActions['
       </h2>
       <ul id="expiring-keys" aria-labelledby="expiring-title">
         {keys.slice(0, MOST).map((key) => (
-          <li key={key.id}>
+          <li class="heading" key={key.id}>
             <span>
               <KeyLink id={key.id} /> <code>{keyText(key)}</code> expires <Ago at={key.expires_at} />
             </span>
@@ -160,7 +160,7 @@ function FirstSteps({ make }: Pick<KeyActions, 'make'>): JSX.Element {
 function Traffic({ of: usage, period }: { of: Answer<'allUsage'>; period: Period }): JSX.Element {
   if (usage.requests === 0)
     return (
-      <p class="empty">
+      <p class="hint">
         No requests in {spanOf(period)}. {AGE} What can be requested is in the <a href="/api/v1/docs">reference</a>.
       </p>
     );

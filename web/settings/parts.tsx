@@ -125,7 +125,7 @@ export function Button({ does, class: more = '', label, isBusy, children }: Butt
 }
 
 interface TableProps {
-  readonly of: Pick<List<Page>, 'pages' | 'rows' | 'cursor' | 'isBusy' | 'failure' | 'again' | 'more'>;
+  readonly of: Pick<List<Page>, 'value' | 'rows' | 'cursor' | 'isBusy' | 'failure' | 'again' | 'more'>;
   readonly class: string;
   /** Id of the heading. */
   readonly name: string;
@@ -140,10 +140,9 @@ interface TableProps {
 /** A list with what became of reading it: rows to come, a failure, nothing, or a button for more. */
 export function Table({ of: list, columns, ...props }: TableProps): JSX.Element {
   const place = useRef<HTMLTableSectionElement>(null);
-  const isEmpty = list.pages !== undefined && list.rows.length === 0;
-  const isComing = list.pages === undefined && list.isBusy;
+  const isEmpty = list.value !== undefined && list.rows.length === 0;
+  const isComing = list.value === undefined && list.isBusy;
   const more = async (): Promise<void> => {
-    if (list.isBusy) return;
     const before = list.rows.length;
     await list.more();
     if (list.rows.length > before) focusRow(place.current?.querySelectorAll('tr:has(> th)')[before]);
@@ -151,29 +150,27 @@ export function Table({ of: list, columns, ...props }: TableProps): JSX.Element 
   return (
     <>
       <Problem failure={list.failure} again={list.again} />
-      <table
-        class={`rows ${props.class}`}
-        aria-labelledby={props.name}
-        aria-busy={list.isBusy}
-        hidden={!isComing && list.rows.length === 0}
-      >
-        <HeadRow columns={columns} />
-        <Rows place={place}>
-          {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
-        </Rows>
-      </table>
-      <p class="empty" hidden={!isEmpty}>
+      <KeepsFocus>
+        <table
+          class={`rows ${props.class}`}
+          aria-labelledby={props.name}
+          aria-busy={list.isBusy}
+          hidden={!isComing && list.rows.length === 0}
+        >
+          <HeadRow columns={columns} />
+          <tbody ref={place}>
+            {isComing ? SKELETON.map((at) => <SkeletonRow key={at} width={columns.length} />) : props.children}
+          </tbody>
+        </table>
+      </KeepsFocus>
+      <p class="hint" hidden={!isEmpty}>
         {isEmpty && props.none}
       </p>
-      <button
-        class="button more"
-        type="button"
-        hidden={list.cursor === null}
-        aria-disabled={list.isBusy}
-        onClick={() => void more()}
-      >
-        {props.more}
-      </button>
+      {list.cursor !== null && (
+        <Button class="more" does={more} isBusy={list.isBusy}>
+          {props.more}
+        </Button>
+      )}
     </>
   );
 }
@@ -201,46 +198,31 @@ function focusRow(row: Element | undefined): void {
 
 interface Before {
   readonly element: HTMLElement;
+  /** The rows among which it was, and in which of them. */
+  readonly rows: Element | null;
   readonly at: number;
 }
 
-/** What is around something that may go with its focus, now or once a dialog is closed: the heading of its section gets it then. */
+/** What is around something that may go with its focus, now or once a dialog is closed: the row in its place gets it then, or the heading of the section. */
 export class KeepsFocus extends Component<{ children: ComponentChildren }> {
   place = createRef<HTMLDivElement>();
 
-  override getSnapshotBeforeUpdate(): HTMLElement | null {
-    const element = focused();
-    return element && this.place.current?.contains(element) ? element : null;
-  }
-
-  override componentDidUpdate(_props: unknown, _state: unknown, before: HTMLElement | null): void {
-    if (before && !before.isConnected) moveFocus(this.place.current?.querySelector<HTMLElement>('[tabindex="-1"]'));
-  }
-
-  override render(): JSX.Element {
-    return <div ref={this.place}>{this.props.children}</div>;
-  }
-}
-
-/** Rows, of which one that goes leaves its focus, now or once a dialog is closed, to the row in its place, or to the heading. */
-class Rows extends Component<{ place: { current: HTMLTableSectionElement | null }; children: ComponentChildren }> {
   override getSnapshotBeforeUpdate(): Before | null {
     const element = focused();
-    const { current: rows } = this.props.place;
-    if (!element || !rows?.contains(element)) return null;
-    return { element, at: [...rows.children].indexOf(element.closest('tr') as Element) };
+    if (!element || !this.place.current?.contains(element)) return null;
+    const rows = [...(element.closest('tbody')?.children ?? [])];
+    return { element, rows: element.closest('tbody'), at: rows.findIndex((row) => row.contains(element)) };
   }
 
   override componentDidUpdate(_props: unknown, _state: unknown, before: Before | null): void {
     if (!before || before.element.isConnected) return;
-    const { current: rows } = this.props.place;
-    const row = rows?.children[before.at] ?? rows?.lastElementChild;
+    const row = before.rows?.children[before.at] ?? before.rows?.lastElementChild;
     const near = row?.querySelector<HTMLElement>('td:last-child button');
-    moveFocus(near ?? rows?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]'));
+    moveFocus(near ?? this.place.current?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]'));
   }
 
   override render(): JSX.Element {
-    return <tbody ref={this.props.place}>{this.props.children}</tbody>;
+    return <div ref={this.place}>{this.props.children}</div>;
   }
 }
 

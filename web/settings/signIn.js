@@ -1,14 +1,7 @@
-import '../prose.css';
+import '../prose';
 import '../settings.css';
-import { copy } from '../copy';
 
-/* Shows the copy buttons of the sign-in page, and sends a link only once. Both pages work without this. */
-
-for (const button of document.querySelectorAll('[data-copy]')) {
-  const text = button.previousElementSibling;
-  button.hidden = false;
-  button.addEventListener('click', () => void copy(button, text.textContent, () => text));
-}
+/* Sends a link only once. The page works without this. */
 
 const form = document.getElementById('link');
 if (form) {

@@ -235,7 +235,7 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
         ]}
       />
       {requests === 0 && (
-        <p class="empty">
+        <p class="hint">
           No requests with this key in {spanOf(period)}. {AGE}
         </p>
       )}

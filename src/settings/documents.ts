@@ -1,4 +1,4 @@
-/* The operations that the page calls, each with its result as `value`. */
+/* The operations that the page calls, each with its result as `value`, of which opening.ts runs some. */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;

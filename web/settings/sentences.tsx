@@ -1,0 +1,202 @@
+import type { ComponentChildren, JSX } from 'preact';
+import type { AuditAction } from '../../src/organisations/auditEvents';
+import type { Event } from './csv';
+import { scopesInWords } from './keyNames';
+import { shownId } from './route';
+import { exact } from './time';
+
+/* What the audit log says of each event. */
+
+type Details = Readonly<Record<string, unknown>>;
+type Parts = readonly ComponentChildren[];
+type EventWords = readonly [name: string, sentence: (of: Details, keyId: string | null) => Parts];
+
+/** What each event is called, and the sentence about one; an event that the gateway can record and that is missing here does not compile. */
+export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
+  'organisation.created': [
+    'Organisation created',
+    ({ name, plan, currency, sandbox_of: of }) => [
+      `Created the ${of === undefined ? 'organisation' : 'sandbox'} `,
+      named(name),
+      ` with the plan ${valueInWords(plan)} and the currency ${valueInWords(currency)}`,
+    ],
+  ],
+  'organisation.renamed': [
+    'Organisation renamed',
+    ({ from, to }) => [`Renamed the organisation from ${valueInWords(from)} to `, named(to)],
+  ],
+  'organisation.ref_set': [
+    'External reference set',
+    ({ external_ref: ref }) => ['Set the external reference to ', named(ref)],
+  ],
+  'organisation.plan_changed': [
+    'Plan changed',
+    ({ from, to }) => [`Changed the plan from ${valueInWords(from)} to `, named(to)],
+  ],
+  'organisation.suspended': ['Organisation suspended', () => ['Suspended the organisation']],
+  'organisation.resumed': ['Organisation resumed', () => ['Resumed the organisation']],
+  'organisation.restored': [
+    'Organisation restored',
+    (of) => [`Restored the organisation from an export: ${changesIn(of)}`],
+  ],
+  'organisation.moving': [
+    'Move begun',
+    ({ from, to }) => ['Started moving the data from cluster ', named(from), ' to cluster ', named(to)],
+  ],
+  'organisation.moved': [
+    'Organisation moved',
+    ({ from, to, documents }) => [
+      ...['Moved the data from cluster ', named(from), ' to cluster ', named(to)],
+      documents === undefined ? '' : `: ${counted(documents, 'document')}`,
+    ],
+  ],
+  'organisation.move_undone': ['Move undone', ({ to }) => ['Cancelled the move to cluster ', named(to)]],
+  'organisation.copy_dropped': [
+    'Copy deleted',
+    ({ cluster }) => ['Deleted the copy that was left on cluster ', named(cluster)],
+  ],
+  'organisation.erasing': [
+    'Erasure begun',
+    ({ keys_revoked: keys }) => [`Started erasing the organisation; revoked ${counted(keys, 'key')}`],
+  ],
+  'organisation.erased': ['Organisation erased', () => ['Erased the organisation']],
+  'job.created': [
+    'Job created',
+    ({ kind, to }) =>
+      kind === 'move' ? ['Requested a move to cluster ', named(to)] : ['Requested the erasure of the organisation'],
+  ],
+  'job.failed': [
+    'Job failed',
+    ({ kind, error }) => [`The requested ${valueInWords(kind)} failed: ${valueInWords(error)}`],
+  ],
+  'sandbox.created': ['Sandbox made', ({ name }) => ['Created the sandbox ', named(name)]],
+  'sandbox.reset': ['Sandbox emptied', () => ['Emptied the sandbox']],
+  'customer.erased': [
+    'Customer erased',
+    ({ customer_id: id, ...changed }) => ['Erased the personal data of customer ', named(id), others(changed)],
+  ],
+  'customer.readmitted': [
+    'Customer readmitted',
+    ({ customer_id: id }) => ['Allowed data of customer ', named(id), ' to be written again'],
+  ],
+  'key.created': ['Key created', (of, id) => ['Created ', keyOf(of, id), ` with ${scopesOf(of)}`, limitsOf(of)]],
+  'key.updated': ['Key changed', (of, id) => ['Changed ', keyOf(of, id), `: ${changesIn(of)}`]],
+  'key.rotated': [
+    'Key rotated',
+    ({ from, old_expires_at: end, ...of }, id) => [
+      'Rotated ',
+      keyOf(isObject(from) ? from : of, id),
+      `; the old key works until ${valueInWords(end)}, the new one has ${scopesOf(of)}`,
+      limitsOf(of),
+    ],
+  ],
+  'key.revoked': ['Key revoked', (of, id) => ['Revoked ', keyOf(of, id)]],
+  'keys.imported': [
+    'Keys imported',
+    ({ keys }) => [`Imported ${counted(Array.isArray(keys) ? keys.length : 0, 'key')}`],
+  ],
+  'webhook.created': ['Webhook endpoint added', (of) => ['Added the endpoint ', urlOf(of), ` for ${typesOf(of)}`]],
+  'webhook.updated': [
+    'Webhook endpoint changed',
+    (of) => ['Changed the endpoint ', urlOf(of), 'types' in of ? ` to ${typesOf(of)}` : ''],
+  ],
+  'webhook.rotated': ['Webhook secret rotated', (of) => ['Rotated the secret of the endpoint ', urlOf(of)]],
+  'webhook.enabled': [
+    'Webhook endpoint enabled',
+    (of) => ['Enabled the endpoint ', urlOf(of), ` from ${valueInWords(of.from)}`],
+  ],
+  'webhook.disabled': [
+    'Webhook endpoint disabled',
+    (of) => ['Disabled the endpoint ', urlOf(of), `: ${label(valueInWords(of.reason))}`],
+  ],
+  'webhook.deleted': ['Webhook endpoint deleted', (of) => ['Deleted the endpoint ', urlOf(of)]],
+  'link.created': [
+    'Sign-in link created',
+    ({ user, role, ends_at: end }) => [
+      `Created a sign-in link for ${userOf(user)} as ${valueInWords(role)}, valid until ${valueInWords(end)}`,
+    ],
+  ],
+  'user.signed_in': ['Signed in', ({ role }) => [`Signed in as ${valueInWords(role)}`]],
+  'user.signed_out': [
+    'Signed out',
+    ({ everywhere: user, sessions }) => [
+      user === undefined
+        ? 'Signed out'
+        : `Signed ${userOf(user)} out everywhere: ended ${counted(sessions, 'session')}`,
+    ],
+  ],
+};
+
+/** What was done, to what; an event of a later version of the gateway is shown with its details. */
+export function partsOf({ action, key_id: id, details: text }: Event): Parts {
+  const details = JSON.parse(text) as Details;
+  const words = (EVENTS as Readonly<Partial<Record<string, EventWords>>>)[action];
+  return words ? words[1](details, id) : [action, others(details)];
+}
+
+const named = (name: unknown): JSX.Element => <strong>{valueInWords(name)}</strong>;
+const userOf = (user: unknown): string => valueInWords(user).replace(/^link:/, '');
+const counted = (count: unknown, what: string): string =>
+  `${Number(count).toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
+const urlOf = ({ url, endpoint }: Details): JSX.Element => <span class="url">{named(url ?? endpoint)}</span>;
+const scopesOf = ({ scopes }: Details): string => scopesInWords(Array.isArray(scopes) ? scopes : [], Infinity);
+
+function keyOf({ name, prefix, last_four: end }: Details, id: string | null): JSX.Element {
+  const title = `${valueInWords(prefix)}…${valueInWords(end)}`;
+  if (id === null || id === shownId()) return named(name);
+  return (
+    <a href={`/settings/keys/${id}`} title={title}>
+      {valueInWords(name)}
+    </a>
+  );
+}
+
+/** From where and until when a key works, and what assistants may do with it. */
+function limitsOf({ allowed_ranges: ranges, expires_at: end, mcp }: Details): string {
+  const from = isEmpty(ranges) || !ranges ? [] : [`from ${valueInWords(ranges)}`];
+  const until = end ? [`until ${valueInWords(end)}`] : [];
+  const assistants = mcp === undefined ? [] : [mcp === 'off' ? 'not over MCP' : `${valueInWords(mcp)} over MCP`];
+  return [...from, ...until, ...assistants].map((part) => `, ${part}`).join('');
+}
+
+function typesOf({ types }: Details): string {
+  return isEmpty(types) ? 'all events' : valueInWords(types);
+}
+
+/** `mcp: read → off` */
+function changesIn({ from, to }: Details): string {
+  if (!isObject(from) || !isObject(to)) return '';
+  return Object.keys(to)
+    .filter((name) => side(name, from[name]) !== side(name, to[name]))
+    .map((name) => `${label(name)}: ${side(name, from[name])} → ${side(name, to[name])}`)
+    .join(' · ');
+}
+
+/** `: customer id: …`, without members that are not set. */
+function others(given: Details): string {
+  const set = Object.entries(given).filter(([, value]) => value !== null && !isEmpty(value));
+  return set.length === 0
+    ? ''
+    : `: ${set.map(([name, value]) => `${label(name)}: ${valueInWords(value)}`).join(' · ')}`;
+}
+
+const isObject = (value: unknown): value is Details => typeof value === 'object' && value !== null;
+const label = (name: string): string => name.replaceAll('_', ' ');
+const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** What it means that a member is not set. */
+const UNSET: Readonly<Record<string, string>> = { expires_at: 'never', allowed_ranges: 'anywhere' };
+
+/** One side of a change. */
+function side(name: string, value: unknown): string {
+  return value === undefined || value === null || isEmpty(value) ? (UNSET[name] ?? 'none') : valueInWords(value);
+}
+
+function valueInWords(value: unknown): string {
+  // as an expiry that was never, in what changed
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.map(valueInWords).join(', ');
+  // as of the key that was rotated: its name and what is shown of it
+  if (isObject(value)) return Object.values(value).map(valueInWords).join(' ');
+  return typeof value === 'string' && TIME.test(value) ? exact(value) : `${value as string | number}`;
+}
