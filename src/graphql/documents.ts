@@ -5,14 +5,14 @@ import { type DocumentNode, Lexer, Source, TokenKind } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { QUERY_LIMITS } from './queryLimits';
 
-/* Documents: those that are kept, and what one costs that has to be parsed and validated. */
+/* A cache of documents, and the cost of parsing and validating a new one. */
 
 const MOST_DOCUMENTS = 1000;
 /** Total for all texts; a parsed document with its tokens takes a few hundred bytes per character. */
 const MOST_CHARACTERS = 128 * 1024;
 /** Longer texts are not cached, because they would evict too many others. */
 const LONGEST = 16 * 1024;
-/** Characters of a hash; Apollo puts one of the schema before it. */
+/** Characters of a hash, before which Apollo puts one of the schema. */
 const HASH = 64;
 
 export interface Documents extends NonNullable<ApolloServerOptions<BaseContext>['documentStore']> {
@@ -46,14 +46,14 @@ function hashIn(key: string): string {
   return key.slice(-HASH);
 }
 
-/** Tokens per point, those after the first such number of them; in addition to what the operation costs. */
+/** Tokens per point, the first 200 free; in addition to the cost of the operation. */
 const TOKENS_A_POINT = 200;
-/** No shorter text costs anything, since a token takes at least a character. */
+/** Texts up to this length cost nothing, since a token has at least one character. */
 export const SHORT = TOKENS_A_POINT;
 
 /**
- * Points of a document that is new, by its tokens as far as they can be read: parsing and validating it takes up to 30 ms, before anything
- * else about it is known.
+ * Points of a new document by its readable tokens: parsing and validating it takes up to 30 ms, before anything else about it is
+ * known.
  */
 export function pointsOfNew(text: string): number {
   const lexer = new Lexer(new Source(text));
@@ -69,12 +69,12 @@ export function pointsOfNew(text: string): number {
 
 let rested: Promise<void> = Promise.resolve();
 
-/** Waits until a new document may be parsed: after the one before it, others have the event loop for as long as that one held it. */
+/** Waits until a new document may be parsed: others get the event loop for as long as the previous one held it. */
 export function turnOfLoop(): Promise<void> {
   const turn = rested;
   rested = turn.then(async () => {
     const started = performance.now();
-    // the caller's turn is resolved next, and no part of parsing and validating waits for anything outside
+    // the caller's turn comes next, and parsing and validating never wait for anything
     await setImmediate();
     await setTimeout(performance.now() - started);
   });

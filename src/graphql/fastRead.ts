@@ -42,7 +42,7 @@ export class WrittenData {
 /** Texts up to this many bytes are sent as a string, which is a little faster, with the headers in one write. */
 const SMALL = 64 * 1024;
 
-/** The text of an answer, as Apollo writes it; Apollo passes it on as it is, so bytes need not become a string and then bytes again. */
+/** An answer as Apollo writes it. Apollo passes it on unchanged, so bytes need not become a string and bytes again. */
 export function stringifyAnswer(answer: object): string | Buffer {
   const { data, errors, extensions } = answer as FormattedExecutionResult;
   if (!(data instanceof WrittenData)) return `${JSON.stringify(answer)}\n`;
@@ -63,18 +63,19 @@ interface Root {
 interface Options {
   /** Whether an operation is small enough to be compiled. */
   readonly isWorthIt: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
-  /** Called for each answer of an operation that can be written, with the reason if this one was not. */
+  /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onFastRead: OnFastRead;
 }
 
 /**
- * Answers operations; undefined if one has to be executed. They are identified by their AST node, so callers must cache parsed documents.
+ * Returns a function that answers operations, or resolves with undefined if one has to be executed. Operations are identified by AST
+ * node, so callers must cache parsed documents.
  */
 export function createAnswerWritten(
   schema: GraphQLSchema,
   { isWorthIt, onFastRead }: Options,
 ): (execution: Execution) => Promise<ExecutionResult | undefined> {
-  // how often an operation ran, then how it is read, or that it has to be executed; kept as long as its document is
+  // how often an operation ran, then how to read it, or false if it has to be executed; lives as long as its document
   const known = new WeakMap<OperationDefinitionNode, number | Root | false>();
 
   function rootOf(document: DocumentNode, operation: OperationDefinitionNode): Root | false {

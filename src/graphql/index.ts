@@ -23,9 +23,9 @@ export const SCHEMA_PATH = `${GRAPHQL_PATH}/schema.graphql`;
 
 interface GraphqlOptions extends ApolloOptions {
   readonly openContext: OpenContext;
-  /** Limits introspection without a key, per address; where there is none, nobody may do that. */
+  /** Limits introspection without a key, per address. Omitted where that is not allowed. */
   readonly introspectionLimiter?: RateLimiter;
-  /** How often an open stream is sent a comment, in milliseconds. */
+  /** How often an open stream gets a comment, in milliseconds. */
   readonly commentEvery: number;
 }
 
@@ -65,7 +65,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
 
   let sdl: string | undefined;
 
-  /** Answers with the schema as text, to whoever may introspect it. */
+  /** Answers with the schema as text, for callers who may introspect it. */
   async function sendSchema(exchange: Exchange): Promise<void> {
     const { method } = exchange.request;
     if (method !== 'GET' && method !== 'HEAD')
@@ -79,7 +79,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
   async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
     const { exchange, streaming, caller } = call;
-    // bytes are of data, and have the id already
+    // bytes are data, whose errors have the id already
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
       exchange.bodies.holdAnswer(exchange, Buffer.byteLength(edited), !call.isWrite);
@@ -127,21 +127,21 @@ function hasBody({ method }: IncomingMessage): boolean {
   throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', { allow: ['GET', 'POST'] });
 }
 
-/** What a request that accepts streams can be sent; undefined for all others. */
+/** How to answer a request that accepts streams; undefined for all others. */
 function streamingOf(request: IncomingMessage): Streaming | undefined {
   if (request.method !== 'POST' || !acceptsStream(request)) return undefined;
   return { takesJson: acceptBesideStream(request) !== undefined };
 }
 
 /**
- * Whether an answer is a stream of one result: of a caller that takes nothing else, or why a subscription was not accepted. Unless the whole
- * request was refused, whose status says whether to repeat it; a client of the protocol repeats every request that has one.
+ * Whether an answer is a stream of one result: for a caller that accepts nothing else, or for a rejected subscription. Not if the whole
+ * request was refused: its HTTP status says whether to retry, and clients of the protocol retry every request that gets one.
  */
 function isStreamed({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
   return (status === 200 || status === 400) && (isSubscription === true || !takesJson);
 }
 
-/** From where a client of Server-Sent Events resumes; empty if it knows nothing. */
+/** Where a client of Server-Sent Events resumes; undefined if it has received nothing. */
 function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
   const given = headers['last-event-id'];
   return typeof given === 'string' && given !== '' ? given : undefined;
@@ -177,7 +177,7 @@ function withRequestId(exchange: Exchange, text: string): string {
   return `${JSON.stringify(answer)}\n`;
 }
 
-/** The schema as text, for generators of clients: without the operations of users, and the types and directives that no key can use. */
+/** The schema as text for client generators, without the operations of users and what only they use. */
 function keySdl(schema: GraphQLSchema, operations: readonly Operation[]): string {
   const ofUsers = new Set(operations.filter(({ role }) => role !== undefined).map(({ name }) => name));
   const withoutUsers = (root: GraphQLSchemaConfig['query']): GraphQLObjectType | undefined => {

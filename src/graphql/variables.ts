@@ -11,9 +11,9 @@ import { invalidRequest, MAX_FAULTS, shorten } from '../errors';
 import { withHttpStatus } from './errors';
 
 /**
- * The errors of an operation's variables that are lists or objects, at most 100: their size first, since each coercion takes a microsecond
- * or more for each element, and there are two or three before the arguments are checked. graphql-js and graphql-jit print the whole value
- * with each error: for 1 MiB that took 3.5 s and a response of 33 MB.
+ * At most 100 errors of an operation's variables that are lists or objects. Their size comes first, since a coercion takes a
+ * microsecond or more per element, and runs two or three times before arguments are checked. graphql-js and graphql-jit would print
+ * the whole value with each error: 3.5 s and a response of 33 MB for 1 MiB.
  */
 export function variableErrors(
   schema: GraphQLSchema,
@@ -28,7 +28,7 @@ export function variableErrors(
   for (const node of operation.variableDefinitions ?? []) {
     const name = node.variable.name.value;
     const value = values[name];
-    // a scalar is printed only once
+    // errors print a scalar only once
     if (typeof value !== 'object' || value === null) continue;
     const type = typeFromAST(schema, node.type);
     // documents with other types are rejected before anything runs
@@ -52,10 +52,10 @@ export function variableErrors(
 /** Thrown to stop at the maximum number of errors. */
 class Enough extends Error {}
 
-/** Elements of lists, and members that are lists or objects: more than 1 MiB of bulk calls has, unless they are nearly empty. */
+/** Maximum elements of lists, and members that are lists or objects: 1 MiB of a bulk call has fewer, unless it is nearly empty. */
 const MOST = 20_000;
 
-/** Whether variables are too large together, without coercing them (docs/decisions/loop.md). */
+/** Whether variables are too large in total, without coercing them (docs/decisions/loop.md). */
 export function areTooLarge(values: Readonly<Record<string, unknown>>): boolean {
   let size = 0;
   const look = (value: unknown): void => {

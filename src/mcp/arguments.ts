@@ -12,13 +12,13 @@ import { referenceTo } from '../schema/storedTypes';
 import { isObject } from './protocol';
 import type { Tool } from './tools';
 
-/* Arguments as models write them, and what tells a model how to mend them. */
+/* Arguments as models write them, and errors that tell a model how to correct them. */
 
 type Listed = (value: unknown) => unknown;
 
 /**
- * Puts a single value into a list where one is wanted, in the members of an object; undefined if they have no lists. Only what changes is
- * copied: a call can have 5 MiB.
+ * Returns a function that wraps single values in a list where a member takes one; undefined if no member does. It copies only what
+ * changes: a call can have 5 MiB.
  */
 export function listsIn(
   members: readonly { readonly name: string; readonly type: GraphQLInputType }[],
@@ -52,11 +52,11 @@ function listsOf(of: GraphQLInputType): Listed | undefined {
   };
 }
 
-/** The error of a check, for the model that called a tool: which arguments there are, and which tools find an id. */
+/** Adds to a check's error what helps the calling model: which arguments exist, and which tools find an id. */
 export type Explain = (error: unknown, tool: Tool) => unknown;
 
 export function createExplain(tools: readonly Tool[]): Explain {
-  /** The tool that lists the objects of a type, by the name of an argument that refers to one. */
+  /** The operation that lists a type's objects, by the name of arguments that refer to one. */
   const lists = new Map(
     tools.flatMap((tool) => {
       const type = rowType(tool);

@@ -30,7 +30,7 @@ export interface Caller {
 
 /** How often a page that is too long is read again with fewer rows. */
 const MOST_READS = 3;
-/** Bytes of a page that are still parsed, to be cut to what an answer holds. */
+/** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
 const MOST_PARSED = 1024 * 1024;
 
 export function createCalls(runner: Runner) {
@@ -49,7 +49,7 @@ export function createCalls(runner: Runner) {
     tools,
     /**
      * Answers a call.
-     * @throws ProtocolError if there is no such tool; AppError for what is wrong with the call or could not be done
+     * @throws ProtocolError if there is no such tool; AppError for an invalid call or a failed operation
      */
     async call({ name, arguments: given = {} }: Params, { exchange, incoming, context }: Caller): Promise<Content[]> {
       if (typeof name !== 'string') throw new ProtocolError(CODES.params, 'params.name must name a tool.', 200);
@@ -65,7 +65,7 @@ export function createCalls(runner: Runner) {
       if (sunset) setSunsetHeaders(exchange.response, [sunset]);
       requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
-      // null is what clients send for what they leave out
+      // clients send null for arguments that they omit
       if (tool.isWrite) {
         if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
@@ -85,7 +85,7 @@ export function createCalls(runner: Runner) {
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** The members that a call wants of each row; undefined for the usual ones. @throws AppError validation_failed */
+/** The members of rows that a call asks for; undefined for the usual ones. @throws AppError validation_failed */
 function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   const { rows } = tool;
   if (!isGiven(fields)) return undefined;
@@ -109,7 +109,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** @throws AppError validation_failed unless it is a string; invalid_request, as in every API, for a malformed one */
+/** @throws AppError validation_failed unless it is a string; invalid_request, as in every API, if it is malformed */
 function checkedKey(key: unknown): string {
   if (typeof key !== 'string')
     throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code: 'type', detail: 'must be a text' }]);
@@ -123,7 +123,7 @@ interface Wanted {
   readonly members: readonly string[] | undefined;
 }
 
-/** Runs an operation, and reads a page that is too long again with fewer rows, so that its cursor is right. */
+/** Runs an operation. A page that is too long is read again with fewer rows, so that its cursor is right. */
 async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: RequestContext): Promise<Content[]> {
   const { run, selected } = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
@@ -177,20 +177,20 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }
 
-/** How to run the operation of a tool for a selection. */
+/** Runs a tool's operation with a selection. */
 interface Run {
   readonly selected: readonly Selected[];
-  /** The answer as JSON text, in bytes if it may be long. Rethrows the operation's error. */
+  /** Resolves with JSON text, as bytes if it may be long. @throws the operation's error */
   readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
 }
 
-/** An operation with all members, and with the default ones; one object if these are all. */
+/** With all members, and with the default ones; the same object if these are all. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;
 }
 
-/** How to run the operation of a tool. What is compiled does not depend on what callers send. */
+/** What is compiled for a tool does not depend on what callers send. */
 function runsOf(tool: Tool, { schema, execute, readOf }: Runnable): Runs {
   const { field, rows, operation } = tool;
   const runWith = (selected: readonly Selected[]): Run => {

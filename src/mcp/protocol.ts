@@ -3,15 +3,15 @@ import { shorten } from '../errors';
 
 /*
  * Messages of the Model Context Protocol: JSON-RPC 2.0, one request or notification in each POST. Revision 2026-07-28 is stateless: each
- * request carries its version and the client's capabilities in `_meta`, and its headers repeat version, method and name, so that
- * proxies can tell requests apart; both must say the same. Clients of 2025 open with `initialize` instead.
+ * request carries its version and the client's capabilities in `_meta`, and its headers must repeat version, method and name, so that
+ * proxies can tell requests apart. Clients of 2025 open with `initialize` instead.
  */
 
 export const STATELESS = '2026-07-28';
 /** Versions that begin with `initialize`, the latest first. */
 const WITH_HANDSHAKE: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const VERSIONS: readonly string[] = [STATELESS, ...WITH_HANDSHAKE];
-/** What a client of 2025 that sends no version speaks. */
+/** The version of clients of 2025 that send none. */
 const WITHOUT_HEADER = '2025-03-26';
 
 /** Codes of JSON-RPC, and of the protocol (2026-07-28, section Error Codes). */
@@ -24,14 +24,14 @@ export const CODES = {
   version: -32022,
 } as const;
 
-/** An error of the protocol, which is not one of an operation. */
+/** An error of the protocol, not of an operation. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 
   constructor(
     readonly code: number,
     message: string,
-    /** HTTP status; 200 for clients of 2025, which read the body of no other. */
+    /** HTTP status; clients of 2025 get 200, since they ignore the body of any other. */
     readonly status = 400,
     readonly data?: object,
   ) {
@@ -72,8 +72,8 @@ const CAPABILITIES_KEY = `${META}clientCapabilities`;
 export const SERVER_KEY = `${META}serverInfo`;
 
 /**
- * The version that a request is in.
- * @throws ProtocolError if there is no such version, or one of 2026 lacks what each request must carry, or its headers say otherwise
+ * The protocol version of a request.
+ * @throws ProtocolError if it is unknown, or if a request of 2026 is incomplete or contradicts its headers
  */
 export function versionOf({ method, params }: Message, headers: IncomingHttpHeaders): string {
   const header = headerOf(headers, 'mcp-protocol-version');
@@ -94,7 +94,7 @@ export function versionOf({ method, params }: Message, headers: IncomingHttpHead
   return said;
 }
 
-/** The version that a client of 2025 gets: its own, or the latest of them. */
+/** The version for a client of 2025: the one it asks for, or else the latest. */
 export function agreedVersion({ protocolVersion }: Params): string {
   return typeof protocolVersion === 'string' && WITH_HANDSHAKE.includes(protocolVersion)
     ? protocolVersion

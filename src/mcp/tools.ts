@@ -10,33 +10,33 @@ import { everyField, type Field, type Selected } from '../operations/selection';
 
 /* Operations as tools of the Model Context Protocol, described for a model. */
 
-/** Arguments that tools have beside those of their operation. */
+/** Arguments of tools besides those of their operation. */
 export const FIELDS = 'fields';
 export const IDEMPOTENCY_KEY = 'idempotency_key';
 
 export interface Tool {
   readonly operation: Operation;
   readonly field: Field;
-  /** What `tools/list` says of it. */
+  /** Its entry in `tools/list`. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly isWrite: boolean;
-  /** What a call may have, in the order of the schema. */
+  /** Names of its arguments, in the order of the schema. */
   readonly argumentNames: readonly string[];
-  /** The members of the rows, if it is a list. */
+  /** Members of its rows, if it is a list. */
   readonly rows: Rows | undefined;
-  /** Page size if a call has none; undefined if it has no pages. */
+  /** Default page size; undefined if it has no pages. */
   readonly limit: number | undefined;
-  /** Whether its answers contain text of people outside the organisation. */
+  /** Whether its answers contain text by people outside the organisation. */
   readonly isOpen: boolean;
 }
 
 export interface Rows {
   readonly all: readonly string[];
-  /** Those that a call gets without `fields`. */
+  /** Those returned without `fields`. */
   readonly usual: readonly string[];
 }
 
-/** The tools of a schema, in its order. Those with a REST route are of the REST schema, others of the whole. */
+/** The tools of a schema, in its order. Operations with a REST route use the REST schema, others the whole. */
 export function toolsOf({ schemas, of: runnableOf }: Runner): Tool[] {
   const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
   const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
@@ -73,7 +73,7 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
   };
 }
 
-/** The members of a list's rows; undefined if the field returns no list. */
+/** Members of a list's rows; undefined for any other field. */
 function rowsOf({ type }: Field, usual: readonly string[] | undefined): Rows | undefined {
   const page = getNamedType(type);
   const data = isObjectType(page) ? page.getFields()[ROWS] : undefined;
@@ -82,7 +82,7 @@ function rowsOf({ type }: Field, usual: readonly string[] | undefined): Rows | u
   return { all, usual: usual ? all.filter((name) => name === 'id' || usual.includes(name)) : all };
 }
 
-/** Whether any selected text is one that people outside the organisation write. */
+/** Whether people outside the organisation write any selected text. */
 export function hasUntrusted(selected: readonly Selected[]): boolean {
   return selected.some((one) => isUntrusted(one) || hasUntrusted(one.selected));
 }
@@ -105,7 +105,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   const { [IF_MATCH]: _version, ...properties } = own.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
-    // for pages, its bounds say the same
+    // a page's bounds say the same
     properties.limit = {
       ...bounds,
       default: limit,
@@ -126,20 +126,20 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   return { ...own, properties };
 }
 
-/** What descriptions say too, or a fault says to the few that need it. */
+/** Keywords that descriptions repeat, or that an error tells the few who need them. */
 const UNTOLD: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
-/** Formats of JSON Schema; validators of clients refuse others. */
+/** Formats of JSON Schema; clients' validators reject others. */
 const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
 
-/** Sentences about other APIs, lengths, or keys that may use a tool, since others do not see it. */
+/** Sentences about other APIs, lengths, or required scopes: keys without them do not see the tool. */
 const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
 
 type ConciseOptions = Pick<InputOptions, 'components' | 'isWrite'>;
 
 /**
- * A schema in as few tokens as it is understood with: without lengths and patterns, which are checked all the same, and without members
- * that are ignored. It has no references and no alternatives of types, since some clients refuse all tools for one: that null clears a
- * member is said by the description of a write, and for what reads null is the same as leaving an argument out.
+ * A schema in as few tokens as a model needs: without lengths and patterns, which are checked all the same, and without ignored
+ * members. Without references and alternative types too, since some clients reject all tools because of one: a write's description
+ * says that null clears a member, and in a read null is the same as omitting an argument.
  */
 function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   const { isWrite, components } = options;
@@ -148,7 +148,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
-  // its values say what a text may be
+  // an enum's values speak for themselves
   const text = given.enum !== undefined ? '' : told(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
@@ -164,7 +164,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   };
 }
 
-/** A schema in place of a reference to it, described where it is used. */
+/** Replaces a reference by its schema, with the description of the place that uses it. */
 function resolved(schema: JsonSchema, components: InputOptions['components']): JsonSchema {
   const { anyOf: [first] = [schema], description } = schema as { anyOf?: readonly JsonSchema[]; description?: string };
   const { $ref: reference } = first ?? {};
@@ -173,7 +173,7 @@ function resolved(schema: JsonSchema, components: InputOptions['components']): J
   return { ...named, ...(description !== undefined && { description }) };
 }
 
-/** A description without what is about other APIs, and without lengths; of an argument of a read, its first sentence. */
+/** A description without sentences about other APIs and lengths; of an argument of a read, only the first sentence. */
 function told(description: unknown, isWrite: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description

@@ -11,8 +11,8 @@ import type { Resource, Row } from '../stored/resource';
 import { changedAt, isSameRow, writeRows } from '../stored/rows';
 
 /*
- * One customer's personal data, wherever a copy is: members with @personal, in the customer, in what refers to it and in the parts of
- * that (docs/decisions/organisation-life.md).
+ * Erases one customer's personal data wherever it was copied: the members with @personal of the customer, of the objects that refer to
+ * it, and of their parts (docs/decisions/organisation-life.md).
  */
 
 /** Rows changed in one transaction. */
@@ -33,7 +33,7 @@ interface Erasable {
   readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly by: string }[];
 }
 
-/** The resources with personal data of customers, customers first. */
+/** The resources with customers' personal data, customers first. */
 function erasables(): Erasable[] {
   const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
   const erasable = ({ type }: Resource['stored']) => {
@@ -51,9 +51,9 @@ function erasables(): Erasable[] {
 }
 
 /**
- * Erases a customer's personal data in all collections. The customer is first, and what has read it before is waited for, so that no
- * copy is made after copies were looked for. Running it again continues, and changes nothing once all is erased. `signal` stops it
- * between two transactions.
+ * Erases a customer's personal data in all collections: first the customer, then, once the writes that read it before have ended, its
+ * copies, so that none is missed. Running it again continues, and changes nothing once all is erased. `signal` stops it between two
+ * transactions.
  */
 export async function eraseCustomer(data: OrganisationData, id: string, signal: AbortSignal): Promise<Erased> {
   const counts: Record<string, number> = {};

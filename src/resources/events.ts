@@ -55,7 +55,7 @@ export const eventResolvers = {
       subscribe: async (_: unknown, args: Pick<FeedArguments, 'types' | 'after'>, context: RequestContext) => {
         const { data, source, wanted } = listenerOf(context, args);
         const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
-        // refuses if none are recorded
+        // throws if none are recorded
         await source.recordedUntil();
         const stream = source.follow(wanted, after, (from, since) =>
           readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),

@@ -24,7 +24,7 @@ export const meResolvers = {
           mcp: principal.key.mcp,
         },
         rate_limit: shown(rate),
-        // what answers was within both
+        // an answered request was within both
         organisation_rate_limit: shown(rate.organisation ?? rate),
       };
     },

@@ -15,18 +15,18 @@ import type { FaultLimits } from '../errors';
  * caller sends (docs/decisions/worst-bodies.md). The schemas do not change.
  */
 
-/** ajv's variable names for the errors found so far. */
+/** What ajv calls the number of errors found so far, and their list. */
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
-/** Of one check, which is called with it as `this`: */
+/** The state of one check, which is called with it as `this`. */
 export interface Bounds extends FaultLimits {
-  /** how many faults it found beyond those that are kept, */
+  /** Number of faults found beyond those that are kept. */
   unkept: number;
-  /** and whether it stopped counting. */
+  /** Whether it stopped counting. */
   isCut: boolean;
 }
 
-/** In the code of validators, to which ajv passes it (`passContext`). */
+/** The {@link Bounds} in the code of validators, to which ajv passes them (`passContext`). */
 const BOUNDS = new Name('this');
 
 /** Maps ajv's errors to faults. */

@@ -1,16 +1,16 @@
 import { published } from './model';
 
 /**
- * Members that are the callers' keys of objects, by which bulk calls match them. They are stored and compared in Unicode NFC, so that
- * an é of one code point and an é of two are the same key; case and white space are significant.
+ * Whether a member holds callers' keys, by which bulk calls match objects. Keys are stored and compared in Unicode NFC, so that an é of
+ * one code point and an é of two are the same; case and white space are significant.
  */
 export function isCallerKey(member: string): boolean {
   return published.keys.includes(member);
 }
 
 /**
- * What may be valid: a key has at most 64 characters, each of which is at most six code units when decomposed, and a list 20 keys. What is
- * longer stays as it is, and is refused by the check that follows: to normalise a text of combining marks takes the square of its length.
+ * A valid key has at most 64 characters, each of at most six code units when decomposed, and a list at most 20 keys. Anything longer is
+ * left as it is for the check that follows to refuse, since the time to normalise combining marks grows with the square of their number.
  */
 export const LONGEST_KEY = 64 * 6;
 export const MOST_KEYS = 20;

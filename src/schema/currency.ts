@@ -1,7 +1,7 @@
 /*
  * Currency codes of ISO 4217, list one of 2026-01-01, without precious metals, units of account and codes for tests: they have no minor
- * unit, so no amount can be written. Here, since the list of graphql-scalars lacks two and has six that were withdrawn, and loading it takes
- * half of the time of `scopegate --help`.
+ * unit, so no amount can be written. Not from graphql-scalars, whose list lacks two and has six that were withdrawn, and takes half of
+ * the time of `scopegate --help` to load.
  */
 
 const CODES = new Set(

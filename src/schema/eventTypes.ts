@@ -25,7 +25,7 @@ export interface EventType {
   readonly scope: Scope | undefined;
 }
 
-/** History was lost. */
+/** The event that says that history was lost. */
 export const GAP = 'feed.gap';
 
 /** What an object of a type is called. */

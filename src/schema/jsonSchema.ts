@@ -56,7 +56,7 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
     if (components[type.name] !== undefined) return;
     if (isEnumType(type)) {
       const values = type.getValues();
-      // a JSON Schema has no place for what is deprecated of the values
+      // a JSON Schema cannot mark single values as deprecated
       const described = values.map((value) => `- \`${value.name}\`: ${describedWith(value) ?? ''}`);
       components[type.name] = {
         type: 'string',

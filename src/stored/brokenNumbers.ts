@@ -3,14 +3,14 @@ import { AppError, type Fault, shorten } from '../errors';
 import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
 
 /*
- * Numbers that no API can return (NaN, Infinity, out of the range of their scalar), written into the database by another program. One
- * fails every page with its object, so the answer names the object and the member.
+ * Numbers that no API can return (NaN, Infinity, out of the range of their scalar), stored by another program. One fails every page
+ * with its object, so the error names the object and the member.
  */
 
 /** The first number of a row that cannot be returned. */
 export type FindBroken = (row: object) => Fault | undefined;
 
-/** What has a stored type. */
+/** Anything with a stored type. */
 export interface Numbered {
   readonly stored: StoredType;
   /** Undefined if its rows have no numbers. */
@@ -19,7 +19,7 @@ export interface Numbered {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** By scalar: whether it has a number, its range, and its words in a message. */
+/** By scalar: whether a number fits, its range, and how messages call it. */
 const SCALARS: Readonly<
   Record<string, readonly [fits: (value: number) => boolean, range: readonly [number, number], words: string]>
 > = {
@@ -73,7 +73,7 @@ function shown(value: unknown): string {
   return isOfBson ? shorten((value as { toString(): string }).toString()) : `a ${typeof value}`;
 }
 
-/** Conditions, each of which finds rows with a required number that is out of range. */
+/** Conditions that each find rows with a required number out of range. */
 export function hasBrokenNumber(members: readonly StoredMember[], prefix = ''): object[] {
   return members.flatMap(({ name, type, isRequired, isList, members: inner }): object[] => {
     const path = prefix + name;

@@ -113,8 +113,8 @@ export async function orTaken<T, R extends Row>(
 }
 
 /**
- * Keeps two transactions from giving two rows one value at once, by a row for the value that the same transaction deletes: SecantusDB compares
- * ids of concurrent transactions, and no other unique values. As its id is not one of an object's, it has no events.
+ * Keeps concurrent transactions from giving two rows one value: inserts and deletes a row whose id is the value, since SecantusDB compares
+ * ids across open transactions, but no other unique values. Its id is not an object's, so it causes no events.
  */
 async function claim<T extends Row>(
   resource: Resource<T>,
@@ -138,7 +138,7 @@ export function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw validationFailed(faults);
 }
 
-/** 409 for a value that only one object may have. */
+/** The error for a value that only one object may have. */
 function taken(name: string, member: string, owner: string | undefined): AppError {
   const words = name.replaceAll('_', ' ');
   const detail = `belongs to another ${words}${owner === undefined ? '' : ` (id ${owner})`}`;

@@ -13,7 +13,7 @@ export const LISTED_OF_CALL = 100;
 const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
-/** Values of an element that are searched for broken texts: more than a valid one has. */
+/** Values of an element to search for broken texts: more than a valid one has. */
 export const MOST_VALUES = 10_000;
 
 /** An element, validated before any lookup. */
@@ -33,9 +33,9 @@ export interface ValidatedElement {
   readonly isCut: boolean;
 }
 
-/** While the response has room for faults. */
+/** While the response has room. */
 const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
-/** Once it has none, and faults are only counted: to count the faults of 1,000 elements took most of a worst body's time. */
+/** Once it has none: counting all faults of 1,000 elements took most of a worst body's time. */
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
 interface Keyed {
@@ -84,7 +84,7 @@ function validateOne(
   return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
 }
 
-/** Only a valid element is known to be small enough for a walk. */
+/** Only valid elements are sure to be small enough to walk. */
 function checked(element: unknown, check: (element: unknown) => Findings): Findings {
   const found = check(element);
   if (found.faults.length + found.more === 0) replaceNegativeZero(element);
@@ -111,7 +111,7 @@ export function withFaults<T extends Faults>(validated: T, more: readonly Fault[
   return { ...validated, faults: [...validated.faults, ...more], count: validated.count + more.length };
 }
 
-/** Faults of form, then those of texts, which a check by schema does not see. */
+/** Faults against the schema, then broken texts, which no schema finds. */
 function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   const found = check(element, room);
   if (found.isCut) return found;

@@ -9,7 +9,7 @@ import { ERASED_AT } from '../schema/personal';
 import type { StoredType } from '../schema/storedTypes';
 import { erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
-/** What the SDL cannot say of a resource's records. */
+/** Rules of a resource's records that the SDL cannot express. */
 export interface RecordRules {
   /** Rules across members, for records whose members are valid. */
   readonly rules?: (record: ImportRecord) => Fault[];
@@ -41,7 +41,7 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
   readonly count: (data: OrganisationData) => Promise<number>;
   /** All records, in file order. */
   readonly read: (data: OrganisationData) => AsyncIterable<ImportRecord>;
-  /** Finds a number of a record that no file can hold. */
+  /** Finds a number that no file can hold. */
   readonly brokenNumber: FindBroken | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface StoredRecord {
 
 const TRIES = 5;
 
-/** Stores records in one transaction; tries again if another writer took a unique value in the meantime. */
+/** Stores records in one transaction; retries if another writer took a unique value meanwhile. */
 export async function storeRecords(
   kind: RecordKind,
   data: OrganisationData,

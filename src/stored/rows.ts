@@ -4,7 +4,7 @@ import type { Pace } from '../database/courtesy';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 
-/** Whether two rows are equal, ignoring the order of their search words; a member that is missing is null. Bulk calls compare each row, so nothing is copied. */
+/** Whether two rows are equal; missing members count as null, and search words may be in any order. Copies nothing, since bulk calls compare each row. */
 export function isSameRow(one: object, other: object): boolean {
   const [mine, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
   for (const name in mine) if (!isSameMember(name, mine[name] ?? null, others[name] ?? null)) return false;
@@ -20,7 +20,7 @@ function isSameMember(name: string, one: unknown, other: unknown): boolean {
   return areWords && isDeepStrictEqual(one.toSorted(), other.toSorted());
 }
 
-/** The updated_at of a row that is changed now: it must not go back if the clock was set back. */
+/** The updated_at of a row changed now, which never goes back, even if the clock does. */
 export function changedAt(last: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), last.getTime()));
 }
@@ -38,7 +38,7 @@ export interface RowChange<T> {
   readonly before: T | undefined;
 }
 
-/** Search words of the rows of one command: the driver writes all of it at once. 1,000 rows have some 20,000 to 50,000. */
+/** Search words per command, which the driver serializes in one go. 1,000 rows have some 20,000 to 50,000. */
 const WORDS_AT_ONCE = 50_000;
 
 /**

@@ -80,7 +80,7 @@ function sortOf(sort: string | null | undefined): Record<string, 1 | -1> {
   return sort.startsWith('-') ? { [sort.slice(1)]: -1 } : { [sort]: 1 };
 }
 
-/** The condition that rows have one of these statuses; `otherwise` if none are given. */
+/** Matches rows with one of these statuses; `otherwise` if none are given. */
 export function ofStatus(given: readonly string[] | null | undefined, otherwise: object = {}): object {
   return given ? { status: trusted({ $in: given }) } : otherwise;
 }
@@ -89,7 +89,7 @@ function monthOf({ at, isDay }: TotalsSpec): object {
   return isDay ? { $substrCP: [`$${at}`, 0, 7] } : { $dateToString: { date: `$${at}`, format: '%Y-%m' } };
 }
 
-/** The first and last times in Python, which one of the embedded servers is written in, and of which $dateToString writes the month. */
+/** The first and last times of Python, in which one embedded server is written, and whose months $dateToString can write. */
 const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
 
 /**
@@ -114,7 +114,7 @@ export function decimal(number: string): object {
   return { $toDecimal: ifWithin(number, Number.MAX_VALUE, number) };
 }
 
-/** The conversion of a number up to `most`, which would fail for some others: they are NaN, so that their sum is refused. */
+/** Converts numbers up to `most`; larger ones, for which that could fail, become NaN, so that their sum is refused. */
 export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN): object {
   return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }] }, converted, otherwise] };
 }

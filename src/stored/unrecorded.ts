@@ -4,11 +4,11 @@ import type { RequestContext } from '../operations/context';
 import { SECOND } from '../units';
 
 /*
- * A cluster's log is one queue, in which the changes of one organisation delay those of all others. So no organisation may be further
- * ahead of the recording than a few seconds (docs/decisions/events.md).
+ * A cluster's log is one queue, in which one organisation's changes delay those of all others. So none may get more than a few seconds
+ * ahead of the recording of events (docs/decisions/events.md).
  */
 
-/** How many changes an organisation's bulk calls on one gateway may be ahead of the recording of their events. */
+/** Changes by an organisation's bulk calls on one gateway that may wait to be recorded as events. */
 const MOST_AHEAD = 20_000;
 /** Retry-After, in seconds: how often the position of the recording is stored. */
 const RETRY_AFTER = 2;
@@ -21,7 +21,7 @@ export async function admitChanges({ data, events }: Pick<RequestContext, 'data'
   const made = changes.get(data);
   if (!made || sum(made) < MOST_AHEAD) return;
   const recorded = await events?.recordingAt();
-  // if events are not recorded, there is nothing to wait for
+  // without recording there is nothing to wait for
   for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
   if (sum(made) < MOST_AHEAD) return;
   const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';

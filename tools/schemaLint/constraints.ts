@@ -4,14 +4,14 @@ import { createAjv } from '../../src/schema/validation';
 import type { Found, Rules } from './model';
 import type { FieldPlace, InputPlace } from './places';
 
-/* Constraints that bound nothing, that nothing meets, or that no check could be made of. */
+/* Constraints that have no effect, that no value meets, or that cannot be checked. */
 
 type Bound = keyof Constraint;
 type Bounded = FieldPlace | InputPlace;
 
 const TEXTS = ['String', 'ID', 'DateTime', 'Date'];
 const NUMBERS = ['Int', 'Float', 'Minor'];
-/** What strings are checked by; ajv accepts any string of an unknown format, and of one that is `true`. */
+/** The formats of strings. ajv accepts any string if the format is unknown or `true`. */
 const { formats: FORMATS } = createAjv();
 const OF_INPUT: readonly Bound[] = ['required', 'not_null', 'default'];
 
@@ -45,7 +45,7 @@ const PAIRS = [
   ['min_items', 'max_items'],
 ] as const;
 
-/** With the flag that ajv gives it. */
+/** The regular expression, with the flag that ajv uses. */
 function regexpOf(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u');
@@ -54,7 +54,7 @@ function regexpOf(pattern: string): RegExp | undefined {
   }
 }
 
-/** The bound that refuses a value, or one in it. */
+/** The bound that refuses a value, or an element of it. */
 function refusal(value: unknown, constraint: Constraint): Bound | undefined {
   const { min = -Infinity, max = Infinity, min_length = 0, max_length = Infinity } = constraint;
   const { min_items = 0, max_items = Infinity, one_of: values, pattern } = constraint;

@@ -10,7 +10,7 @@ import { OUTCOMES } from '../../src/schema/upserts';
 import { TOTALS_GROUPS } from '../../src/stored/totals';
 import type { Rules } from './model';
 
-/* Directives where they have no effect, and tables of the code beside enums of the schema. */
+/* Directives in places where they have no effect, and enums that differ from their tables in the code. */
 
 const ROOTS = { kinds: ['query', 'mutation'], where: 'fields of Query and Mutation' };
 const QUERIES = { kinds: ['query'], where: 'fields of Query' };
@@ -76,7 +76,7 @@ export const DIRECTIVES: Rules = {
   'default-type': {
     input: ({ node: { type: node, defaultValue } }, { schema }) => {
       const type = typeFromAST(schema, node);
-      // graphql-js leaves such a default out without a word
+      // graphql-js silently drops such a default
       const isLost = defaultValue && isInputType(type) && valueFromAST(defaultValue, type) === undefined;
       return [isLost && `has the default ${print(defaultValue)}, which is not ${print(node)}: change or remove it`];
     },
@@ -168,7 +168,7 @@ export const DIRECTIVES: Rules = {
             errorsAt(
               node,
               !values.includes(node.name.value) &&
-                // which no user has, so that only the start's check knows it
+                // no user has it: only the check at the start knows it
                 node.name.value !== 'OPERATOR' &&
                 `enum ${name} has ${node.name.value}, which ${file} lacks: add it there, or remove it`,
             ),

@@ -10,13 +10,13 @@ import { STORED } from './stored';
 import { WRITES } from './writes';
 
 /*
- * Faults of the schema that neither show data to the wrong callers nor lose any, which the start refuses (src/schema/checks), but make an API
- * that does not do what it says. For whoever writes SDL.
+ * Finds schema errors that make an API do something other than what its schema says. Those that would show data to the wrong callers, or
+ * lose some, prevent the start (src/schema/checks).
  */
 
 export const RULES: Rules = { ...DIRECTIVES, ...ROUTES, ...CONSTRAINTS, ...LISTS, ...STORED, ...WRITES, ...MERGES };
 
-/** What is wrong with a schema that starts, a line each. */
+/** The errors of a schema that the start accepts, one a line. */
 export function lint(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): string[] {
   return linesOf(sdl, (one) => apply(RULES, modelOf(one, resolvers, resources)));
 }

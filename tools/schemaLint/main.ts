@@ -3,7 +3,7 @@ import { lint } from '.';
 
 /* npm run check: checks the schema as the start does, and lints it. Needs no database. */
 
-/** What is wrong, a line each. What is loaded here reads the SDL, and may fail already. */
+/** All errors, one a line. Imports here, because the modules read the SDL when loaded, which may fail. */
 async function errors(): Promise<string> {
   try {
     const { operatorSchemas, publishedResolvers, publishedSchemas } = await import('../../src/published.js');

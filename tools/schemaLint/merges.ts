@@ -8,7 +8,7 @@ import type { BulkUpsert, Merge } from '../../src/schema/upserts';
 import type { Rules } from './model';
 import { changedElements, isNeeded, NESTED_OWN, sampleElement, storedSample } from './samples';
 
-/* The merges of bulk upserts, which are code: tried with elements that differ in one member each. */
+/* Tries the merges of bulk upserts, which are code, with elements that differ in one member. */
 
 export const MERGES: Rules = {
   merge: {
@@ -82,7 +82,7 @@ function mergeErrors(sdl: Sdl, upsert: BulkUpsert, merge: Merge): SchemaError[] 
   }
 }
 
-/** What is stored, without the ids that each run makes. */
+/** A stored value as JSON, without ids, which are new in each run. */
 function textOf(value: unknown): string | undefined {
   return JSON.stringify(value, (name, inner: unknown) => (NESTED_OWN.includes(name) ? undefined : inner));
 }

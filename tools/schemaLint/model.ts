@@ -13,7 +13,7 @@ import type { Relation, StoredType } from '../../src/schema/storedTypes';
 import type { BulkUpsert } from '../../src/schema/upserts';
 import { type FieldPlace, type InputPlace, type Place, placesOf } from './places';
 
-/* What rules of the linter look at, and how they are run. */
+/* What the linter's rules look at, and how they are run. */
 
 export interface Model extends Checked {
   readonly schema: GraphQLSchema;
@@ -35,12 +35,12 @@ export interface Route extends FieldPlace {
   readonly status: number;
 }
 
-/** What of a place is wrong: sentences that go on after its name. */
+/** What is wrong with a place: sentences that continue after its name. */
 export type Found = readonly unknown[];
 
 /** A rule, by what it visits. */
 export interface Rule {
-  /** Every directed node. */
+  /** Every node that can have directives. */
   readonly place?: (place: Place, model: Model) => Found;
   /** Fields of all types. */
   readonly field?: (field: FieldPlace, model: Model) => Found;
@@ -51,7 +51,7 @@ export interface Rule {
   readonly stored?: (stored: StoredType, model: Model) => Found;
   readonly relation?: (relation: Relation, owner: StoredType, model: Model) => Found;
   readonly upsert?: (upsert: BulkUpsert, model: Model) => Found;
-  /** Whole sentences about the whole. */
+  /** The whole schema; its sentences are complete. */
   readonly schema?: (model: Model) => readonly SchemaError[];
 }
 
@@ -71,7 +71,7 @@ export function modelOf(sdl: SchemaModel, resolvers: ResolverTable, defined: rea
   };
 }
 
-/** What the rules say of a model, each sentence with the name of its rule. */
+/** What the rules find, each sentence with the name of its rule. */
 export function apply(rules: Rules, model: Model): SchemaError[] {
   return Object.entries(rules).flatMap(([name, rule]) =>
     found(rule, model).map(({ node, text }) => ({ node, text: `${text} [${name}]` })),

@@ -2,12 +2,12 @@ import { type InputValueDefinitionNode, Kind } from 'graphql';
 import { type Constraint, directiveOf, isListType, namedType, type Sdl } from '../../src/schema/sdl';
 import type { StoredMember } from '../../src/schema/storedTypes';
 
-/* Values of the types of a schema, to try code with: two of each, which differ. */
+/* Two different values of each type, to try code with. */
 
 type Variant = 0 | 1;
 type Sample = Readonly<Record<string, unknown>>;
 
-/** Members of nested objects that are made and not given. */
+/** Members of nested objects that are generated. */
 export const NESTED_OWN: readonly string[] = ['id'];
 /** Deeper objects are left out, since inputs may contain themselves. */
 const DEEPEST = 4;
@@ -37,7 +37,7 @@ export function isNeeded(member: InputValueDefinitionNode): boolean {
   return member.type.kind === Kind.NON_NULL_TYPE || required === true || notNull === true;
 }
 
-/** An element of an input type, with the members that `has` says, by how deep they are; 0 in the element itself. */
+/** An element of an input type, with the members that `has` picks. `depth` is 0 in the element itself. */
 export function sampleElement(
   sdl: Sdl,
   type: string,
@@ -65,7 +65,7 @@ interface Changed {
   readonly element: Sample;
 }
 
-/** The element with another value of each member in turn, also inside nested objects, but not of ids that are made. */
+/** The element with another value of each member in turn, also in nested objects, except generated ids. */
 export function changedElements(sdl: Sdl, type: string, element: Sample, depth = 0): Changed[] {
   return sdl.inputFieldsOf(type).flatMap((member): Changed[] => {
     const [name, inner] = [member.name.value, namedType(member.type)];

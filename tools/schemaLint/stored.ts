@@ -16,7 +16,7 @@ function searchableIn(members: readonly StoredMember[]): StoredMember[] {
   return members.flatMap((member) => [...(member.isSearchable ? [member] : []), ...searchableIn(member.members)]);
 }
 
-/** The types inside stored ones, and these. */
+/** The stored types, and the types inside them. */
 function storedIn({ sdl }: Model): ReadonlySet<string> {
   return new Set([
     ...sdl.stored.keys(),
@@ -24,7 +24,7 @@ function storedIn({ sdl }: Model): ReadonlySet<string> {
   ]);
 }
 
-/** A rule about fields that are stored and nothing else. */
+/** A rule about stored fields. */
 function kept(says: (field: FieldDefinitionNode, owner: string, model: Model) => Found) {
   return {
     field: ({ node, owner }: { readonly node: FieldDefinitionNode; readonly owner: string }, model: Model): Found => {
@@ -75,7 +75,7 @@ export const STORED: Rules = {
       const indexes = resources.get(collection)?.indexes ?? [];
       const indexed = new Set(indexes.flatMap(({ on }) => Object.keys(on)));
       const held = indexes
-        // one that holds for some rows is a rule of its resource
+        // a partial index is a rule of the resource
         .filter(({ options }) => options?.unique === true && !options.partialFilterExpression)
         .map(({ on }) => Object.keys(on).join(', '));
       const may = unique === undefined ? 'has no unique member' : `can only have unique ${unique}`;

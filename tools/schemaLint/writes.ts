@@ -4,7 +4,7 @@ import { IF_MATCH } from '../../src/schema/entityTags';
 import { type Constraint, directiveOf, isListType, namedType } from '../../src/schema/sdl';
 import type { Model, Rules } from './model';
 
-/* Inputs beside what they are stored as, and bulk calls. */
+/* Inputs that do not fit what they are stored as, and bulk calls. */
 
 const LOWER = ['min', 'min_length', 'min_items'] as const;
 const UPPER = ['max', 'max_length', 'max_items'] as const;
@@ -13,7 +13,7 @@ const CONTAINED: Readonly<Record<string, readonly string[]>> = { 'known-currency
 /** What a bulk call takes beside its list. */
 const OPTIONS = ['atomic', 'dry_run'];
 
-/** The bounds of a stored value that one given does not have. Code may replace a value below a lower bound by another (`isAmended`). */
+/** The bounds of a stored value that the given one lacks. With `isAmended`, code may replace a value below a lower bound. */
 function looserBounds(given: Constraint, wanted: Constraint, isAmended: boolean): string[] {
   const { pattern, format, one_of: values } = wanted;
   const below = LOWER.filter((name) => wanted[name] !== undefined && !((given[name] ?? -Infinity) >= wanted[name]));
@@ -30,7 +30,7 @@ function looserBounds(given: Constraint, wanted: Constraint, isAmended: boolean)
   ];
 }
 
-/** Finds how what is given differs from the stored field of the same name. */
+/** Finds how an input differs from the stored field of the same name. */
 function memberErrors(
   model: Model,
   place: string,
@@ -102,7 +102,7 @@ export const WRITES: Rules = {
           const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};
           const isRequired = argument.type.kind === Kind.NON_NULL_TYPE || required;
           const name = argument.name.value;
-          // what null means there, its merge says, as in a bulk call
+          // the merge decides what null means, as in a bulk call
           const isMerged = model.sdl.upserts.some(({ change }) => change === node.name.value);
           return [
             method === 'PATCH' &&

@@ -50,7 +50,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
     for (const one of open) {
       if (now < one.commentAt) continue;
       one.commentAt = now + commentEvery;
-      // with one more write to a socket that takes nothing, it would never time out
+      // another write to a socket that takes nothing would keep it from timing out
       if (!one.response.writableNeedDrain) one.response.write(COMMENT);
     }
     if (open.size > 0) return;
@@ -58,7 +58,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
     timer = undefined;
   }
 
-  /** What to wait for before the next event, for all streams at once: hundreds of events for hundreds of streams would hold the loop for seconds. */
+  /** What to wait for before the next event, shared by all streams: hundreds of events for hundreds of streams would block the loop for seconds. */
   function turnOf(giveWay: GiveWay): Promise<void> | undefined {
     if (turning) return turning;
     giving = giveWay;
@@ -75,7 +75,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       response.writeHead(200, HEADERS);
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
-        // checked again right before the work, since all that waited go on together, each with an event
+        // checked again right before the work, since all that waited resume together, each with an event
         for (let wait = turnOf(giveWay); wait; wait = turnOf(giveWay)) await wait;
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
@@ -97,9 +97,9 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   }
 
   return {
-    /** Answers with the results of a subscription, for as long as it goes on; `giveWay` lets others have their turn. */
+    /** Answers with the results of a subscription until it ends; `giveWay` yields to others. */
     send(exchange: Exchange, subscribed: Subscribed, giveWay: GiveWay): void {
-      // it was answered because it took too long
+      // already answered, because it took too long
       if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
       run(exchange, subscribed, giveWay).catch((error: unknown) => {

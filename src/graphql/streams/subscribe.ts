@@ -11,9 +11,9 @@ import { toAppError } from '../../mask';
 import type { Execution } from '../../operations/execution';
 import { withHttpStatus } from '../errors';
 
-/** What a subscription's resolver returns: payloads, and how to go on after them. Throws the reason if it ends by itself. */
+/** What a subscription's resolver returns: payloads, and where to resume after them. Throws the reason if it ends by itself. */
 export interface Source extends AsyncIterable<unknown> {
-  /** Where to go on after the payloads so far. */
+  /** Where to resume after the payloads so far. */
   readonly cursor: string;
   /** Aborts when it ends, also while a payload is being sent. */
   readonly ended: AbortSignal;
@@ -26,9 +26,9 @@ export interface Subscribed {
   readonly resultOf: (payload: unknown) => Promise<ExecutionResult>;
 }
 
-/** What the caller of a request can be sent. */
+/** How the caller of a request can be answered. */
 export interface Streaming {
-  /** Whether it takes an answer in JSON too. */
+  /** Whether it also accepts JSON. */
   readonly takesJson: boolean;
   /** Whether the request is a subscription, once that is known. */
   isSubscription?: boolean;
@@ -53,7 +53,7 @@ export async function subscribe(
   return { data: null };
 }
 
-/** The variables that the operation has. A stream keeps them for as long as it is open, when nobody counts the others any more. */
+/** Only the declared variables: an open stream keeps them in memory, where nothing limits the others. */
 function declared(
   { variableDefinitions = [] }: Execution['operation'],
   values: Execution['variableValues'],
@@ -62,7 +62,7 @@ function declared(
   return values && Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
-/** Gives the errors that concern the whole request their HTTP status: its caller may repeat it as it is. */
+/** Gives errors of the whole request their HTTP status: its caller may retry it unchanged. */
 function withStatus(error: GraphQLError): GraphQLError {
   const known = toAppError(unwrapResolverError(error));
   return known.code === 'rate_limited' || known.code === 'unavailable' ? withHttpStatus(known) : error;

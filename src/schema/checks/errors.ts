@@ -37,12 +37,12 @@ export function nodeOf({ document }: Sdl, type: string): ASTNode | undefined {
   return document.definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
 }
 
-/** The errors of one place whose condition holds. */
+/** An error for each text; a condition that does not hold gives none. */
 export function errorsAt(node: ASTNode | undefined, ...found: readonly unknown[]): SchemaError[] {
   return found.filter((one) => typeof one === 'string').map((text) => ({ node, text }));
 }
 
-/** Those of graphql-js, which names no directive that is like a misspelt one. */
+/** The errors of graphql-js, with the names that misspelt directives resemble, which it does not suggest. */
 export function errorsOf(document: DocumentNode, errors: readonly GraphQLError[]): SchemaError[] {
   const directives = document.definitions.flatMap((node) =>
     node.kind === Kind.DIRECTIVE_DEFINITION ? [`@${node.name.value}`] : [],

@@ -40,7 +40,7 @@ import { listErrors } from './lists';
 import { writeErrors } from './writes';
 
 /*
- * What stops the start: schema errors that would show data to the wrong callers or lose some. The schema linter
+ * The schema errors that prevent a start, because they would show data to the wrong callers or lose some. The schema linter
  * (tools/schemaLint) reports the rest.
  */
 
@@ -50,7 +50,7 @@ export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resourc
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** In stages: what a stage reads, the one before it found valid. */
+/** Checks in stages, each of which reads only what those before it found valid. */
 export function schemaErrors(
   sdl: SchemaModel,
   resolvers: ResolverTable,
@@ -60,7 +60,7 @@ export function schemaErrors(
   const invalid = validateSDL(document);
   if (invalid.length > 0) return errorsOf(document, invalid);
   const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
-  // graphql-js checks no values of directives by itself, and takes those it does not know for none
+  // graphql-js does not check values of directives by itself, and ignores those it does not know
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
   if (values.length > 0) return errorsOf(document, values);
   const resources = new Map(defined.map((resource) => [resource.name, resource]));
@@ -211,7 +211,7 @@ function relationErrors({ stored }: SchemaModel): SchemaError[] {
   );
 }
 
-/** Finds routes that are one, of which only the first would be served. */
+/** Finds routes that are the same, of which only the first would be served. */
 function routeErrors({ roots }: Sdl): SchemaError[] {
   const places = new Map<string, string>();
   return roots.flatMap(({ kind, field }) => {
@@ -239,7 +239,7 @@ function scopeErrors({ roots }: Sdl): SchemaError[] {
   });
 }
 
-/** Finds operations of others in the schema of operators; in the other schema, OPERATOR is no role. */
+/** Finds operations for other callers in the operators' schema. In the other schema, OPERATOR is not a role. */
 function callerErrors({ roots }: Sdl): SchemaError[] {
   const isOperators = ({ field }: (typeof roots)[number]): boolean => directiveOf(field, 'access')?.role === 'OPERATOR';
   if (!roots.some(isOperators)) return [];
