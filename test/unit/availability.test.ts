@@ -72,7 +72,7 @@ test('a cluster that can be written to again is noticed within seconds', async (
   expect(written.map(([, failure]) => failure === undefined)).toEqual([false, true]);
 });
 
-test('a single write that fails, and those to a cluster that does not respond, say nothing', async () => {
+test('a single failed write, or writes to a cluster that does not respond, mean nothing', async () => {
   writes.one = Promise.reject(new Error('not primary'));
   await jest.advanceTimersByTimeAsync(10_500);
   delete writes.one;

@@ -11,7 +11,7 @@ test('the longest valid key is normalised before its length is checked', () => {
   expect(normaliseKeys({ sku: [decomposed, 1], q: decomposed })).toEqual({ sku: [whole, 1], q: decomposed });
 });
 
-test('every key that is compared has a maximum that refuses what is not normalised', () => {
+test('every compared key has a maximum that refuses what is too long to normalise', () => {
   const { graphql } = publishedSchemas();
   const types = Object.entries(componentSchemas(graphql, { elementBounds: true, closed: true }));
   const calls = rootFields(graphql).map(({ name, args }) => [name, argumentsSchema(args)] as const);

@@ -3,8 +3,6 @@ import { KEPT_FOR } from '../../src/events/collection';
 import { endOf, eventId, millisecondsOf, POSITION, positionOf, timeDigits } from '../../src/events/position';
 import { type Change, stagesFor, toEvent } from '../../src/events/tail/changes';
 import { published } from '../../src/schema/model';
-import { graphqlSchema } from '../support/operations';
-import { constraintOf } from '../../src/schema/jsonSchema';
 import { UUID } from '../../src/units';
 
 const { Timestamp } = mongoose.mongo;
@@ -21,14 +19,6 @@ function change(operationType: string, coll: string, more: Partial<Change> = {})
 const UNKNOWN = { before: undefined, now: null };
 
 describe('an event', () => {
-  test('has every type that the SDL allows, and no other', () => {
-    const types = graphqlSchema
-      .getQueryType()!
-      .getFields()
-      .events!.args.find(({ name }) => name === 'types')!;
-    expect(published.eventTypes.map(({ name }) => name).sort()).toEqual([...constraintOf(types).one_of!].sort());
-  });
-
   test('of each type needs the read scope of its object; a gap concerns everyone', () => {
     for (const { name, scope } of published.eventTypes) {
       expect(scope).toBe(name === 'feed.gap' ? undefined : `${name.split('.')[0]!}s:read`);

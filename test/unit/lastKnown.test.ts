@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { lastKnownOf } from '../../src/organisations/placement';
 import { MINUTE } from '../../src/units';
 
-test('a count for metrics is not waited for, is a minute old at most, and stays while the database is away', async () => {
+test('metrics do not wait for a count, which is at most a minute old, and stays while the database is away', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const counts: (() => Promise<number>)[] = [
     () => Promise.resolve(3),

@@ -37,7 +37,7 @@ test('no user has the role of operators, whatever an identity provider says', ()
   ]);
 });
 
-test('an operation of others in the schema of operators stops the start', () => {
+test('an operation for other callers in the schema of operators stops the start', () => {
   const document = readOperatorDocument();
   const stray = parse('extend type Query { stray: Job @access(role: ADMIN) }', { noLocation: true });
   const model = new SchemaModel({ ...document, definitions: [...document.definitions, ...stray.definitions] });

@@ -17,18 +17,24 @@ function oneOf(characters: string): fc.Arbitrary<string> {
   return fc.constantFrom(...Array.from(characters));
 }
 
-/** A text with one character replaced, inserted or deleted. */
+/** A text with one character replaced, inserted or deleted, or two neighbours swapped. */
 function mutated(original: fc.Arbitrary<string>): fc.Arbitrary<{ original: string; changed: string }> {
   const character = fc.oneof(
     oneOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .'),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   );
   return fc
-    .tuple(original, fc.nat(), character, fc.constantFrom('replace', 'insert', 'delete'))
+    .tuple(original, fc.nat(), character, fc.constantFrom('replace', 'insert', 'delete', 'swap'))
     .map(([whole, place, other, how]) => {
       const at = place % whole.length;
-      const rest = whole.slice(at + (how === 'insert' ? 0 : 1));
-      return { original: whole, changed: whole.slice(0, at) + (how === 'delete' ? '' : other) + rest };
+      const [start, here, end] = [whole.slice(0, at), whole.charAt(at), whole.slice(at + 1)];
+      const ways = {
+        replace: other + end,
+        insert: other + here + end,
+        delete: end,
+        swap: end.charAt(0) + here + end.slice(1),
+      };
+      return { original: whole, changed: start + ways[how] };
     })
     .filter(({ original: whole, changed }) => whole !== changed);
 }
@@ -169,7 +175,7 @@ describe('a key', () => {
     );
   });
 
-  test('is rejected with any one character changed, inserted or deleted', () => {
+  test('is rejected with any one character changed, inserted or deleted, or any two swapped', () => {
     const keys = made.chain(({ key, prefix }) => mutated(fc.constant(key)).map(({ changed }) => ({ changed, prefix })));
     fc.assert(
       fc.property(keys, ({ changed, prefix }) => {

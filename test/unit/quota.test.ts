@@ -33,7 +33,7 @@ test('an organisation is measured at most every ten seconds, beside its writes, 
   expect(quota.state()).toEqual({ largest: AT_MOST, full: 1 });
 });
 
-test('nothing is refused for what an organisation had some time ago', async () => {
+test('nothing is refused because of an old measurement', async () => {
   const quota = createQuota(AT_MOST, read);
   bytes = AT_MOST;
   await quota.admit(organisation);
@@ -45,7 +45,7 @@ test('nothing is refused for what an organisation had some time ago', async () =
   expect(quota.state()).toEqual({ largest: 0, full: 0 });
 });
 
-test('what cannot be measured has what it had', async () => {
+test('an organisation that cannot be measured counts with its last size', async () => {
   const quota = createQuota(AT_MOST, read);
   read.mockRejectedValueOnce(new Error('away'));
   await quota.admit(other);
@@ -57,7 +57,7 @@ test('what cannot be measured has what it had', async () => {
   await expect(quota.admit(other)).rejects.toThrow();
 });
 
-test('a server that takes long to tell is asked as much less often', async () => {
+test('a server that is slow to measure is asked correspondingly less often', async () => {
   read.mockImplementation(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5000));
     return bytes;

@@ -174,15 +174,15 @@ const NOTES: readonly (readonly [sentence: string, type: string])[] = [
   ['has @constraint(required:), which is for fields of input types', 'String @constraint(required: true)'],
 ];
 
-test.each(CASES.map((one) => [one[0], one] as const))('%s is said by the linter', (sentence, one) => {
+test.each(CASES.map((one) => [one[0], one] as const))('%s is reported', (sentence, one) => {
   expect(lintOf(broken(one))).toContain(sentence);
 });
 
-test.each(NOTES)('an argument %s is said by the linter', (sentence, type) => {
+test.each(NOTES)('an argument %s is reported', (sentence, type) => {
   expect(lintOf(parse(`${SDL}\n${note(type)}`))).toContain(`Mutation.note(it:) ${sentence}`);
 });
 
-test('nothing is said of the published schema', () => {
+test('the published schema has no errors', () => {
   expect(lintOf(parse(SDL))).toBe('');
 });
 

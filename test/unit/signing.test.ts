@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { endpointSecret, secretFrom, secretText } from '../../src/webhooks/signing';
 
-/* Signatures, verified with the library that receivers use. */
-
 const ENDPOINT = '00000000-0000-8000-8000-000000000001';
 
 test('a secret follows from master secret, endpoint and version, and from nothing else', () => {

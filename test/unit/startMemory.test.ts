@@ -3,7 +3,7 @@ import { MEBIBYTE } from '../../src/units';
 
 const used = (): number => process.memoryUsage().heapUsed / MEBIBYTE;
 
-test('what is no longer needed after a start is given back', async () => {
+test('memory that is only needed to start is given back', async () => {
   let kept: unknown[] | undefined = Array.from({ length: 1_000_000 }, (_, at) => ({ at, text: `text ${String(at)}` }));
   const before = used();
   expect(kept).toHaveLength(1_000_000);

@@ -65,7 +65,7 @@ test('limits are exact over all that workers ask at once, in one message and one
   expect([sent.up, sent.down].map((all) => all.map(({ length }) => length))).toEqual([[6], [6]]);
 });
 
-test('what cannot be sent, is not answered in time, or fails there, is an error', async () => {
+test('a question that cannot be sent, is not answered in time, or fails is an error', async () => {
   fault = new Error('Channel closed');
   await expect(ask('anything', 1, 60_000)).rejects.toThrow('Channel closed');
   fault = null;
@@ -76,7 +76,7 @@ test('what cannot be sent, is not answered in time, or fails there, is an error'
   await expect(ask('broken', 1, 60_000)).rejects.toThrow('TypeError: broken');
 });
 
-test('a page of metrics has the series of all workers that listen, but those that cannot tell them', async () => {
+test('a page of metrics has the series of all listening workers that can report them', async () => {
   shareMetrics();
   const registry = new Registry();
   new Counter({ name: 'counted', help: 'counted', registers: [registry] }).inc(3);
