@@ -1,4 +1,4 @@
-import { watch, watchedGateway } from '../support/watchdog';
+import { post, watch, watchedGateway } from '../support/watchdog';
 
 /* Documents that take long to parse and to validate do not hold the event loop. */
 
@@ -23,22 +23,13 @@ const DOCUMENTS = {
     `{ me { key { ${times(190, (at) => `...${name}${String(at)}`)} } } } ${times(190, (at) => `fragment ${name}${String(at)} on MeKey { x }`)}`,
 };
 
-async function send(query: string, key: string): Promise<number> {
-  const answer = await fetch(`${gateway.url}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, connection: 'close' },
-    body: JSON.stringify({ query }),
-  });
-  await answer.arrayBuffer();
-  return answer.status;
-}
-
 /** Sends documents with a new key. Resolves with the statuses of their answers. */
 async function sendAll(document: (name: string) => string): Promise<number[]> {
-  const key = await gateway.makeKey();
+  const key = { authorization: `Bearer ${await gateway.makeKey()}` };
   const statuses: number[] = [];
   const worker = async (_: unknown, first: number): Promise<void> => {
-    for (let at = first; at < COUNT; at += AT_ONCE) statuses.push(await send(document(`F${String(at)}_`), key));
+    for (let at = first; at < COUNT; at += AT_ONCE)
+      statuses.push((await post(gateway, '/graphql', { query: document(`F${String(at)}_`) }, key)).status);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return statuses;

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asset } from '../../src/pages/assets';
 import { head, openWire } from '../operation/wire';
-import { watch, watchedGateway } from '../support/watchdog';
+import { post, watch, watchedGateway } from '../support/watchdog';
 
 /* Many requests sent on one connection whose answers are never read. */
 
@@ -36,14 +36,12 @@ test.each([
 });
 
 test('1,500 requests with a key on one connection hold the memory of one', async () => {
-  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
   const products = Array.from({ length: 40 }, (_product, at) => ({
     ...{ sku: `LONG-${String(at)}`, name: 'Long' },
     description: '語'.repeat(5000),
   }));
-  const url = `${gateway.url}/api/v1/products/bulk`;
-  const stored = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ products }) });
-  expect(await stored.json()).toMatchObject({ created: 40 });
+  const { text } = await post(gateway, '/api/v1/products/bulk', { products });
+  expect(JSON.parse(text)).toMatchObject({ created: 40 });
   const work = (): Promise<void> =>
     pipeline('GET /api/v1/products?limit=100', { headers: [`Authorization: Bearer ${gateway.key}`] });
   await watch(gateway, 'pipelined: with a key', work, { peak: 96 });
