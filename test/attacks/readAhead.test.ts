@@ -9,11 +9,10 @@ import { metric, served, servedBy } from '../support/gateway';
 
 /*
  * A key that was accepted before is read beside what its request asks for (docs/decisions/one-round-trip.md). Whatever has changed since, the
- * answer is that of the key as it is now, and a read that was begun in vain stays the only one.
+ * answer is that of the key as it is now, and a read that was begun in vain stays the only one. Revocations over many trials are in
+ * test/contract/revocation.test.ts.
  */
 
-/** The promise is about every trial; TEST_FULL makes many, to meet what few do not. */
-const TRIALS = process.env.TEST_FULL ? 1000 : 5;
 const PATH = `/quotes/${IDS.quote}`;
 
 const gateway = servedBy(startWatchedGateway);
@@ -144,17 +143,3 @@ describe('while its key is being read', () => {
     expect([status, body.code]).toEqual([401, 'unauthenticated']);
   });
 });
-
-test(`an acknowledged revocation applies to the next request, in ${String(TRIALS)} of ${String(TRIALS)} trials`, async () => {
-  const { organisation } = await makeSeen();
-  for (let trial = 0; trial < TRIALS; trial += 1) {
-    const { id, key } = await makeKey(gateway, organisation);
-    const both = [client(gateway, key), client(other, key)];
-    const ask = (): Promise<number[]> => Promise.all(both.map(async (one) => (await one.get(PATH)).status));
-    expect(await ask()).toEqual([200, 200]);
-    const inFlight = ask();
-    await (trial % 2 === 0 ? gateway : other).control.apiKeys.revoke(id);
-    expect({ trial, after: await ask() }).toEqual({ trial, after: [401, 401] });
-    for (const status of await inFlight) expect([200, 401]).toContain(status);
-  }
-}, 1_800_000);

@@ -55,7 +55,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
 });
 
-test('another organisation is not concerned', async () => {
+test('another organisation is not affected', async () => {
   const other = await callerOf(gateway, makeStocked(gateway));
   for (let turn = 0; turn < 3; turn += 1) expect((await other.post('/requests', { text: 'Hello' })).status).toBe(201);
 });

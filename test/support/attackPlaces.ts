@@ -31,23 +31,13 @@ export function placesFor(text: string): Place[] {
     request: {},
     ...kind,
   });
+  const authorization = (title: string, value: string, more: object = {}): Place =>
+    get(`Authorization ${title}`, '/api/v1/me', { request: { headers: { authorization: value, ...more } } });
   return [
-    {
-      title: 'Authorization after Bearer',
-      path: '/api/v1/me',
-      request: { headers: { authorization: `Bearer ${text}` } },
-    },
-    {
-      title: 'Authorization after Token',
-      path: '/api/v1/me',
-      request: { headers: { authorization: `Token ${text}` } },
-    },
-    {
-      title: 'Authorization without a scheme',
-      path: '/graphql',
-      request: { headers: { authorization: text, ...JSON_TYPE } },
-    },
-    { title: 'Authorization, Basic', path: '/api/v1/me', request: { headers: { authorization: basic(text) } } },
+    authorization('after Bearer', `Bearer ${text}`),
+    authorization('after Token', `Token ${text}`),
+    { ...authorization('without a scheme', text, JSON_TYPE), path: '/graphql' },
+    authorization('of Basic', `Basic ${Buffer.from(`user:${text}`).toString('base64')}`),
     ...['X-Request-Id', 'X-Api-Key', 'User-Agent', 'Referer', 'Origin', 'X-Forwarded-For', 'Forwarded'].map((name) =>
       header(name),
     ),
@@ -114,10 +104,6 @@ function idempotent(text: string): Partial<Place> {
       body: JSON.stringify({ text: 'Canary' }),
     },
   };
-}
-
-function basic(text: string): string {
-  return `Basic ${Buffer.from(`user:${text}`).toString('base64')}`;
 }
 
 function everyCharacterOf(text: string): string {
