@@ -2,7 +2,6 @@ import { mongo } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { AppError } from '../../src/errors';
-import { placesFor } from '../support/attackPlaces';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, served } from '../support/gateway';
@@ -199,26 +198,12 @@ test.each(['/livez', '/readyz', '/metrics'])('%s is logged at debug', async (pat
   expect(line).toMatchObject({ level: 20, path, status: 200 });
 });
 
-describe('a key is never logged', () => {
-  test.each(placesFor('x').map(({ title }) => title))('in %s', async (title) => {
-    const { path, request } = placesFor(key.key).find((place) => place.title === title)!;
-    gateway.logs.length = 0;
-    const headers = { authorization: `Bearer ${key.key}`, ...request.headers };
-    const answer = await raw(gateway.url, path, { ...request, headers });
-    await linesOf(String(answer.headers['x-request-id']));
-    expect(decodeURIComponent(JSON.stringify(gateway.logs))).not.toContain(secretOf(key.key));
-  });
-
-  test('in an error message that contains it', async () => {
-    const find = jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(new Error(`no such key: ${key.key}`));
-    const { headers } = await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${key.key}` } });
-    await linesOf(String(headers['x-request-id']));
-    find.mockRestore();
-    expect(JSON.stringify(gateway.logs)).toContain('no such key: [key]');
-    expect(JSON.stringify(gateway.logs)).not.toContain(secretOf(key.key));
-  });
-
-  function secretOf(text: string): string {
-    return text.slice(text.lastIndexOf('_') + 1);
-  }
+// test/attacks/canaries.test.ts sends keys in every place of a request
+test('a key in an error message is not logged', async () => {
+  const find = jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(new Error(`no such key: ${key.key}`));
+  const { headers } = await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${key.key}` } });
+  await linesOf(String(headers['x-request-id']));
+  find.mockRestore();
+  expect(JSON.stringify(gateway.logs)).toContain('no such key: [key]');
+  expect(JSON.stringify(gateway.logs)).not.toContain(key.key.slice(key.key.lastIndexOf('_') + 1));
 });

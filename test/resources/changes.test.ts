@@ -99,14 +99,6 @@ test.each<[string, (tag: string) => string | undefined, number]>([
     expect(body.errors).toMatchObject([{ parameter: 'If-Match', code: ifMatch ? 'format' : 'length' }]);
 });
 
-test('a malformed id in a write is the same error in both APIs as in reads', async () => {
-  const onRest = (await patch({ description: text() }, {}, caller, 'no-uuid')).body;
-  const { body } = await caller.graphql(DOCUMENT, { id: 'no-uuid', description: text() });
-  const { code, status, errors } = body.errors[0].extensions;
-  expect({ code, status, errors }).toEqual({ code: 'invalid_request', status: 400, errors: onRest.errors });
-  expect(onRest.errors).toMatchObject([{ parameter: 'id', code: 'format' }]);
-});
-
 test('an object that is missing or of another organisation gets 404 with any version', async () => {
   const tag = await tagNow();
   const problems: Json[] = [];

@@ -20,18 +20,6 @@ const person = (name: string, members: Json = {}): Json => ({
 describe.each(FACES)('upserting a customer in $name', (face) => {
   const { report, element, stored } = upserting(upsertOf('customers'), face, () => caller);
 
-  test.each<[string, Json, string, string]>([
-    ['an address without a city', { billing_address: { ...ADDRESS, city: null } }, 'billing_address/city', 'required'],
-    ['a contact without a name', { contacts: [{ name: 'Ann' }, { role: 'Buyer' }] }, 'contacts/1/name', 'required'],
-    ['101 contacts', { contacts: Array.from({ length: 101 }, () => ({ name: 'Ann' })) }, 'contacts', 'length'],
-  ])('fails only the element with %s', async (_title, members, pointer, code) => {
-    const [bad, good] = [element(members), element()];
-    const { failed, created, results } = await report([bad, good]);
-    expect({ failed, created }).toEqual({ failed: 1, created: 1 });
-    expect(results[0].errors).toEqual([expect.objectContaining({ pointer: `/customers/0/${pointer}`, code })]);
-    expect([await stored(bad), await stored(good)]).toEqual([undefined, expect.anything()]);
-  });
-
   test('replaces a whole address', async () => {
     const one = element({ billing_address: { ...ADDRESS, line2: 'Yard 3', postcode: 'LS1' } });
     await report([one]);

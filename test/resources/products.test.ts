@@ -12,21 +12,6 @@ const BIGGEST = Number.MAX_SAFE_INTEGER;
 describe.each(FACES)('upserting a product in $name', (face) => {
   const { call, report, element, stored } = upserting(upsertOf('products'), face, () => caller);
 
-  test.each<[string, Json, string]>([
-    ['an unknown currency', { currency: 'XYZ' }, 'format'],
-    ['a negative price', { unit_price_minor: -1 }, 'range'],
-    ['a lead time of 3,651 days', { lead_time_days: 3651 }, 'range'],
-  ])('fails only the element with %s', async (_title, members, code) => {
-    const [bad, good] = [element(members), element()];
-    const { failed, created, results } = await report([good, bad]);
-    expect({ failed, created }).toEqual({ failed: 1, created: 1 });
-    const [member] = Object.keys(members);
-    expect(results[1].errors).toEqual([
-      { pointer: `/products/1/${member!}`, code, detail: expect.stringMatching(/^must /) },
-    ]);
-    expect([await stored(bad), await stored(good)]).toEqual([undefined, expect.anything()]);
-  });
-
   test.each<[string, Json]>([
     ['a sku of 64 characters', { sku: 's'.repeat(64 - face.name.length) + face.name }],
     ['a name of 200 letters of four bytes', { name: '𝕏'.repeat(200) }],

@@ -42,15 +42,10 @@ describe.each(RESOURCES)('reading $list', (resource) => {
     expect(rows).toEqual(expectedRows(records[list]));
   });
 
-  test.each(FACES)('$name reads an object by id as it is in the file', async (face) => {
-    for (const record of everyTenth) {
-      expect(await ask(face, caller, one, { id: record.id })).toEqual(toRow(record));
-    }
-  });
-
-  test.each(FACES)('$name accepts an id in upper case', async (face) => {
-    const [record] = everyTenth;
-    expect(await ask(face, caller, one, { id: record!.id.toUpperCase() })).toEqual(toRow(record!));
+  test.each(FACES)('$name reads an object by id, in any case, as it is in the file', async (face) => {
+    for (const record of everyTenth)
+      for (const id of [record.id, record.id.toUpperCase()])
+        expect(await ask(face, caller, one, { id })).toEqual(toRow(record));
   });
 
   test('an object has exactly the members of the contract, at every depth', async () => {
