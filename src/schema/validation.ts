@@ -3,7 +3,15 @@ import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, type Bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
-import { type Check, type Fault, type FaultCode, type FaultLimits, type Findings, MAX_FAULTS, shorten } from '../errors';
+import {
+  type Check,
+  type Fault,
+  type FaultCode,
+  type FaultLimits,
+  type Findings,
+  MAX_FAULTS,
+  shorten,
+} from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
