@@ -49,11 +49,11 @@ export function generateKey(prefix: string, pepper: string): NewKey {
     key,
     displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
     lastFour: key.slice(-4),
-    ...hashAnew(secret, pepper),
+    ...hashWithNewSalt(secret, pepper),
   };
 }
 
-export function hashAnew(secret: string, pepper: string): KeySecret {
+export function hashWithNewSalt(secret: string, pepper: string): KeySecret {
   const salt = randomBytes(SALT_BYTES).toString('base64');
   return { salt, hash: hashSecret(secret, salt, pepper) };
 }

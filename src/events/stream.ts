@@ -148,7 +148,7 @@ const AT_ONCE = { organisation: 4, gateway: 8 };
 const MAX_CACHED = 1000;
 
 /** Lets a few streams read at a time: when the change stream fails or a gateway starts, all of them want to. */
-export function createReads(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
+export function createReadLimit(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
   const ofGateway = createGate(AT_ONCE.gateway);
   const ofOrganisations = new LRUCache<string, Gate>({
     max: MAX_CACHED,

@@ -8,7 +8,7 @@ import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
-import { createReads, createStream, type EventStream, type ReadEvents } from './stream';
+import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
 /*
  * Requests that wait for events, and streams of events. One change stream per cluster notifies all of them, and one timer ends them and
@@ -78,7 +78,7 @@ interface WaitingOptions {
 export type Waiting = ReturnType<typeof createWaiting>;
 
 export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
-  const reads = createReads();
+  const reads = createReadLimit();
   const waiters = new Set<Waiter>();
   const notices = new Map<string, Promise<Timestamp | undefined>>();
   let timer: NodeJS.Timeout | undefined;

@@ -175,7 +175,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
 
 /** The JSON of a value in pieces. An object without nested ones is a single piece. */
 function* partsOf(value: unknown): Generator<string, void> {
-  if (!holdsObjects(value)) {
+  if (!hasNestedObjects(value)) {
     // in a list, undefined is null
     yield value === undefined ? 'null' : JSON.stringify(value);
     return;
@@ -191,13 +191,13 @@ function* partsOf(value: unknown): Generator<string, void> {
   yield isList ? ']' : '}';
 }
 
-function holdsObjects(value: unknown): value is Readonly<Record<string, unknown>> | readonly unknown[] {
-  if (!isOpened(value)) return false;
-  for (const name in value) if (isOpened((value as Readonly<Record<string, unknown>>)[name])) return true;
+function hasNestedObjects(value: unknown): value is Readonly<Record<string, unknown>> | readonly unknown[] {
+  if (!isContainer(value)) return false;
+  for (const name in value) if (isContainer((value as Readonly<Record<string, unknown>>)[name])) return true;
   return false;
 }
 
 /** Whether a value is an object or list whose JSON is that of its members. */
-function isOpened(value: unknown): value is object {
+function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !('toJSON' in value);
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { nativeCollection } from '../database/native';
-import { type ApiKey, hashAnew } from '../auth/keys';
+import { type ApiKey, hashWithNewSalt } from '../auth/keys';
 import type { ControlModels } from './models';
 import { createWriter } from './writer';
 
@@ -72,7 +72,7 @@ export function keyWriter(
       hashing.add(key._id);
       // nothing is written if another gateway was first, or the key was revoked meanwhile
       const same = { _id: key._id, hash: key.hash, revoked_at: null };
-      add(same, { ...hashAnew(secret, pepper), pepper: number });
+      add(same, { ...hashWithNewSalt(secret, pepper), pepper: number });
     },
     /** Resolves when everything recorded so far is written, or a write has failed. */
     settle: async (): Promise<void> => {

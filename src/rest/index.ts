@@ -137,9 +137,9 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
       if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
       const { field, checks, readOf } = runnable;
       let handle: RouteHandler | undefined;
-      const usual = readOf(everyField(field.type));
+      const plainRead = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
-      const withLarge = readOf(everyField(field.type, large));
+      const readWithLarge = readOf(everyField(field.type, large));
       const run = async (
         args: Arguments,
         context: RequestContext,
@@ -147,14 +147,14 @@ function stepsOf({ runner, base = REST_BASE }: RestOptions) {
       ): Promise<RouteAnswer> => {
         const included = includedIn(args);
         const isStored = included.every((name) => large.includes(name));
-        const read = isStored ? (included.length === 0 ? usual : withLarge) : undefined;
+        const read = isStored ? (included.length === 0 ? plainRead : readWithLarge) : undefined;
         const written = read && (await read(coerceArguments(field.args, args), context, pending));
         if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
       const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
-      const readAhead = usual && readsOneObject(operation) ? aheadOf(operation, field, read, usual) : undefined;
+      const readAhead = plainRead && readsOneObject(operation) ? aheadOf(operation, field, read, plainRead) : undefined;
       return [operation, { read, run, readAhead, location }] as const;
     }),
   );

@@ -65,7 +65,7 @@ export function locationOf({ rest: { status, path } }: RestOperation, all: reado
 }
 
 /** Whether a POST may omit its body, since no member is required. A PATCH may not: it would change nothing. */
-export function mayLackBody({ rest }: RestOperation, { args }: Pick<Field, 'args'>): boolean {
+export function hasOptionalBody({ rest }: RestOperation, { args }: Pick<Field, 'args'>): boolean {
   return rest.method === 'POST' && !args.some((one) => isInBody(rest, one.name) && isRequiredArgument(one));
 }
 
@@ -101,13 +101,13 @@ export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string,
 export function argumentReader(operation: RestOperation, field: Field, checks: ArgumentChecks): ReadArguments {
   const { args } = field;
   const { hasBody } = METHODS[operation.rest.method];
-  const mayLack = mayLackBody(operation, field);
+  const isOptional = hasOptionalBody(operation, field);
   const readParameters = parameterReader(operation, args, checks);
   // bulk calls may be larger
   const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
   return async (exchange, params) => {
     requireAcceptsJson(exchange.request);
-    const isRead = hasBody && !(mayLack && lacksBody(exchange.request));
+    const isRead = hasBody && !(isOptional && hasNoBody(exchange.request));
     if (isRead) checkBodyHeaders(exchange.request, limit);
     const given = readParameters(params, exchange);
     if (!isRead) return given;
@@ -117,7 +117,7 @@ export function argumentReader(operation: RestOperation, field: Field, checks: A
   };
 }
 
-function lacksBody({ headers }: IncomingMessage): boolean {
+function hasNoBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 

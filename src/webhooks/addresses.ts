@@ -32,15 +32,15 @@ export const NOT_PUBLIC_ADDRESS = 'is not a public address';
 
 /** `ranges` are allowed even if they are not public, and even without TLS. */
 export function addressPolicy(ranges: readonly string[]) {
-  const isOpened = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
+  const isInAllowedRanges = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
   return {
     /** @throws RefusedAddress */
     require(address: string, protocol: string): void {
-      if (isOpened(address)) return;
+      if (isInAllowedRanges(address)) return;
       if (!isPublic(address)) throw new RefusedAddress(`${address} ${NOT_PUBLIC_ADDRESS}`);
       if (protocol !== 'https:') throw new RefusedAddress('only https is allowed');
     },
-    isOpened,
+    isInAllowedRanges,
     /** Whether any address may be reached without TLS. */
     allowsPlain: ranges.length > 0,
   };
@@ -106,10 +106,10 @@ export function dnsNames(resolver = new Resolver(DNS)): Resolve {
  * Refuses the URL of an endpoint that could never receive a webhook: http, with a name whose addresses are not allowed.
  * @throws RefusedAddress
  */
-export async function requireOpened(url: URL, resolve: Resolve, policy: AddressPolicy): Promise<void> {
+export async function requireDeliverable(url: URL, resolve: Resolve, policy: AddressPolicy): Promise<void> {
   if (url.protocol === 'https:' || literalOf(url) !== undefined) return;
   const addresses = await resolve(url.hostname);
-  if (addresses.length > 0 && addresses.every(policy.isOpened)) return;
+  if (addresses.length > 0 && addresses.every(policy.isInAllowedRanges)) return;
   throw new RefusedAddress('must begin with https://: its address is not one that is opened for http');
 }
 

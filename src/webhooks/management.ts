@@ -13,7 +13,7 @@ import type { Attempt as KeyAttempt } from '../organisations/keyAnswers';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { published } from '../schema/model';
 import { MINUTE } from '../units';
-import { type AddressPolicy, endpointUrl, RefusedAddress, requireOpened, type Resolve } from './addresses';
+import { type AddressPolicy, endpointUrl, RefusedAddress, requireDeliverable, type Resolve } from './addresses';
 import { deliveriesOf, type DeliveryQuery, type DeliveryRow, eventsAt, isKept, positionOfDelivery } from './deliveries';
 import { type MasterSecret, WrongSecretError } from './masterSecret';
 import { type Attempt, shownAttempt } from './post';
@@ -72,7 +72,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
     let href: string | undefined;
     try {
       const parsed = typeof url === 'string' ? endpointUrl(url, policy) : undefined;
-      if (parsed) await requireOpened(parsed, resolve, policy);
+      if (parsed) await requireDeliverable(parsed, resolve, policy);
       href = parsed?.href;
     } catch (error) {
       if (!(error instanceof RefusedAddress)) throw error;

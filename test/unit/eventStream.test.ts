@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { AppError } from '../../src/errors';
 import type { EventRow } from '../../src/events/collection';
 import type { EventPage } from '../../src/events/page';
-import { createStream, createReads, MAX_IDLE, MAX_UNSENT } from '../../src/events/stream';
+import { createStream, createReadLimit, MAX_IDLE, MAX_UNSENT } from '../../src/events/stream';
 import { createWaiting, type WaitingCaller } from '../../src/events/waiting';
 
 /* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
@@ -125,7 +125,7 @@ test('unread events are buffered up to a limit and read again beyond it; a strea
 });
 
 test("an organisation's streams run 4 reads at a time, and a gateway's 8", async () => {
-  const reads = createReads();
+  const reads = createReadLimit();
   const reading = new Map<string, number>();
   const ends: (() => void)[] = [];
   const all = ['a', 'b', 'c'].flatMap((organisation) =>

@@ -1,6 +1,6 @@
 import type { RateState } from '../../src/admission/rateLimit';
 import { type Authenticate, createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
-import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashAnew } from '../../src/auth/keys';
+import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashWithNewSalt } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
 import { contextFactory } from '../../src/operations/context';
 import { made, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
@@ -70,11 +70,11 @@ describe('a key that was accepted is likely to be', () => {
   test('whichever pepper it is hashed with', async () => {
     const likely = asking({ previousPepper: OLD });
     const secret = made.key.slice(DEFAULT_KEY_PREFIX.length + 23, -6);
-    const before = stored(hashAnew(secret, OLD));
+    const before = stored(hashWithNewSalt(secret, OLD));
     await likely(before);
     expect(await likely(before)).toBe(true);
-    expect(await likely(stored(hashAnew(secret, NEW)))).toBe(true);
-    expect(await likely(stored(hashAnew(secret, NEW)))).toBe(true);
+    expect(await likely(stored(hashWithNewSalt(secret, NEW)))).toBe(true);
+    expect(await likely(stored(hashWithNewSalt(secret, NEW)))).toBe(true);
   });
 
   test('for some time where its organisation can move', async () => {

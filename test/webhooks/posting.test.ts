@@ -97,7 +97,7 @@ test('the connected address is checked too, before anything is sent', async () =
   let calls = 0;
   // as if the lookup had been bypassed: rejected only on the second check
   const policy = {
-    isOpened: () => false,
+    isInAllowedRanges: () => false,
     allowsPlain: true,
     require: () => {
       if ((calls += 1) > 1) throw new Error('private');

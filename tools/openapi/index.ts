@@ -23,7 +23,7 @@ import {
   answersPage,
   hasEntityTag,
   locationOf,
-  mayLackBody,
+  hasOptionalBody,
   readsOneObject,
   type RestOperation,
   restOperations,
@@ -175,7 +175,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
     ],
     ...(hasBody && {
       requestBody: {
-        required: !mayLackBody(operation, field),
+        required: !hasOptionalBody(operation, field),
         ...(validatedAlone.length > 0 && { 'x-per-element': validatedAlone }),
         content: {
           'application/json': {
