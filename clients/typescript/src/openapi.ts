@@ -65,7 +65,7 @@ export interface paths {
         put?: never;
         /**
          * Create or update up to 1,000 customers in one call, matched by external_ref.
-         * @description Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun.
+         * @description Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up.
          *
          *     Requires the scope `customers:write`.
          */
@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * List orders.
-         * @description List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+         * @description List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
          *
          *     Requires the scope `orders:read`.
          */
@@ -225,7 +225,7 @@ export interface paths {
         put?: never;
         /**
          * Create or update up to 1,000 products in one call, matched by sku.
-         * @description Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun.
+         * @description Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up.
          *
          *     Requires the scope `products:write`.
          */
@@ -245,7 +245,7 @@ export interface paths {
         };
         /**
          * List quotes.
-         * @description List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+         * @description List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
          *
          *     Requires the scope `quotes:read`.
          */
@@ -353,7 +353,7 @@ export interface paths {
         put?: never;
         /**
          * Add a message to a request thread.
-         * @description Add a message to a request thread. The customer's makes the thread `open`, also if it was closed; the organisation's makes it `answered`, unless it is closed.
+         * @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed.
          *
          *     Requires the scope `requests:write`.
          */
@@ -407,7 +407,7 @@ export interface components {
             contacts: components["schemas"]["Contact"][];
             /**
              * Format: date-time
-             * @description When its personal data was erased; null if it was not. Writes of an erased customer fail with the code `erased`.
+             * @description When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`.
              */
             erased_at: string | null;
             /**
@@ -602,16 +602,16 @@ export interface components {
          * @description What assistants may do with a key over the Model Context Protocol, within its scopes.
          *     - `off`: Nothing: every call fails.
          *     - `read`: Call operations that read.
-         *     - `write`: Call operations that write, too.
+         *     - `write`: Call operations that read or write.
          * @enum {string}
          */
         McpAccess: "off" | "read" | "write";
         /**
          * @description A rate limit, in points per minute, shared by REST and GraphQL. A REST request costs one point. A GraphQL request costs
          *     one point per root field, and one per full 1,000 rows that it can return in the worst case: the `limit` of each list times the
-         *     limits of the lists that contain it, summed over all lists, at most 20,000. A document that is new to the gateway costs one more for
-         *     each 200 tokens begun after the first 200. A bulk call costs one point for each 100 elements begun (1 to 100: one). Points are charged
-         *     before the request is executed.
+         *     limits of the lists that contain it, summed over all lists, at most 20,000. A document that is new to the gateway costs one more per
+         *     200 tokens after the first 200, rounded up. A bulk call costs one point per 100 elements, rounded up. Points are charged before the
+         *     request is executed.
          */
         MeRateLimit: {
             /**
@@ -1171,7 +1171,7 @@ export interface components {
             customer_id: string | null;
             /** @description The person who sent the request. */
             contact: components["schemas"]["RequestContact"] | null;
-            /** @description The caller's own reference for the thread, such as a ticket number; unique in the organisation where it is given. */
+            /** @description The caller's own reference for the thread, such as a ticket number; unique in the organisation if given. */
             external_ref: string | null;
             /**
              * Format: int32
@@ -1357,7 +1357,7 @@ export interface components {
             billing_address?: components["schemas"]["AddressInput"] | null;
             /** @description Delivery address. Replaces the whole address; null clears it. */
             delivery_address?: components["schemas"]["AddressInput"] | null;
-            /** @description Contacts at the customer, at most 100. Replaces the whole list; null clears it. What is left out of a contact is cleared. */
+            /** @description Contacts at the customer, at most 100. Replaces the whole list; null clears it. Members omitted from a contact are cleared. */
             contacts?: components["schemas"]["ContactInput"][] | null;
             /**
              * Format: date-time
@@ -1682,7 +1682,7 @@ export interface components {
             billing_address?: components["schemas"]["AddressChange"] | null;
             /** @description Delivery address. Replaces the whole address; null clears it. */
             delivery_address?: components["schemas"]["AddressChange"] | null;
-            /** @description Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. What is left out of a contact is cleared. */
+            /** @description Contacts at the customer, at most 100. Replaces the whole list, with contacts matched as in a bulk call; null clears it. Members omitted from a contact are cleared. */
             contacts?: components["schemas"]["ContactChange"][] | null;
         };
         ProductsBulkBody: {
@@ -1744,7 +1744,7 @@ export interface components {
             text: string;
             /** @description Who wrote the message. Default `customer`. */
             author?: components["schemas"]["MessageAuthor"] | null;
-            /** @description Name of the author, 1 to 200 characters. The customer's defaults to that of the person who sent the request, or of the customer. */
+            /** @description Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer. */
             author_name?: string | null;
         };
         PatchRequestsIdBody: {
@@ -2345,7 +2345,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the customer as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Several are separated by commas, `*` is any. Without it the change is unconditional. */
+                /** @description The `ETag` (in GraphQL `etag`) of the customer as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
                 "If-Match"?: string;
                 /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
                 "Idempotency-Key"?: string;
@@ -2481,7 +2481,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun. */
+            /** @description Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2785,7 +2785,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`. */
+            /** @description List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3202,7 +3202,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the product as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Several are separated by commas, `*` is any. Without it the change is unconditional. */
+                /** @description The `ETag` (in GraphQL `etag`) of the product as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
                 "If-Match"?: string;
                 /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
                 "Idempotency-Key"?: string;
@@ -3323,7 +3323,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun. */
+            /** @description Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3457,7 +3457,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`. */
+            /** @description List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3941,7 +3941,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the thread as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Several are separated by commas, `*` is any. Without it the change is unconditional. */
+                /** @description The `ETag` (in GraphQL `etag`) of the thread as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
                 "If-Match"?: string;
                 /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
                 "Idempotency-Key"?: string;
@@ -4137,7 +4137,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Add a message to a request thread. The customer's makes the thread `open`, also if it was closed; the organisation's makes it `answered`, unless it is closed. */
+            /** @description Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed. */
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -27,7 +27,7 @@ class Routes:
         Any valid key can call it."""
     @overload
     def get(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> OrderPage:
-        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
     @overload
@@ -47,7 +47,7 @@ class Routes:
         Requires the scope `products:read`."""
     @overload
     def get(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> QuotePage:
-        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
     @overload
@@ -92,7 +92,7 @@ class Routes:
         Any valid key can call it."""
     @overload
     def read(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[OrderPage, str | None]:
-        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
     @overload
@@ -112,7 +112,7 @@ class Routes:
         Requires the scope `products:read`."""
     @overload
     def read(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[QuotePage, str | None]:
-        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
     @overload
@@ -142,7 +142,7 @@ class Routes:
         Requires the scope `customers:read`."""
     @overload
     def list(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[OrderItem]:
-        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
     @overload
@@ -152,7 +152,7 @@ class Routes:
         Requires the scope `products:read`."""
     @overload
     def list(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[QuoteItem]:
-        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. On REST, lines only with `include=lines`, the customer with `include=customer`.
+        """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
     @overload
@@ -167,12 +167,12 @@ class Routes:
         Requires the scope `requests:read`."""
     @overload
     def post(self, path: Literal["/customers/bulk"], body: CustomersBulkBody, /, *, idempotency_key: str | None = ...) -> CustomerUpsertReport:
-        """Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun.
+        """Create or update up to 1,000 customers in one call, matched by external_ref. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up.
 
         Requires the scope `customers:write`."""
     @overload
     def post(self, path: Literal["/products/bulk"], body: ProductsBulkBody, /, *, idempotency_key: str | None = ...) -> ProductUpsertReport:
-        """Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point for each 100 elements begun.
+        """Create or update up to 1,000 products in one call, matched by sku. Omitted fields are unchanged; null clears a field. Costs a point per 100 elements, rounded up.
 
         Requires the scope `products:write`."""
     @overload
@@ -182,7 +182,7 @@ class Routes:
         Requires the scope `requests:write`."""
     @overload
     def post(self, path: Literal["/requests/{id}/messages"], body: RequestsIdMessagesBody, /, *, id: str, idempotency_key: str | None = ...) -> Message:
-        """Add a message to a request thread. The customer's makes the thread `open`, also if it was closed; the organisation's makes it `answered`, unless it is closed.
+        """Add a message to a request thread. One by the customer makes the thread `open`, even if it was closed; one by the organisation makes it `answered`, unless it is closed.
 
         Requires the scope `requests:write`."""
     @overload

@@ -41,7 +41,7 @@ class Customer(TypedDict):
     contacts: list[Contact]
     """Contacts at the customer."""
     erased_at: str | None
-    """When its personal data was erased; null if it was not. Writes of an erased customer fail with the code `erased`."""
+    """When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -188,15 +188,15 @@ McpAccess = Literal["off", "read", "write"]
 """What assistants may do with a key over the Model Context Protocol, within its scopes.
 - `off`: Nothing: every call fails.
 - `read`: Call operations that read.
-- `write`: Call operations that write, too."""
+- `write`: Call operations that read or write."""
 
 
 class MeRateLimit(TypedDict):
     """A rate limit, in points per minute, shared by REST and GraphQL. A REST request costs one point. A GraphQL request costs
     one point per root field, and one per full 1,000 rows that it can return in the worst case: the `limit` of each list times the
-    limits of the lists that contain it, summed over all lists, at most 20,000. A document that is new to the gateway costs one more for
-    each 200 tokens begun after the first 200. A bulk call costs one point for each 100 elements begun (1 to 100: one). Points are charged
-    before the request is executed."""
+    limits of the lists that contain it, summed over all lists, at most 20,000. A document that is new to the gateway costs one more per
+    200 tokens after the first 200, rounded up. A bulk call costs one point per 100 elements, rounded up. Points are charged before the
+    request is executed."""
 
     limit: int
     """Points per window."""
@@ -540,7 +540,7 @@ class Request(TypedDict):
     contact: RequestContact | None
     """The person who sent the request."""
     external_ref: str | None
-    """The caller's own reference for the thread, such as a ticket number; unique in the organisation where it is given."""
+    """The caller's own reference for the thread, such as a ticket number; unique in the organisation if given."""
     message_count: int
     """Number of messages."""
     last_message_at: str
@@ -676,7 +676,7 @@ class CustomerUpsert(TypedDict):
     delivery_address: NotRequired[AddressInput | None]
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactInput] | None]
-    """Contacts at the customer, at most 100. Replaces the whole list; null clears it. What is left out of a contact is cleared."""
+    """Contacts at the customer, at most 100. Replaces the whole list; null clears it. Members omitted from a contact are cleared."""
     erased_at: NotRequired[str | None]
     """Ignored."""
     created_at: NotRequired[str | None]
@@ -942,7 +942,7 @@ class PatchCustomersIdBody(TypedDict):
     delivery_address: NotRequired[AddressChange | None]
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactChange] | None]
-    """Contacts at the customer, at most 100. Replaces the whole list, in which contacts are matched as in a bulk call; null clears it. What is left out of a contact is cleared."""
+    """Contacts at the customer, at most 100. Replaces the whole list, with contacts matched as in a bulk call; null clears it. Members omitted from a contact are cleared."""
 
 
 class ProductsBulkBody(TypedDict):
@@ -1000,7 +1000,7 @@ class RequestsIdMessagesBody(TypedDict):
     author: NotRequired[MessageAuthor | None]
     """Who wrote the message. Default `customer`."""
     author_name: NotRequired[str | None]
-    """Name of the author, 1 to 200 characters. The customer's defaults to that of the person who sent the request, or of the customer."""
+    """Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer."""
 
 
 class PatchRequestsIdBody(TypedDict):
