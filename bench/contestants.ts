@@ -17,6 +17,7 @@ export const CONTESTANTS = {
   parse: 'Parse Server 9',
   scopegate: 'Scopegate',
   limited: 'Scopegate, with every key over its limit',
+  relieved: 'Scopegate, while another gateway records the events',
   before: 'Scopegate, another checkout',
 } as const;
 
@@ -43,6 +44,7 @@ const STARTS: Readonly<Record<ContestantName, Start>> = {
   scopegate: { args: [join('dist', 'main.js'), 'serve'] },
   before: { args: ['dist/main.js', 'serve'] },
   limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1' } },
+  relieved: { args: [join('dist', 'main.js'), 'serve'], env: { EVENTS: 'off' } },
 };
 
 export interface Contestant extends Target {

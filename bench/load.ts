@@ -30,6 +30,8 @@ export interface LoadOptions {
   readonly seed: number;
   /** Expected status of every answer. */
   readonly status: number;
+  /** Maximum calls of each connection a second. */
+  readonly mostPerSecond?: number | undefined;
 }
 
 export interface PacedOptions extends LoadOptions {
@@ -68,6 +70,7 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
       url,
       connections: options.connections,
       duration: 3600,
+      ...(options.mostPerSecond !== undefined && { connectionRate: options.mostPerSecond }),
       sampleInt: 100,
       setupClient: (client) => {
         client.setRequests(callsOf(options, connection));

@@ -49,6 +49,8 @@ export interface Scenario {
   readonly isByteEqual?: boolean;
   /** Factor on the duration, for scenarios with long calls; 1 by default. */
   readonly longer?: number;
+  /** Maximum calls of each connection a second. */
+  readonly mostPerSecond?: number;
 }
 
 const READ = 'Scopegate read';
@@ -60,6 +62,7 @@ const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
   'over the limit',
 ];
 const TOOL = 'Scopegate tool';
+const RELIEVED = 'Scopegate, events recorded by another';
 const [PARSE, PARSE_REST] = ['Parse Server 9', 'Parse Server 9, REST'];
 const AT_ONCE = 16;
 
@@ -179,8 +182,16 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       // with sixteen concurrent transactions of a thousand rows, SecantusDB answers none of them for seconds
       connections: 1,
       longer: 4,
-      entries: same(upsertProducts(content, 1000), 'node', 'scopegate'),
-      goals: [{ figure: 'cpu', against: 'node', least: 0.9 }],
+      // an organisation may be 20,000 changes ahead of what is known to be recorded as events, which is stored every two seconds
+      mostPerSecond: 5,
+      entries: [
+        ...same(upsertProducts(content, 1000), 'node', 'scopegate'),
+        { label: RELIEVED, contestant: 'relieved', next: upsertProducts(content, 1000) },
+      ],
+      goals: [
+        { figure: 'cpu', against: 'node', least: 0.9 },
+        { figure: 'cpu', subject: RELIEVED, against: 'node', least: 1 },
+      ],
     },
     {
       name: 'keys',

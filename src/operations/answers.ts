@@ -197,7 +197,8 @@ function hasNestedObjects(value: unknown): value is Readonly<Record<string, unkn
   return false;
 }
 
-/** Whether a value is an object or list whose JSON is that of its members. */
+/** Whether a value is an object, or a list that is not empty, whose JSON is that of its members. */
 function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !('toJSON' in value);
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
+  return !Array.isArray(value) || value.length > 0;
 }

@@ -19,14 +19,13 @@ export interface Change {
   /** The new name of a collection that was renamed. */
   readonly to?: { readonly db: string; readonly coll: string };
   readonly documentKey?: { readonly _id: unknown };
+  /** Of a part that was inserted or replaced: the object that it belongs to. */
   readonly fullDocument?: Readonly<Record<string, unknown>>;
-  /** Paths of the members that an update set. */
-  readonly set?: readonly string[];
-  readonly updateDescription?: {
-    readonly updatedFields?: { readonly status?: unknown; readonly [ERASED_AT]?: unknown };
-    readonly removedFields?: readonly string[];
-    readonly truncatedArrays?: readonly { readonly field: string }[];
-  };
+  /** Paths of the members that an update set, removed or truncated. */
+  readonly paths?: readonly string[];
+  /** What the change sets them to. */
+  readonly status?: unknown;
+  readonly [ERASED_AT]?: unknown;
 }
 
 /** The collection of a cluster's tail, in a database named like the control database. */
@@ -52,16 +51,25 @@ export function stagesFor(control: string): object[] {
     'to.db': DATABASE_NAME,
     'to.coll': { $in: [...published.collections.keys()] },
   };
-  const paths = { $objectToArray: { $ifNull: ['$updateDescription.updatedFields', {}] } };
+  const updated = '$updateDescription.updatedFields';
+  const listed = (name: string): object => ({ $ifNull: [`$updateDescription.${name}`, []] });
+  const names = (input: object, name: string): object => ({ $map: { input, in: `$$this.${name}` } });
   return [
     { $match: { $or: [ofOrganisations, renamed, { 'ns.db': control, 'ns.coll': TAILS }] } },
     {
       $project: {
         ...{ operationType: 1, clusterTime: 1, wallTime: 1, ns: 1, to: 1, 'documentKey._id': 1 },
-        ...{ 'fullDocument.status': 1, ...Object.fromEntries(refers) },
-        set: { $map: { input: paths, in: '$$this.k' } },
-        ...{ 'updateDescription.updatedFields.status': 1, [`updateDescription.updatedFields.${ERASED_AT}`]: 1 },
-        ...{ 'updateDescription.removedFields': 1, 'updateDescription.truncatedArrays': 1 },
+        ...Object.fromEntries(refers),
+        // one list is cheaper to decode than the description of an update, of which most parts are empty
+        paths: {
+          $concatArrays: [
+            names({ $objectToArray: { $ifNull: [updated, {}] } }, 'k'),
+            listed('removedFields'),
+            names(listed('truncatedArrays'), 'field'),
+          ],
+        },
+        status: { $ifNull: ['$fullDocument.status', `${updated}.status`] },
+        [ERASED_AT]: `${updated}.${ERASED_AT}`,
       },
     },
   ];
@@ -82,17 +90,9 @@ function isId(id: unknown): id is string {
 }
 
 /** Names of the public members that an update changed. */
-export function changedMembers(change: Change, { members }: PublicCollection): string[] {
-  const { removedFields = [], truncatedArrays = [] } = change.updateDescription ?? {};
-  const paths = [...(change.set ?? []), ...removedFields, ...truncatedArrays.map(({ field }) => field)];
+export function changedMembers({ paths = [] }: Change, { members }: PublicCollection): string[] {
   const names = new Set(paths.map((path) => path.split('.', 1)[0] ?? ''));
   return [...members].filter((name) => names.has(name));
-}
-
-/** The status that a change gives its object. */
-export function statusSetBy({ fullDocument, updateDescription }: Change): string | undefined {
-  const status = fullDocument?.status ?? updateDescription?.updatedFields?.status;
-  return typeof status === 'string' ? status : undefined;
 }
 
 /** What the log leaves out: the status of the object before the change and now, or the owner of a part. */
@@ -130,21 +130,20 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
   });
   switch (operationType) {
     case 'insert':
-      return event('created', [], change.fullDocument?.status);
+      return event('created', [], change.status);
     case 'delete':
       return event('deleted', [], null);
     case 'replace': {
-      const status = change.fullDocument?.status;
       // the log does not say what a replacement changed
-      const changes = [...found.members].filter((name) => name !== 'status' || status !== known.before);
-      return event(changes.includes('status') ? 'status_changed' : 'updated', changes, status);
+      const changes = [...found.members].filter((name) => name !== 'status' || change.status !== known.before);
+      return event(changes.includes('status') ? 'status_changed' : 'updated', changes, change.status);
     }
     case 'update': {
       const changes = changedMembers(change, found);
       if (changes.length === 0) return undefined;
-      if (change.updateDescription?.updatedFields?.[ERASED_AT]) return event('erased', changes, known.now);
+      if (change[ERASED_AT]) return event('erased', changes, known.now);
       if (!hasStatus || !changes.includes('status')) return event('updated', changes, known.now);
-      return event('status_changed', changes, change.updateDescription?.updatedFields?.status);
+      return event('status_changed', changes, change.status);
     }
     default:
       return undefined;

@@ -14,13 +14,16 @@ import type { PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import { type Change, changedMembers, collectionOf, gapEvent, momentOf, statusSetBy, toEvent } from './changes';
+import { type Change, changedMembers, collectionOf, gapEvent, momentOf, toEvent } from './changes';
 
 /* Stores the events of a cluster's changes with their organisations. */
 
-/** A change with its ordinal at its cluster time, from 1; 0 is for a gap before it. */
+/** A change with its place in the log. */
 export interface Found {
   readonly change: Change;
+  /** Its cluster time as {@link timeDigits}. */
+  readonly time: string;
+  /** Its ordinal at that time, from 1; 0 is for a gap before it. */
   readonly ordinal: number;
 }
 
@@ -34,6 +37,7 @@ export interface RecorderOptions {
   readonly logger: Logger;
 }
 
+const WITHOUT_STATUS = { before: undefined, now: null };
 const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
@@ -75,11 +79,11 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     return found;
   }
 
-  /** Reads what the log leaves out of these changes: the owner of each part, and the statuses of the objects. */
+  /** Reads what the log leaves out of changes: the owner of each part, and the statuses of objects that have one. */
   async function lookUp(data: OrganisationData, found: readonly Found[]) {
     const changes = found.flatMap(({ change }) => {
       const of = collectionOf(change);
-      return of ? [{ change, of, id: change.documentKey?._id }] : [];
+      return of && (of.hasStatus || of.part) ? [{ change, of, id: change.documentKey?._id }] : [];
     });
     const owners = new Map<string, string>();
     for (const member of new Set(changes.flatMap(({ of }) => of.part?.member ?? []))) {
@@ -122,22 +126,27 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const looked = await lookUp(data, found);
     // of a part it is the status after its transaction, whatever was written first
     const set = new Map(
-      found.flatMap(({ change }) => {
-        const status = statusSetBy(change);
-        return status === undefined ? [] : [[`${timeDigits(change.clusterTime)} ${keyOf(change)}`, status] as const];
+      [...looked.keys()].flatMap((change) => {
+        const { status, clusterTime } = change;
+        return typeof status === 'string' ? [[`${timeDigits(clusterTime)} ${keyOf(change)}`, status] as const] : [];
       }),
     );
-    return found.flatMap(({ change, ordinal }) => {
-      const own = keyOf(change);
-      const { key = own, now, owner } = looked.get(change) ?? {};
+    function eventOf(change: Change): ReturnType<typeof toEvent> {
+      const row = looked.get(change);
+      if (!row) return toEvent(change, WITHOUT_STATUS);
+      const { key, now, owner } = row;
       const before = statuses.get(key);
-      const isOfPart = key !== own;
+      const isOfPart = key !== keyOf(change);
       const together = isOfPart ? set.get(`${timeDigits(change.clusterTime)} ${key}`) : undefined;
       const known = together ?? (isOfPart ? (now ?? before) : (before ?? now));
       const event = toEvent(change, { before, now: known ?? null, owner });
       if (event?.type.endsWith('.deleted')) statuses.delete(key);
       else if (!isOfPart && typeof event?.status === 'string') statuses.set(key, event.status);
-      return event ? [{ _id: positionOf(epoch, timeDigits(change.clusterTime), ordinal), ...event }] : [];
+      return event;
+    }
+    return found.flatMap(({ change, time, ordinal }) => {
+      const event = eventOf(change);
+      return event ? [{ _id: positionOf(epoch, time, ordinal), ...event }] : [];
     });
   }
 
@@ -153,13 +162,13 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
 
   async function record(id: string, feed: Feed, found: readonly Found[]): Promise<void> {
     const data = databases.organisationData({ id, cluster });
-    const kept = found.filter(({ change }) => timeDigits(change.clusterTime) > feed.since);
+    const kept = found.filter(({ time }) => time > feed.since);
     const [first] = kept;
     if (!first) return;
     // in the middle of a transaction a reader may have passed that position
     const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
-      _id: positionOf(feed.epoch, timeDigits(first.change.clusterTime), 0),
+      _id: positionOf(feed.epoch, first.time, 0),
       ...gapEvent(owed, momentOf(first.change)),
     };
     try {

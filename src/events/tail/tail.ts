@@ -125,7 +125,7 @@ function createTail(options: TailOptions) {
         if (change.ns.coll === TAILS) {
           mark ??= change;
           ended = { token: change._id, at: change.clusterTime };
-        } else found.push({ change, ordinal });
+        } else found.push({ change, time, ordinal });
       }
       if (pendingGap !== undefined && mark) {
         await recorder.tellGap(pendingGap, mark);
