@@ -23,7 +23,7 @@ export interface OperatorOptions {
   readonly control: Control;
   readonly databases: Pick<Databases, 'clusters'>;
   readonly availability: Pick<Availability, 'isAway' | 'isReadOnly'>;
-  /** The webhooks of an organisation, as changed by somebody. */
+  /** The webhooks of an organisation, changed by `by`. */
   readonly webhooksOf: (organisation: Listed, by: { readonly actor: Actor }, createdBy: string) => OwnWebhooks;
   /** Tells this gateway of a new job. */
   readonly poke: () => void;
@@ -71,7 +71,7 @@ const [USUAL_DAYS, MOST_DAYS] = [30, 100];
 
 export type Operator = ReturnType<typeof operatorOf>;
 
-/** The operations of schema/operator.graphql by their names, as done by somebody; with an `attempt`, what is created is created once. */
+/** The operations of schema/operator.graphql by name, performed by `actor`; with an `attempt`, they create only once. */
 export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Attempt | undefined) {
   const { config, control, databases, availability } = options;
   const { organisations } = control.as(actor);
@@ -140,7 +140,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
       const organisationId = id.toLowerCase();
       const name = (await organisations.find(organisationId))?.name;
-      // of one that is gone there may be the job
+      // the job of an organisation that is gone may be left
       if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
@@ -151,7 +151,6 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       const { id: organisationId, cluster } = await requireOpen(id);
       requireCluster(to, '/to');
       if (cluster === to) throw conflict('/to', `organisation ${organisationId} is on cluster ${to} already`);
-      await requireRoom(organisationId, to);
       return ask({ kind: 'move', organisationId, to });
     },
     async job({ id }: Id) {
@@ -212,16 +211,9 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     },
   };
 
-  /** Whether a cluster has room for an organisation, unless it is being moved there already. @throws AppError conflict */
-  async function requireRoom(id: string, cluster: string): Promise<void> {
-    const { move, files } = (await control.moving.movesOf(id)) ?? {};
-    if (move || (await control.jobs.hasOpen(id))) return;
-    await control.placement.choose(cluster, files).catch((error: unknown) => explain(error, '/to'));
-  }
-
-  /** Finds or makes a job. */
+  /** Finds or creates a job. */
   async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.ask(wanted, actor).catch(explain);
+    const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error, '/to'));
     if (!job) throw notFound('organisation');
     options.poke();
     return shownJob(job);
@@ -268,7 +260,7 @@ function erasing(): AppError {
   return conflict('', 'the organisation is being erased');
 }
 
-/** Says why something cannot be done to an organisation. */
+/** Turns a refusal into an error for the caller. */
 function explain(error: unknown, placeAt = '/cluster'): never {
   if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
   if (error instanceof FullClusterError) throw conflict(placeAt, error.message, 'too_many');

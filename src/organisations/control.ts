@@ -70,7 +70,11 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     /** The same for an operator other than that of the command line. */
     as: ofActor,
     sandboxes: sandboxes(models, place),
-    jobs: jobs(models, now, (actor, ...begun) => erasing(models, actor, now).beginIn(...begun)),
+    jobs: jobs(models, {
+      now,
+      beginErasure: (actor, ...begun) => erasing(models, actor, now).beginIn(...begun),
+      requireRoom: (cluster, files) => places.choose(cluster, files),
+    }),
     feeds: feeds(models),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),

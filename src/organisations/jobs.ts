@@ -26,10 +26,17 @@ const LONG_AGO = new Date(0);
 /** A leased job. */
 export type HeldJob = JobRow & { readonly holder: string };
 
-/** Ends all access to an organisation, in a transaction. @throws JobRefused */
-type BeginErasure = (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
+interface JobsOptions {
+  readonly now: () => number;
+  /** Ends all access to an organisation, in a transaction. @throws JobRefused */
+  readonly beginErasure: (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
+  /** @throws FullClusterError unless a cluster has room for so many files */
+  readonly requireRoom: (cluster: string, files: number | undefined) => Promise<unknown>;
+}
 
-export function jobs(models: ControlModels, now: () => number, beginErasure: BeginErasure) {
+const NONE = { waiting: 0, running: 0, retrying: 0, failed: 0 };
+
+export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: JobsOptions) {
   const rows = nativeCollection(models.jobs);
   const { organisations } = models;
 
@@ -45,15 +52,17 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
   return {
     watched,
     /** Those jobs by state, as last counted; `retrying`: an attempt failed, and there will be another. */
-    counts: lastKnownOf({ waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 }, async () => {
-      const counts = { waiting: 0, running: 0, retrying: 0, failed: 0, done: 0 };
-      for (const { state, ended_at, error } of await watched())
-        counts[ended_at === null && error !== null ? 'retrying' : state] += 1;
+    counts: lastKnownOf(NONE, async () => {
+      const counts = { ...NONE };
+      for (const { state, ended_at, error } of await watched()) {
+        const shown = ended_at === null && error !== null ? 'retrying' : state;
+        if (shown !== 'done') counts[shown] += 1;
+      }
       return counts;
     }),
     /**
      * Finds the open job for this, or creates one; an erasure ends all access at once. Undefined if there is neither such an
-     * organisation nor a job that erased it. @throws JobRefused
+     * organisation nor a job that erased it. @throws JobRefused; FullClusterError
      */
     ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
@@ -75,11 +84,13 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
           const other = found.kind === 'move' ? `being moved to cluster ${String(found.to)}` : 'being erased';
           throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
         }
-        const { state, move } = row;
+        const { state, move, files } = row;
         if (state === 'erasing' && kind === 'move')
           throw new JobRefused(`organisation ${organisationId} is being erased`);
         if (move && (kind === 'erasure' || move.to !== to))
           throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
+        // a move that has begun has its room already
+        if (to !== null && !move) await requireRoom(to, files);
         await rows.insertOne(job, { session });
         await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
         if (kind === 'erasure') await beginErasure(actor, organisationId, session, record);
@@ -88,9 +99,6 @@ export function jobs(models: ControlModels, now: () => number, beginErasure: Beg
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Whether an organisation has an open job. */
-    hasOpen: async (organisationId: string): Promise<boolean> =>
-      (await rows.findOne({ organisation_id: organisationId, ended_at: null }, { readPreference: 'primary' })) !== null,
     /** Leases the oldest free job that needs none but these clusters. */
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
       const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
