@@ -18,7 +18,7 @@ import { print, printJson, printTable } from './terminal';
 import { requireOrganisation, withStore } from './withStore';
 import { fileName, KEYS_FILE, ORGANISATION_FILE, recordName, recordSchemas, recordWriter, type Write } from './records';
 
-/** Objects that are named if they cannot be written. */
+/** Maximum objects to name if they cannot be written. */
 const MOST_NAMED = 100;
 
 interface ExportOptions extends OrgOption {
@@ -56,7 +56,7 @@ interface Export {
   readonly signal: AbortSignal;
 }
 
-/** Personal data are for their owner only. */
+/** An export has personal data, so only its owner may read it. */
 const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
 
 const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
@@ -64,7 +64,7 @@ const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
 ];
 
 /**
- * Makes the folder of an export, and tries whether files can be written there.
+ * Creates the folder of an export, and checks that files can be written to it.
  * @throws CommandFailure if not, or if the files exist and `force` is not set.
  */
 export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | 'keys'>): Promise<void> {
@@ -160,7 +160,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>, signal: Ab
       count += 1;
     }
   };
-  // opened before, so that it is there to be deleted
+  // created here, so that the caller can always delete it
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
     await pipeline(ended, file.createWriteStream(), { signal });

@@ -7,7 +7,7 @@ export interface JsonOption {
   readonly json?: true;
 }
 
-/** Those of a command on what belongs to one organisation. */
+/** Options of a command that works on one organisation. */
 export interface OrgOption extends JsonOption {
   readonly org: string;
 }
@@ -15,7 +15,7 @@ export interface OrgOption extends JsonOption {
 /** Id of an organisation, for examples. */
 export const ORG_ID = '689defbf-4477-4b15-966e-4830b650ded3';
 
-/** A command that explains itself below its options. */
+/** A command whose help ends with examples, notes and exit codes. */
 export class ExplainedCommand extends Command {
   override createCommand(name?: string): ExplainedCommand {
     return new ExplainedCommand(name);
@@ -25,12 +25,10 @@ export class ExplainedCommand extends Command {
     return this.command(name).description(description);
   }
 
-  /** Takes the id of something. */
   id(what: string): this {
     return this.argument('<id>', `id of ${what}`, uuid);
   }
 
-  /** Requires the id of an organisation. */
   org(): this {
     return this.requiredOption('--org <id>', 'id of the organisation', uuid);
   }

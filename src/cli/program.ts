@@ -22,7 +22,7 @@ export function createProgram(): ExplainedCommand {
     .helpCommand('help [command]', 'show help for a command')
     .exitOverride()
     .hook('preSubcommand', loadVariables)
-    // for the commands, which take it over from here
+    // inherited by the commands
     .showHelpAfterError('(use --help for usage)');
   const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
   for (const add of [...access, addEvents, addRecords, addCustomer, addSandbox, addOpenapi, addDoctor]) add(program);

@@ -11,9 +11,9 @@ import { checkWith, createAjv, requireSchema } from '../schema/validation';
 import { brokenTexts, replaceNegativeZero } from '../stored/brokenTexts';
 import type { ImportRecord, RecordKind } from '../stored/records';
 
-/* Files of records, as import reads and export writes them: their schemas, their lines, and the record of each. */
+/* The files that import reads and export writes: their schemas, lines and records. */
 
-/** Files of an export beside those with records. */
+/** The other files of an export. */
 export const ORGANISATION_FILE = 'organisation.json';
 export const KEYS_FILE = 'keys.ndjson';
 
@@ -59,7 +59,7 @@ function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], 
     return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired && !isList }] : [];
   });
   const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
-  // what may be null may be left out, as it is in exports from before there was such a member
+  // a nullable member may be missing, as in exports made before it existed
   const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
   return { ...schema, properties, required };
 }
@@ -113,7 +113,7 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
     return (value) => {
       if (value === null || value === undefined) return 'null';
       const row = value as Record<string, unknown>;
-      // rows from before there was such a member are the same when they come back
+      // rows stored before a member existed are unchanged when imported again
       const there = members.filter(({ name, isAlwaysWritten }) => isAlwaysWritten || row[name] !== undefined);
       return `{${there.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
     };

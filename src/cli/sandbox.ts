@@ -21,7 +21,7 @@ import { requireOrganisation, withStore } from './withStore';
 
 /* `scopegate org reset` and `scopegate sandbox advance`. */
 
-/** Loads the sample, with a bar on a terminal. Resolves with how many of its records something else keeps from being stored. */
+/** Loads the sample, with a progress bar. Resolves with how many of its records conflict with what is stored. */
 export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
   const shown: { bar?: Progress } = {};
   const onProgress = (done: number, all: number): void => {
@@ -53,7 +53,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
     const data = await store.databases.open(await requireSandbox(store, id));
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
-    // a retry of a write to what is gone is a new write
+    // retries of earlier writes must write again
     for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);

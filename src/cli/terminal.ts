@@ -46,10 +46,10 @@ export function counted(count: number, noun: string): string {
 }
 
 type Level = 'info' | 'warn' | 'error';
-/** Where lines for stderr go instead, as those of a server that logs. */
+/** Gets the lines for stderr instead, in a server that logs. */
 let speaker: ((level: Level, line: string) => void) | undefined;
 
-/** Sends the lines of this file for stderr to a log; undefined returns to text. */
+/** Sends lines for stderr to a log; undefined switches back to text. */
 export function speakThrough(to: typeof speaker): void {
   speaker = to;
 }
@@ -127,9 +127,9 @@ export function printResult(
 
 interface ListFormat {
   readonly json: true | undefined;
-  /** What people read if there is nothing in it. */
+  /** Printed for people if the list is empty. */
   readonly empty: string;
-  /** The most rows to print; if there are more, that is said. */
+  /** Maximum rows to print; says if there are more. */
   readonly limit?: number;
   /** The greatest widths of columns, by their headings. */
   readonly widest?: Readonly<Record<string, number>>;

@@ -5,6 +5,7 @@ import { parseRange, rangeFault } from '../auth/addresses';
 import { nameFault } from '../auth/keys';
 import { MCP_ACCESS, type McpAccess } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
+import { items } from '../config/lists';
 import { ERROR_CODES, type ErrorCode } from '../errors';
 import { statusesOf } from '../organisations/requestFilters';
 import { isCurrency } from '../schema/currency';
@@ -61,14 +62,6 @@ export function jsonOf(text: string): unknown {
   }
 }
 
-/** The items of a comma-separated list, without empty ones. */
-export function items(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
 /** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
   const given = items(text);
@@ -82,6 +75,13 @@ export function scopes(text: string): Scope[] {
     throw new InvalidArgumentError(`${problem} Scopes are ${ALL_SCOPES.join(', ')}, or all for every scope.`);
   }
   return [...new Set(given.filter(isScope))];
+}
+
+/** Comma-separated types of events, whose names are checked against the schema later. */
+export function eventTypes(text: string): string[] {
+  const given = items(text);
+  if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
+  return [...new Set(given)];
 }
 
 /** What a key may do over MCP. */

@@ -1,4 +1,3 @@
-import { InvalidArgumentError } from 'commander';
 import { AppError } from '../errors';
 import { NOT_PUBLIC_ADDRESS } from '../webhooks/addresses';
 import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../webhooks/management';
@@ -6,18 +5,11 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
 import { print, printJson, printList, printResult, say, warn } from './terminal';
-import { items, moment } from './values';
+import { eventTypes, moment } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
 const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
 const LISTED = 'the endpoint (see webhook list)';
-
-/** Comma-separated types of events; which there are is checked with the schema. */
-function types(text: string): string[] {
-  const given = items(text);
-  if (given.length === 0) throw new InvalidArgumentError('Expected types of events, e.g. quote.created,order.deleted.');
-  return given;
-}
 
 const from = (text: string): Date => (text === 'now' ? new Date() : moment(text));
 
@@ -30,7 +22,7 @@ export function addWebhook(program: ExplainedCommand): void {
       '--url <url>',
       'where to post events: an https URL with a public address, or one in WEBHOOK_ALLOWED_RANGES, then also http',
     )
-    .option('--types <list>', 'comma-separated types of events (default: all)', types)
+    .option('--types <list>', 'comma-separated types of events (default: all)', eventTypes)
     .json('{id, url, types, secret}')
     .examples([
       `scopegate webhook create --org ${ORG_ID} --url https://example.com/webhooks`,
@@ -96,7 +88,7 @@ interface CreateOptions extends OrgOption {
   readonly types?: readonly string[];
 }
 
-/** Runs work on the webhooks of an organisation, or of that of an endpoint. Invalid values are wrong usage. */
+/** Runs work on the webhooks of an organisation, or on those of an endpoint's organisation. Invalid values are wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (own: OwnWebhooks) => Promise<T>,
@@ -117,11 +109,11 @@ async function withWebhooks<T>(
   });
 }
 
-/** A line for each fault, with the option in the place of the argument's pointer. */
+/** One line for each fault, which names the option instead of the argument's pointer. */
 function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
   const lines = errors.map(({ pointer = '', detail }) => {
     const option = pointer.split('/')[1] ?? '';
-    // only who runs a gateway can open it
+    // only an operator can allow it
     return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
@@ -156,7 +148,7 @@ async function create({ org, url, types, json }: CreateOptions): Promise<void> {
       warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
 }
 
-/** Whether two endpoints post the same events to the same URL. */
+/** Whether two endpoints post some of the same events to the same URL. */
 function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
   const hasAll = one.types.length === 0 || other.types.length === 0;
   return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
@@ -201,7 +193,7 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
     throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
 }
 
-/** A second rotation within 24 hours ends a secret that may be in use, so that is said. */
+/** Warns of a second rotation within 24 hours, which ends a secret that may be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
   const { before, made } = await withWebhooks({ endpoint: id }, async (own) => {
     const { old_secret_until: before } = await shown(own, id);

@@ -4,7 +4,7 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import type { Store } from './store';
 import { note } from './terminal';
 
-/** Opens the database for one command, and closes it even if the command fails. Loads what that needs only when it is called. */
+/** Opens the database for one command, and closes it even if the command fails. Loads its modules when called, which keeps --help fast. */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
@@ -35,7 +35,7 @@ export function requireCluster({ clusters }: Store['databases'], name: string): 
   throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
 }
 
-/** @throws CommandFailure if `--confirm` has another name. `kind` is what has the name. */
+/** @throws CommandFailure if `--confirm` is not the name */
 export function requireConfirmed(kind: 'organisation' | 'customer', confirm: string, name: string): void {
   if (confirm === name) return;
   throw usageFailure(`--confirm must be the name of the ${kind}, which is ${JSON.stringify(name)}`);

@@ -8,6 +8,17 @@ const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/
 /** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list. */
 const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
 
+/** The items of a comma-separated list, without empty ones. */
+export function items(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+const entriesOf = (text: string, between = /[\s,;]+/): string[] =>
+  text.split(between).filter((entry) => entry !== '');
+
 /** What to add about an entry that has a user; the name alone is safe to repeat. */
 function credentialsHint(entry: string): string {
   if (!entry.includes('@')) return '';
@@ -22,20 +33,17 @@ export function readClusters(text: string, context: z.RefinementCtx): Record<str
   const add = (message: string): void => {
     context.addIssue({ code: 'custom', message });
   };
-  text
-    .split(BETWEEN_CLUSTERS)
-    .filter((entry) => entry !== '')
-    .forEach((entry, index) => {
-      const [, name, uri] = CLUSTER.exec(entry) ?? [];
-      const which = `entry ${String(index + 1)}`;
-      if (name === undefined || uri === undefined)
-        add(
-          `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
-        );
-      else if (name === 'default') add(`${which} must not be named default, which is the cluster of MONGODB_URI`);
-      else if (name in clusters) add(`${which} repeats the name ${name}`);
-      else clusters[name] = uri;
-    });
+  for (const [at, entry] of entriesOf(text, BETWEEN_CLUSTERS).entries()) {
+    const [, name, uri] = CLUSTER.exec(entry) ?? [];
+    const which = `entry ${String(at + 1)}`;
+    if (name === undefined || uri === undefined)
+      add(
+        `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
+      );
+    else if (name === 'default') add(`${which} must not be named default, which is the cluster of MONGODB_URI`);
+    else if (name in clusters) add(`${which} repeats the name ${name}`);
+    else clusters[name] = uri;
+  }
   return clusters;
 }
 
@@ -51,8 +59,7 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
   const add = (message: string): void => {
     context.addIssue({ code: 'custom', message });
   };
-  const entries = text.split(/[\s,;]+/).filter((entry) => entry !== '');
-  for (const [at, entry] of entries.entries()) {
+  for (const [at, entry] of entriesOf(text).entries()) {
     const [, name, secret] = /^([a-z0-9-]{1,40})=([\x21-\x7e]+)$/.exec(entry) ?? [];
     const which = `entry ${String(at + 1)}`;
     if (name === undefined || secret === undefined)
@@ -80,7 +87,7 @@ export const CLUSTER_FILES = 60_000;
 export function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
   let each = CLUSTER_FILES;
   const of: Record<string, number> = {};
-  for (const entry of text.split(/[\s,;]+/).filter((one) => one !== '')) {
+  for (const entry of entriesOf(text)) {
     const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
     if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
     else if (name === undefined) each = Number(files);

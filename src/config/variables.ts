@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import {
   CLUSTER_FILES,
+  items,
   LEAST_SECRET,
   readClusterFiles,
   readClusters,
@@ -15,12 +16,7 @@ import {
 const nonEmpty = z.string().min(1);
 const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
 const keyPrefix = matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _');
-const list = z.string().transform((given) =>
-  given
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== ''),
-);
+const list = z.string().transform(items);
 
 function wholeNumber(least: number, most: number): z.ZodType<number, string> {
   const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;

@@ -7,7 +7,7 @@ import { JobRefused } from '../organisations/jobs';
 import type { Mover } from '../organisations/moving';
 import type { Report, Stores } from './stores';
 
-/* The copies of an organisation that moves leave, and the end of a move that did not take place. */
+/* Copies of an organisation that moves leave behind, and undoing a move. */
 
 /** Attempts to drop a database that requests in progress could still create again. */
 const DROPS = 20;
@@ -41,7 +41,7 @@ interface Undone {
   readonly report: Pick<Report, 'warn'>;
 }
 
-/** Ends a move that did not take place: writes go on where they were. @throws MoverLost */
+/** Undoes a move: writes continue on the old cluster. @throws MoverLost */
 export async function undo(
   stores: Stores,
   moved: Mover & { readonly to: string },

@@ -61,7 +61,7 @@ export class Move {
       const details = { documents: compared.documents, sha256: compared.sha256 };
       const since = await clusterTime(target);
       if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
-      // the organisation has moved: if this fails, its next event tells of the gap
+      // the organisation has moved; if this fails, the gap is reported with its next event
       await recordOwedGap(stores, target).catch((error: unknown) => {
         this.report.warn((error as Error).message);
       });
@@ -78,7 +78,7 @@ export class Move {
     return { id: this.id, mover: this.#mover };
   }
 
-  /** @throws JobRefused if a database is there that no move has left; FullClusterError */
+  /** @throws JobRefused if the cluster has a database that no move left; FullClusterError */
   async #requireRoom({ copies, files }: Moves, target: OrganisationData): Promise<void> {
     if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
       throw new JobRefused(
@@ -88,7 +88,7 @@ export class Move {
     await this.stores.control.placement.choose(this.to, files);
   }
 
-  /** Drops what a move that was undone has left. */
+  /** Drops the copy that an undone move left. */
   async #dropLeftover({ copies }: Moves, target: OrganisationData): Promise<void> {
     const { moving } = this.stores.control;
     if (!copies.some(({ cluster }) => cluster === this.to)) return;
@@ -101,14 +101,14 @@ export class Move {
     this.report.note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
     this.report.note('waiting for writes under way');
     await source.slots.fence();
-    // an organisation without data gives out times too
+    // lists return times even without data
     await makeIndexes(source.database, openWrites, []);
     await source.slots.hold();
-    // none of the times that lists have given out is past this one
+    // no list has returned a later time than this
     const until = await databaseTime(source);
     const ofEvents = (name: string): boolean => name === events.name;
     const open = await close(source.database, (name) => !ofEvents(name));
-    // what was changed until now has to be among the events that are copied
+    // changes made so far must be among the copied events
     const last = { time: await clusterTime(source), signal: this.#signal };
     const missing = await awaitTail(this.stores, source, last);
     if (missing) {
@@ -125,9 +125,9 @@ export class Move {
     await takeTarget(copying);
     await this.#withProgress('copying', (onProgress) => copyAll({ ...copying, onProgress }));
     const compared = await this.#withProgress('comparing', (onProgress) => compareAll({ ...copying, onProgress }));
-    // whoever was taken for dead and wakes up writes nothing from here on
+    // a mover that was presumed dead and wakes up can write nothing from here on
     await target.slots.fence();
-    // later writes must get later times than any that a list has given out
+    // later writes must get later times than any list has returned
     while ((await databaseTime(target)) <= until) await sleep(LOOK_EVERY, undefined, { signal: this.#signal });
     this.#signal.throwIfAborted();
     return compared;
@@ -137,7 +137,7 @@ export class Move {
   async #beat(): Promise<void> {
     while (!this.#lost.signal.aborted) {
       await sleep(SEEN_EVERY, undefined, { signal: this.#lost.signal }).catch(() => undefined);
-      // a failure is met by the work itself
+      // the work itself fails too
       const isOurs = await this.stores.control.moving.beat(this.#self).catch(() => true);
       if (!isOurs) this.#lost.abort();
     }

@@ -1,13 +1,13 @@
 import type { Databases } from '../database/connect';
 import type { Control } from '../organisations/control';
 
-/** What jobs work on; with the control data as changed by whoever asked for them. */
+/** What jobs work on; changes to the control data are recorded as made by whoever asked for the job. */
 export interface Stores {
   readonly databases: Databases;
   readonly control: Control;
 }
 
-/** Called with what a person who waits for it wants to know. */
+/** Reports to the person who waits. */
 export interface Report {
   note(text: string): void;
   warn(text: string): void;

@@ -6,6 +6,7 @@ import { AppError } from '../errors';
 import { describeError } from '../log';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
+import type { Moves } from '../organisations/moving';
 import { FullClusterError } from '../organisations/placement';
 import { eraseOrganisation } from './eraseOrganisation';
 import { Move } from './moveOrganisation';
@@ -20,8 +21,14 @@ const AGAIN_AFTER = 5000;
 /** Jobs that a gateway does at once: each reads and writes as fast as it can. */
 const MOST = 2;
 
-/** Who goes on with a move. */
+/** The actor of moves that a gateway resumes on its own. */
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
+
+/** How far a job is. */
+interface At {
+  step: string | null;
+  progress: number;
+}
 
 export interface WorkerOptions extends Stores {
   readonly logger: Logger;
@@ -72,7 +79,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function work(job: HeldJob): Promise<void> {
     const lost = new AbortController();
     const over = new AbortController();
-    const at: { step: string | null; progress: number } = { step: null, progress: 0 };
+    const at: At = { step: null, progress: 0 };
     const beating = beat(job, at, lost, over.signal);
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
@@ -80,11 +87,12 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
-      const message = await sayWhy(job, error);
+      const found = await moving.movesOf(job.organisation_id).catch(() => undefined);
+      const message = messageFor(job, error, found);
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves it to another
       if (ending.signal.aborted) await jobs.release(job, null, 0);
-      else if (await isFinal(job, error)) await jobs.end(job, message);
+      else if (isFinal(job, error, found)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
       over.abort();
@@ -92,12 +100,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     }
   }
 
-  async function beat(
-    job: HeldJob,
-    at: { readonly step: string | null; readonly progress: number },
-    lost: AbortController,
-    over: AbortSignal,
-  ): Promise<void> {
+  async function beat(job: HeldJob, at: At, lost: AbortController, over: AbortSignal): Promise<void> {
     for (;;) {
       await sleep(BEAT_EVERY, undefined, { signal: over }).catch(() => undefined);
       if (over.aborted) return;
@@ -106,11 +109,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     }
   }
 
-  async function perform(
-    { kind, organisation_id: id, to, actor }: HeldJob,
-    at: { step: string | null; progress: number },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function perform({ kind, organisation_id: id, to, actor }: HeldJob, at: At, signal: AbortSignal) {
     const as: Stores = { ...stores, control: { ...stores.control, ...stores.control.as(actor) } };
     if (kind === 'erasure') {
       at.step = 'erasing';
@@ -119,7 +118,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       return;
     }
     const { organisation, move } = (await moving.movesOf(id)) ?? {};
-    // the previous holder moved it but could not store that
+    // the previous holder finished the move but could not record it
     if (!move && organisation?.cluster === to) return;
     if (!move && actor.who === ITSELF.who) throw new JobRefused('the move was undone');
     const report: Report = {
@@ -131,23 +130,6 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       stepEnded: () => undefined,
     };
     await new Move(as, id, to ?? '', report, signal).run();
-  }
-
-  /** What the operator is told: with the cluster that does not respond, or the two that it may be. */
-  async function sayWhy({ organisation_id: id, to }: HeldJob, error: unknown): Promise<string> {
-    const { message } = error as Error;
-    if (error instanceof AppError && error.extras.cluster) return `cluster ${error.extras.cluster}: ${message}`;
-    const { organisation } = (await moving.movesOf(id).catch(() => undefined)) ?? {};
-    if (!organisation || !isUnavailable(error)) return message;
-    return `cluster ${organisation.cluster}${to === null ? '' : ` or ${to}`}: ${message}`;
-  }
-
-  /** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */
-  async function isFinal({ kind, organisation_id: id }: HeldJob, error: unknown): Promise<boolean> {
-    const isRefused = error instanceof JobRefused || error instanceof FullClusterError;
-    const { organisation, move } = (await moving.movesOf(id).catch(() => undefined)) ?? {};
-    if (kind === 'erasure') return isRefused && organisation?.state !== 'erasing';
-    return isRefused && !move;
   }
 
   return {
@@ -165,4 +147,18 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       await Promise.all(running);
     },
   };
+}
+
+/** The error for the operator, which names the cluster that does not respond, or the two that it could be. */
+function messageFor({ to }: HeldJob, error: unknown, found: Moves | undefined): string {
+  const { message } = error as Error;
+  if (error instanceof AppError && error.extras.cluster) return `cluster ${error.extras.cluster}: ${message}`;
+  if (!found || !isUnavailable(error)) return message;
+  return `cluster ${found.organisation.cluster}${to === null ? '' : ` or ${to}`}: ${message}`;
+}
+
+/** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */
+function isFinal({ kind }: HeldJob, error: unknown, found: Moves | undefined): boolean {
+  const isRefused = error instanceof JobRefused || error instanceof FullClusterError;
+  return isRefused && (kind === 'erasure' ? found?.organisation.state !== 'erasing' : !found?.move);
 }

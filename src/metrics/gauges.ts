@@ -63,137 +63,109 @@ const RESOLUTION = 10;
 /** Gauges that are read when the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   const { pools, clusters, clocks, files, moves, jobs, quotas, tails, waiting, webhooks } = options;
-  const gauges: [name: string, help: string, labelNames: string[], read: () => Reading][] = [
+  const gauges: [name: string, help: string, read: () => Reading][] = [
     [
       'scopegate_loop_delay_seconds',
       'The longest time that the event loop was held since the last scrape.',
-      [],
       loopDelay(),
     ],
     [
       'scopegate_database_connections',
       "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
-      ['cluster', 'state'],
       () =>
-        pools().flatMap(({ cluster, checkedOut, available, pending }) => [
-          [{ cluster, state: 'checked_out' }, checkedOut],
-          [{ cluster, state: 'available' }, available],
-          [{ cluster, state: 'pending' }, pending],
-        ]),
+        pools().flatMap(({ cluster, checkedOut: checked_out, available, pending }) =>
+          byState({ checked_out, available, pending }, { cluster }),
+        ),
     ],
     [
       'scopegate_database_connections_max',
       'Connections that the pool of each cluster may have to a server (maxPoolSize in its URI, 100 by default).',
-      ['cluster'],
       () => pools().map(({ cluster, most }) => [{ cluster }, most]),
     ],
     [
       'scopegate_cluster_clock_ahead_seconds',
       "How far the clock of each cluster's primary is ahead of this machine's.",
-      ['cluster'],
       () => clocks().map(({ cluster, ahead }) => [{ cluster }, ahead / 1000]),
     ],
     [
       'scopegate_cluster_up',
       'Whether each cluster responds; requests for organisations on one that does not get 503.',
-      ['cluster'],
       () => clusters().map(({ cluster, isUp }) => [{ cluster }, isUp ? 1 : 0]),
     ],
     [
       'scopegate_cluster_writable',
       'Whether each cluster responds and can be written to, tried every 10 s.',
-      ['cluster'],
       () => clusters().map(({ cluster, isWritable }) => [{ cluster }, isWritable ? 1 : 0]),
     ],
     [
       'scopegate_moves',
       'Moves of organisations to other clusters that have not ended: moving, or stopped because their process has ended. Writes of these organisations are refused. Counted at most once a minute.',
-      ['state'],
-      () => Object.entries(moves()).map(([state, count]) => [{ state }, count]),
+      () => byState(moves()),
     ],
     [
       'scopegate_jobs',
       'Erasures and moves that operators asked for: waiting, running, retrying after an attempt that failed, or failed in the last day. Counted at most once a minute.',
-      ['state'],
-      () => {
-        const counts = jobs();
-        return (['waiting', 'running', 'retrying', 'failed'] as const).map((state) => [{ state }, counts[state]]);
-      },
+      () => byState(jobs()),
     ],
     [
       'scopegate_cluster_files',
       'Files (collections and indexes) of each cluster: used by its organisations, reserved for them (22 each at least), and its capacity (CLUSTER_FILES).',
-      ['cluster', 'state'],
       () =>
-        files().flatMap(({ cluster, used, reserved, capacity }) => [
-          [{ cluster, state: 'used' }, used],
-          [{ cluster, state: 'reserved' }, reserved],
-          [{ cluster, state: 'capacity' }, capacity],
-        ]),
+        files().flatMap(({ cluster, used, reserved, capacity }) => byState({ used, reserved, capacity }, { cluster })),
     ],
-    ['scopegate_http_connections', 'Open connections.', [], options.openConnections],
+    ['scopegate_http_connections', 'Open connections.', options.openConnections],
     [
       'scopegate_http_requests_in_hand',
       'Requests in progress, including those that wait for the database.',
-      [],
       options.requestsInFlight,
     ],
     [
       'scopegate_http_body_bytes',
       'Memory used by request bodies, and by answers until they are read; the limit is MAX_BODY_MEMORY.',
-      [],
       options.bodyBytes,
     ],
     [
       'scopegate_organisation_bytes_max',
       'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',
-      [],
       () => quotas().largest,
     ],
     [
       'scopegate_organisations_full',
       'Organisations that wrote here and have MAX_ORGANISATION_BYTES or more, so that their writes are refused.',
-      [],
       () => quotas().full,
     ],
-    ['scopegate_organisation_bytes_limit', 'MAX_ORGANISATION_BYTES; absent without.', [], () => options.bytesLimit],
+    ['scopegate_organisation_bytes_limit', 'MAX_ORGANISATION_BYTES; absent without.', () => options.bytesLimit],
     [
       'scopegate_build_info',
       'Always 1; the labels say what runs.',
-      ['version', 'node'],
       () => [[{ version: options.version, node: process.version }, 1]],
     ],
     [
       'scopegate_events_lag_seconds',
       'How far the events that this gateway records are behind the log of their cluster; absent if another gateway records them.',
-      ['cluster'],
       () => ofTails(({ lag }) => lag),
     ],
     [
       'scopegate_events_log_seconds',
       'How far that log goes back; absent if the database user may not read it.',
-      ['cluster'],
       () => ofTails(({ log }) => log),
     ],
-    ['scopegate_events_waiting_requests', 'Requests that wait for events.', [], () => waiting().requests],
-    ['scopegate_event_streams', 'Open streams of events.', [], () => waiting().streams],
+    ['scopegate_events_waiting_requests', 'Requests that wait for events.', () => waiting().requests],
+    ['scopegate_event_streams', 'Open streams of events.', () => waiting().streams],
     [
       'scopegate_webhook_endpoints',
       'Webhook endpoints of all organisations by state, counted at most once a minute.',
-      ['state'],
-      () => [...options.webhookEndpoints()].map(([state, count]) => [{ state }, count]),
+      () => byState(Object.fromEntries(options.webhookEndpoints())),
     ],
     [
       'scopegate_webhook_waiting_seconds',
       'How long the webhook endpoint with work that waits longest has waited for a gateway to take it.',
-      [],
       () => webhooks().waited() / 1000,
     ],
-    ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', [], () => webhooks().posting()],
+    ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', () => webhooks().posting()],
     [
       'scopegate_webhook_posts_waiting',
       'Webhooks that wait until fewer are being sent: by the gateway, by their organisation, or to receivers that fail or are slow.',
-      [],
       () => webhooks().postsWaiting(),
     ],
   ];
@@ -216,6 +188,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       return value === undefined ? [] : [[{ cluster: tail.cluster }, value / 1000] as const];
     });
   }
+}
+
+/** One series for each state. */
+function byState(counts: Readonly<Record<string, number>>, labels: Record<string, string> = {}) {
+  return Object.entries(counts).map(([state, count]) => [{ ...labels, state }, count] as const);
 }
 
 /** How long anything held the event loop, which is how late every other caller was answered. */

@@ -1,10 +1,10 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../admission/rateLimit';
 import { type ApiKey, type KeyState, keyState } from '../auth/keys';
 import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';
-import { tally } from './tally';
+import { gauge, tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
@@ -78,12 +78,13 @@ export function createMetrics(options: MetricsOptions) {
     ['limiter', 'decision'],
     LIMITERS.flatMap((one) => [`${one} allowed`, `${one} refused`]),
   );
-  const store = new Gauge({
-    name: 'scopegate_limiter_store',
-    help: 'Where limits are counted: 1 for one of memory, shared, degraded (the shared store is down).',
-    labelNames: ['state'] as const,
-    registers,
-  });
+  let store: LimiterStore | undefined;
+  gauge(
+    registry,
+    'scopegate_limiter_store',
+    'Where limits are counted: 1 for one of memory, shared, degraded (the shared store is down).',
+    () => store && [[{ state: store }, 1]],
+  );
   const written = count(
     'scopegate_written_answers_total',
     "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
@@ -170,7 +171,7 @@ export function createMetrics(options: MetricsOptions) {
         return state;
       },
     }),
-    /** An answer that could be written from bytes was, or why it was not. */
+    /** Counts an answer that was written from bytes, or the reason why it was not. */
     answerWritable: (reason?: string): void => {
       written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
     },
@@ -184,8 +185,7 @@ export function createMetrics(options: MetricsOptions) {
       notLogged.inc(requests);
     },
     limiterStore(state: LimiterStore): void {
-      store.reset();
-      store.set({ state }, 1);
+      store = state;
     },
     contentType: registry.contentType,
     /** All metrics in the Prometheus text format; concurrent calls share one result. */

@@ -1,12 +1,12 @@
-import { Counter, Gauge, type Metric, type Registry } from 'prom-client';
+import { Counter, type Metric, type Registry } from 'prom-client';
 import type { Durations } from '../database/pools';
 
 /** Adds one, for label values in order. */
 export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
- * A counter for events in every request: counted here and passed on when the metrics are read, since validating and
- * hashing the labels costs more than counting. Label values must not contain spaces. Series that are `known` are there, at 0, from the start.
+ * A counter for events in every request. It counts here and passes the counts on at each scrape, since validating and hashing the labels
+ * costs more than counting. Label values must not contain spaces. `known` series start at 0.
  */
 export function tally(
   registry: Registry,
@@ -32,38 +32,35 @@ export function tally(
 /** The value of a gauge without labels, or of each of its series; it has none for undefined. */
 export type Reading = number | undefined | readonly (readonly [labels: Record<string, string>, value: number])[];
 
-/** A gauge that is read when the metrics are. */
-export function gauge(
+/** Registers a metric whose values are kept elsewhere, and read on each scrape. */
+function register(
   registry: Registry,
-  name: string,
-  help: string,
-  labelNames: readonly string[],
-  read: () => Reading,
+  metric: { readonly name: string; readonly help: string; readonly type: 'gauge' | 'histogram' },
+  read: () => readonly object[],
 ): void {
-  new Gauge({
-    ...{ name, help, labelNames, registers: [registry] },
-    collect() {
-      const reading = read();
-      this.reset();
-      if (reading === undefined) this.remove();
-      else if (typeof reading === 'number') this.set(reading);
-      else for (const [labels, value] of reading) this.set(labels, value);
-    },
+  const get = () => Promise.resolve({ ...metric, values: read(), aggregator: 'sum' });
+  // the registry uses nothing else
+  registry.registerMetric({ name: metric.name, get } as unknown as Metric);
+}
+
+export function gauge(registry: Registry, name: string, help: string, read: () => Reading): void {
+  register(registry, { name, help, type: 'gauge' }, () => {
+    const reading = read() ?? [];
+    const series = typeof reading === 'number' ? [[{}, reading] as const] : reading;
+    return series.map(([labels, value]) => ({ labels, value }));
   });
 }
 
-/**
- * A histogram that is counted elsewhere, for events that are even more frequent than requests; read when the metrics are. `bounds` are the
- * upper ones of its buckets, the infinite one aside.
- */
+/** A histogram of events that are even more frequent than requests. `bounds` are the upper bounds of its buckets, without +Inf. */
 export function histogram(
   registry: Registry,
-  { name, help, labelName }: { readonly name: string; readonly help: string; readonly labelName: string },
+  { labelName, ...metric }: { readonly name: string; readonly help: string; readonly labelName: string },
   bounds: readonly number[],
   read: () => readonly (Durations & { readonly label: string })[],
 ): void {
-  const get = () => {
-    const values = read().flatMap(({ label, counts, seconds }) => {
+  const { name } = metric;
+  register(registry, { ...metric, type: 'histogram' }, () =>
+    read().flatMap(({ label, counts, seconds }) => {
       const labels = { [labelName]: label };
       let total = 0;
       const buckets = [...bounds, '+Inf'].map((le, at) => {
@@ -72,9 +69,6 @@ export function histogram(
       });
       const [sum, count] = [`${name}_sum`, `${name}_count`];
       return [...buckets, { metricName: sum, labels, value: seconds }, { metricName: count, labels, value: total }];
-    });
-    return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
-  };
-  // the registry only ever reads these
-  registry.registerMetric({ name, help, get } as unknown as Metric);
+    }),
+  );
 }

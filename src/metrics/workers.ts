@@ -11,7 +11,7 @@ import { ask, onAsked } from '../workerChannel';
 type Collected = MetricObjectWithValues<MetricValue<string>>[];
 
 const [PAGE, METRICS] = ['page of metrics', 'metrics'];
-/** How long a worker has to tell its metrics, in milliseconds; without them the page lacks its series. */
+/** How long a worker has to answer, in milliseconds; the page lacks the series of one that does not. */
 const ANSWER_WITHIN = 2000;
 /** Above that and the time to make the page. */
 const PAGE_WITHIN = 5000;
@@ -25,7 +25,7 @@ export function shareMetrics(): void {
   onAsked(PAGE, async () => AggregatorRegistry.aggregate(await Promise.all([...listening].map(metricsOf))).metrics());
 }
 
-/** Makes a worker tell its metrics; returns what renders those of all workers. */
+/** Lets a worker answer with its metrics; returns a function that renders those of all workers. */
 export function metricsOfAllWorkers(registry: Registry, worker: string): () => Promise<string> {
   registry.setDefaultLabels({ worker });
   onAsked(METRICS, () => registry.getMetricsAsJSON());

@@ -55,7 +55,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
         rate = await take(points);
       },
       write: () => Promise.reject(new Error('an operator writes no data of an organisation')),
-      // answers have secrets in them: what makes them keeps them sealed
+      // answers contain secrets; whatever creates them stores them sealed
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
@@ -64,7 +64,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
   };
 }
 
-/** Of no organisation: there is nothing to read or write, but a long answer gives way to others. */
+/** Operators read and write no data of an organisation, but long answers yield to other requests. */
 const NO_DATA = {
   giveWay: () => new Promise<void>((resolve) => setImmediate(resolve)),
 } as Pick<OrganisationData, 'giveWay'> as OrganisationData;

@@ -2,7 +2,7 @@ import type { RequestContext } from '../operations/context';
 import type { Resolver } from '../operations/run';
 import type { Operator } from './operator';
 
-/** The operations of operators, which {@link Operator} has by their names. */
+/** Each operation is a method of {@link Operator} with the same name. */
 export const operatorResolvers = {
   Query: resolversOf('organisations', 'organisation', 'job', 'keys', 'webhooks', 'usage', 'clusters'),
   Mutation: resolversOf(

@@ -1,5 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Tracer,
+} from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -40,17 +50,13 @@ interface Ended {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
-  /** What a caller is told of an error. */
+  /** The answer to a caller for an error. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;
 }
 
 const propagator = new W3CTraceContextPropagator();
-const headerGetter = {
-  keys: (headers: object) => Object.keys(headers),
-  get: (headers: Readonly<Record<string, string | string[] | undefined>>, name: string) => headers[name],
-};
 
 export type Tracing = ReturnType<typeof createTracing>;
 
@@ -73,7 +79,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
   return {
     /** Begins the span of a request, inside the trace of its caller if it names one. */
     begin({ request, requestId, address, path, face }: TracedRequest) {
-      const parent = propagator.extract(context.active(), request.headers, headerGetter);
+      const parent = propagator.extract(context.active(), request.headers, defaultTextMapGetter);
       const method = request.method ?? '';
       const attributes = {
         'http.request.method': method,
@@ -89,10 +95,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
     watchClient: commandSpans(tracer),
     /** Sends what is left. */
     stop: async (): Promise<void> => {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_WITHIN)));
-      await Promise.race([provider.shutdown().catch(onError), late]);
-      clearTimeout(timer);
+      await Promise.race([provider.shutdown().catch(onError), sleep(LAST_WITHIN, undefined, { ref: false })]);
     },
   };
 }
@@ -104,12 +107,12 @@ function requestSpan(
 ) {
   const within = trace.setSpan(context.active(), span);
   const carrier: { traceparent?: string } = {};
-  propagator.inject(within, carrier, { set: (to: Record<string, string>, name, value) => (to[name] = value) });
+  propagator.inject(within, carrier, defaultTextMapSetter);
   return {
     traceId: span.spanContext().traceId,
-    /** The header for those who want to go on with this trace. */
+    /** The header with which others can continue this trace. */
     traceparent: carrier.traceparent ?? '',
-    /** Runs its work, so that the spans of commands and steps belong to it. */
+    /** Runs the work of the request, whose commands and steps get spans below this one. */
     run: <T>(work: () => T): T => context.with(within, work),
     step: (<T>(name: string, run: () => T) =>
       tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) =>

@@ -14,11 +14,11 @@ export interface Found {
   readonly fix?: string | undefined;
 }
 
-/** What checks of an open database get. */
+/** Passed to each check of an open database. */
 export interface Visit {
   readonly store: Store;
   readonly config: Config;
-  /** Whether to make what is missing. */
+  /** Whether to create what is missing. */
   readonly fix: boolean;
   readonly signal: AbortSignal;
 }

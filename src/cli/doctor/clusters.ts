@@ -10,7 +10,7 @@ import { counted } from '../terminal';
 import { type Check, examine, Finding, type Found, type Visit } from './check';
 import { entryOf, ofCluster, rethrowWithFix } from './connection';
 
-/* What the servers say of themselves: sets, transactions, clocks and logs. */
+/* Checks of the servers: replica sets, transactions, clocks and logs. */
 
 /** Above this many seconds of a transaction limit, doctor warns. */
 const LONGEST_TRANSACTION = 15;
@@ -37,7 +37,7 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
   const told = hello;
   const set = await examine('replica set', fix, () => setOf(DEFAULT_CLUSTER, told));
   yield set;
-  // without a replica set there are none, which is said already
+  // needs a replica set, whose absence is reported above
   if (!set.ok) return;
   yield await examine('transactions', fix, async () => {
     const probes = client.db(control.name).collection('doctor');
@@ -64,7 +64,7 @@ export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS
       examine(`cluster ${cluster}`, fix, async () => {
         try {
           const set = setOf(cluster, await databases.hello(cluster));
-          // anyone may ask for the two before, so only this tells whether the user may read
+          // anyone may run the commands above; only this shows that the user may read
           await databases.organisationsOn(cluster);
           return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}, replica set ${set}`;
         } catch (error) {
@@ -92,7 +92,7 @@ function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
 
 /**
  * How long each cluster that responds keeps the transaction of a dead process. Only a warning, since gateways end those of
- * other gateways; undefined if no cluster tells.
+ * other gateways; undefined if no cluster reports it.
  */
 export async function checkTransactionLimit({ store: { databases } }: Visit): Promise<Check | undefined> {
   const limits = await Promise.all(databases.clusters.map((cluster) => databases.transactionLimit(cluster)));
@@ -147,7 +147,7 @@ function seconds(ms: number): string {
  * everything but events is served.
  */
 export async function checkEvents({ store: { databases } }: Visit): Promise<Check | undefined> {
-  // where nothing can be read, which is said already, these fail
+  // these fail where nothing can be read, which is reported above
   const found = await Promise.all(
     databases.clusters.map((cluster) => recordingOf(databases, cluster).catch(() => undefined)),
   );

@@ -33,7 +33,7 @@ export async function doctorCommand({ fix = false, json }: JsonOption & { readon
 
 const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['red', 'failed'] } as const;
 
-/** In this order; one that returns nothing has nothing to say. */
+/** In this order. */
 const OF_STORE = [
   ...[checkFingerprint, checkProxy, checkClusters, checkTransactionLimit, checkClocks, checkEvents],
   ...[checkControl, checkWebhooks],

@@ -14,14 +14,14 @@ import { Finding } from './check';
 const ANSWER_WITHIN = 1500;
 
 interface Cause {
-  /** What an error has, as its code and message. */
+  /** Matches the code and message of an error. */
   readonly sign: RegExp;
   readonly detail: string;
   /** The part of the message to quote. */
   readonly quote?: RegExp;
   /** `entry` is the variable, with the name of the cluster if it has several. */
   readonly fix: (entry: string) => string;
-  /** Whether it says no more than that there is no connection, as a server that needs other options may cause it. */
+  /** Whether it only says that there is no connection, which wrong options can cause too. */
   readonly isVague?: true;
 }
 
@@ -118,7 +118,7 @@ export function entryOf(cluster: string): string {
     : `the entry ${cluster} of ${sourceOf('MONGODB_CLUSTERS')}`;
 }
 
-/** The beginning of what is said about a cluster; checks of other clusters have its name in theirs. */
+/** Names the default cluster; checks of other clusters have their name already. */
 export function ofCluster(cluster: string): string {
   return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
 }

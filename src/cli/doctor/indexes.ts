@@ -18,7 +18,7 @@ import type { Present } from './storage';
 /** Organisations to check at once: enough to hide the round trips, and little work for a database that serves. */
 const AT_ONCE = 10;
 
-/** What was found of all organisations together. */
+/** Totals over all organisations. */
 interface Tally {
   complete: number;
   /** Without data yet. */
@@ -95,7 +95,7 @@ function summary({ complete, empty, surplus, grown }: Tally): string {
   ].join('; ');
 }
 
-/** The check of one organisation; undefined if there is nothing to say about it. */
+/** The check of one organisation; undefined if there is nothing to report. */
 async function checkOrganisation(
   { store, fix }: Visit,
   organisation: Organisation,

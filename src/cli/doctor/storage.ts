@@ -8,7 +8,7 @@ import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../store';
 import { type Check, examine, Finding, type Found, listed, type Visit } from './check';
 
-/* What the clusters hold: the indexes of the control database, moves and what they left, databases without an organisation, and files. */
+/* Checks of the contents: indexes of the control database, moves and their copies, databases without an organisation, and files. */
 
 const LEFT_OVER =
   'check that CONTROL_DATABASE is the right one; unless another control database has them, they are left over: drop them with dropDatabase() in mongosh';
@@ -32,7 +32,7 @@ export function checkControl({ store, fix }: Visit): Promise<Check> {
   });
 }
 
-/** The databases of the clusters that tell. */
+/** The organisations' databases on each cluster that lists them. */
 export async function databasesByCluster({ databases }: Store): Promise<Present> {
   const reached = databases.clusters.filter((cluster) => databases.versions().has(cluster));
   const found = await Promise.all(
@@ -40,7 +40,7 @@ export async function databasesByCluster({ databases }: Store): Promise<Present>
       try {
         return [[cluster, new Set(await databases.organisationsOn(cluster))] as const];
       } catch {
-        // it stopped since, or the user may not; the check of its indexes says that it was left out
+        // it went down, or the user may not list them; the check of its indexes reports that
         return [];
       }
     }),

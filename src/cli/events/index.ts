@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { secretFrom } from '../../webhooks/signing';
 import { type ExplainedCommand, ORG_ID } from '../help';
-import { items, moment } from '../values';
+import { eventTypes, moment } from '../values';
 
 /** Where `--after` can begin. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';
@@ -11,7 +11,7 @@ export function addEvents(program: ExplainedCommand): void {
   events
     .subcommand('tail', 'print events as they happen, one JSON object per line, until Ctrl-C; reads the database')
     .org()
-    .option('--types <list>', 'only these types, comma-separated', names)
+    .option('--types <list>', 'only these types, comma-separated', eventTypes)
     .addOption(new Option('--after <cursor>', `where to begin: ${AFTER} (default: now)`).conflicts('since'))
     .option('--since <time>', 'begin with the events since a date (e.g. 2026-11-21) or an age (e.g. 30m)', moment)
     .option('--json', 'print {id, type, occurred_at, object, changes, status, gap} per line; this is also the default')
@@ -38,7 +38,7 @@ export function addEvents(program: ExplainedCommand): void {
     .requiredOption('--forward <url>', 'where to post them, e.g. http://localhost:3000/webhooks', httpUrl)
     .addOption(key.env('SCOPEGATE_KEY'))
     .addOption(url.argParser(httpUrl))
-    .option('--types <list>', 'only these types, comma-separated (default: all that the key may read)', names)
+    .option('--types <list>', 'only these types, comma-separated (default: all that the key may read)', eventTypes)
     .option('--secret <secret>', 'whsec_… to sign with (default: a new one, which is printed)', webhookSecret)
     .option('--after <cursor>', `where to begin: ${AFTER}`, 'now')
     .json('{at, id, type, object, status, ms, error} per attempt')
@@ -56,13 +56,6 @@ export function addEvents(program: ExplainedCommand): void {
     )
     .run(async () => (await import('./listenCommand.js')).listenCommand);
   events.nameCommands();
-}
-
-/** Names separated by commas. */
-function names(text: string): string[] {
-  const given = items(text);
-  if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
-  return [...new Set(given)];
 }
 
 /** The URL of an HTTP server, without a slash at its end. */

@@ -25,7 +25,7 @@ type Event = Page['data'][number];
 
 /** How long a request waits for an event, in seconds. */
 const WAIT = 20;
-/** An empty page that comes sooner is no wait, as of a gateway that drains; in milliseconds. */
+/** An empty page that arrives sooner, in milliseconds, was not held, for example because the gateway drains. */
 const LEAST_WAIT = SECOND;
 /** How often an event is sent that the receiver does not accept. */
 const TRIES = 4;
@@ -74,7 +74,7 @@ async function firstCursor(read: Read, after: string): Promise<string | undefine
   if (after === 'beginning') return undefined;
   // without waiting, since a connection that breaks would lose the place
   const page = await read(after, 0);
-  // of another cursor only whether it is good
+  // any other cursor is only validated
   return after === 'now' ? page.next_cursor : after;
 }
 
@@ -84,20 +84,20 @@ interface Feed extends Pick<ListenOptions, 'url'> {
   readonly signal: AbortSignal;
 }
 
-/** Reads pages of the feed as any caller does, and asks until there is one, saying once what is in the way. */
+/** Reads pages of the feed like any caller. Retries until it gets one, and reports each problem once. */
 function feedOf({ url, key, types, signal }: Feed): Read {
   const trouble = createTrouble();
   let hasAnswered = false;
   function onRetry(error: ScopegateError): void {
     const { code, status } = error;
     hasAnswered ||= status > 0;
-    // rather a wrong URL than one that will come back
+    // more likely a wrong URL than an outage
     const isElsewhere = code === 'unexpected_response' && status < 500 && status !== 429;
     if (!hasAnswered || isElsewhere) throw error;
     trouble.is(`${reasonOf(error, url)}; asking again until it answers`);
   }
   const gateway = new Scopegate({ url, key, retries: Infinity, onRetry });
-  // the gateway says which there are
+  // the gateway validates them
   const wanted = types && { types: [...types] as NonNullable<Query<'/events'>['types']> };
   return async (after, wait) => {
     const query = { limit: 100, wait, ...(after !== undefined && { after }), ...wanted };
@@ -132,7 +132,7 @@ const NEXT: Readonly<Record<string, string>> = {
 
 type Receiver = ReturnType<typeof receiverAt>;
 
-/** Where events are posted, signed as webhooks: like an endpoint of a gateway, but at any address. */
+/** Posts events, signed as webhooks, as a gateway does, but to any address. */
 function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
   const poster = createPoster({
     policy: addressPolicy(['0.0.0.0/0', '::/0']),
@@ -142,7 +142,7 @@ function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
   const close = (): void => {
     poster.close();
   };
-  // ends what is being sent
+  // aborts the post in progress
   signal.addEventListener('abort', close);
   return {
     ...{ url, signal, close },
@@ -159,7 +159,7 @@ function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
   };
 }
 
-/** Sends an event until it is accepted, and prints each attempt; false if it was refused too often, and is left out. */
+/** Sends an event until it is accepted, and prints each attempt; false if it was refused too often and is skipped. */
 async function deliver(event: Event, receiver: Receiver, json: true | undefined): Promise<boolean> {
   for (let [refused, down] = [0, 0]; ;) {
     const attempt = await receiver.post(event);

@@ -37,7 +37,7 @@ export async function tailCommand({ org, types, after, since }: TailOptions): Pr
   const unknown = types?.filter((type) => !known.includes(type)) ?? [];
   if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${known.join(', ')}`);
   const wanted = { types: types && new Set(types), objectId: undefined };
-  /** The position to begin after. @throws AppError for a cursor that is none, or too old */
+  /** The position to begin after. @throws AppError for an invalid or expired cursor */
   const from = (data: OrganisationData): Promise<string> =>
     since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : (after ?? 'now'));
   await untilStopped((signal) => withStore((store) => follow(store, org, { wanted, from, signal }), signal));
@@ -85,7 +85,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
   }
 }
 
-/** How far events are recorded, and then what keeps them from being recorded. */
+/** How far events are recorded, and what prevents it. */
 function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
   let trouble: string | undefined;
   const source: Recording = {

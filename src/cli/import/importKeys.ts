@@ -18,8 +18,8 @@ const header = z.strictObject({
 });
 
 /**
- * Checks keys.ndjson, and makes its pepper's fingerprint that of this installation if it has none yet. Resolves with what the
- * numbers of its peppers are raised by here.
+ * Checks keys.ndjson, and adopts its pepper's fingerprint if this installation has none yet. Resolves with the offset between its
+ * pepper numbers and those here.
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
 export async function checkKeys({ control }: Store, folder: string): Promise<number> {
@@ -51,7 +51,7 @@ interface ImportKeys {
   readonly organisationId: string;
   /** The folder with keys.ndjson. */
   readonly folder: string;
-  /** What checkKeys resolved with. */
+  /** The offset from checkKeys. */
   readonly raise: number;
 }
 
@@ -74,7 +74,7 @@ export function importKeys(
           return fault((issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
         }
         const { pepper, ...key } = result.data;
-        // the number that it has here
+        // its number in this installation
         const number = (pepper ?? 0) + raise;
         if (!key.prefix.startsWith(prefix))
           return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);

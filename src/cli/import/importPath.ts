@@ -81,9 +81,9 @@ function findFiles(path: string): { readonly kind: RecordKind; readonly file: st
   return found;
 }
 
-/** What the lines of a file are, and where they go. */
+/** How to read and store the lines of a file. */
 interface FileKind<Row> {
-  /** For people. */
+  /** Shown with the progress. */
   readonly name: string;
   /** Lines before the first record. */
   readonly heads?: number;

@@ -88,7 +88,7 @@ export async function list({ json, jsonLines, ...query }: ListOptions): Promise<
 export async function show(id: string, { json }: JsonOption): Promise<void> {
   const { moves, stored } = await withStore(async (store) => {
     const moves = await requireMoves(store, id);
-    // a cluster that is away keeps nothing else from being shown
+    // a cluster that is down must not hide the rest
     const stored = await store.databases
       .open(moves.organisation)
       .then(({ database }) => storedBytes(database))

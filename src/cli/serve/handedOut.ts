@@ -4,7 +4,7 @@ interface Handle {
   close?(): void;
 }
 
-/** What the first process hears of a worker's port from node:cluster itself, which has no event for it. */
+/** An internal message of node:cluster about a worker's port, since there is no event for it. */
 interface PortMessage {
   readonly act?: string;
   readonly key?: string;

@@ -16,7 +16,7 @@ import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from '.
  * between them, and replaces those that die (docs/decisions/workers.md).
  */
 
-/** The question of a worker that waits for a turn of this process' event loop, each of which accepts a connection. */
+/** Asked by a worker that waits for a turn of the first process's event loop, which accepts a connection per turn. */
 const TURN = 'turn';
 /** Longest wait for one, in milliseconds: less than the last connections have to be accepted. */
 const TURN_WITHIN = 1000;
@@ -118,7 +118,7 @@ async function runWorkers(
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
     });
     worker.on('message', (told: Told) => {
-      // before that it is why this process ends
+      // before that, this process fails with it
       if (isStarted && told.scopegate === 'failed') logger.error({ worker: worker.id }, told.message);
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
@@ -166,7 +166,7 @@ function listening(worker: Worker): Promise<Listening> {
       const end = (): void => {
         reject(new CommandFailure(`a worker ended before it was listening (${String(killedBy ?? code)})`));
       };
-      // its last words may still be on their way
+      // its last message may still arrive
       if (worker.isConnected()) worker.once('disconnect', end);
       else end();
     });
@@ -196,7 +196,7 @@ async function work(
   workers: number,
   { logger, prepare }: Pick<WithWorkers, 'logger' | 'prepare'>,
 ): Promise<void> {
-  // the first process has said everything else
+  // the first process reports everything else
   speakThrough((level, line) => {
     if (level === 'error') logger.error(line);
   });
@@ -214,7 +214,7 @@ async function work(
     const turnOfAcceptor = (): Promise<unknown> => ask(TURN, undefined, TURN_WITHIN).catch(() => undefined);
     await serveUntilStopped(config, prepareOne, { logger, worker, workers, turnOfAcceptor });
   } catch (error) {
-    // the first process says it, unless it is gone
+    // the first process reports it, unless it is gone
     if ((await tell({ scopegate: 'failed', message: messageOf(error) })) === null) speakThrough(() => undefined);
     throw error;
   } finally {
