@@ -5,7 +5,6 @@ const FILES = `
   attacks/canaries
   attacks/injection
   attacks/injectionWrites
-  cli/capacity.system
   cli/doctorStates.system
   cli/eventsTailMoved.system
   cli/killed.system
@@ -24,13 +23,11 @@ const FILES = `
   operation/clusters.system
   operation/deadGateways.system
   operation/deadSockets.system
-  operation/erasing.system
   operation/events.system
   operation/eventsMove.system
   operation/heavyOrganisation.system
   operation/moving.system
   operation/streams.system
-  operator/jobKills.system
   pages/browser.browser
   pages/explorerKey.browser
   pages/referenceSamples.browser

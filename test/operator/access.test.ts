@@ -9,7 +9,7 @@ const OTHER = 'support-secret-of-thirty-two-characters-or-longer';
 const gateway = served({ OPERATOR_TOKENS: `billing=${SECRET} billing=${NEXT};support=${OTHER}` });
 const QUERY = '{ clusters { data { name } } }';
 
-test('every token works, two of one name too, each in the audit log by its name', async () => {
+test('every token works, even two with one name, and is in the audit log by its name', async () => {
   const names = [];
   for (const secret of [SECRET, NEXT, OTHER]) {
     const { status, body } = await operator(gateway, secret).post('/organisations', { name: 'By token' });
@@ -102,7 +102,7 @@ test('the OpenAPI document is served without a token, with the routes of the API
   expect([response.status, document.servers]).toEqual([200, [{ url: '/operator/v1' }]]);
   expect(Object.keys(document.paths)).toContain('/organisations/{id}/keys/{key_id}/rotation');
   expect(JSON.stringify(document)).not.toMatch(/\/quotes|api_key":\{"type":"http/);
-  // what it says of errors and headers is for tokens
+  // errors and headers are described for tokens, not keys
   const { responses, headers } = document.components;
   const found = /API key|the key|insufficient_scope|Api-Key/i.exec(JSON.stringify({ responses, headers }));
   expect(found?.[0]).toBeUndefined();
@@ -115,7 +115,7 @@ test('without tokens there is no operator API', () =>
     }
   }));
 
-test('with ADMIN_PORT the operator API is there and nowhere else', async () => {
+test('with ADMIN_PORT the operator API is on that port only', async () => {
   const PUBLIC_URL = 'https://api.example.com';
   const gateway = await startGateway({ ...TOKENS, ADMIN_PORT: '0', PUBLIC_URL, RATE_LIMIT_PER_MINUTE: '1000000' });
   try {
@@ -153,7 +153,7 @@ test('an address outside OPERATOR_ALLOW gets the 401 of a wrong token', () =>
     ]);
   }));
 
-test('failed tokens are limited by address, and a good token is not held up by them', () =>
+test('failed tokens are limited by address, which does not affect a valid token', () =>
   withGateway({ ...TOKENS, RATE_LIMIT_PER_MINUTE: '5', TRUST_PROXY: '1' }, async ({ url }) => {
     const attempt = (secret: string, address = '198.51.100.7') =>
       fetch(`${url}/operator/v1/clusters`, {
@@ -166,7 +166,7 @@ test('failed tokens are limited by address, and a good token is not held up by t
     expect((await attempt(SECRET)).status).toBe(200);
   }));
 
-test('each token has a rate limit of its own, told in headers', () =>
+test('each token has its own rate limit, shown in headers', () =>
   withGateway(
     { OPERATOR_TOKENS: `billing=${SECRET},support=${OTHER}`, RATE_LIMIT_PER_MINUTE: '3' },
     async (gateway) => {

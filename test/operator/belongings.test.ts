@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { client, type Json } from '../support/client';
 import { served } from '../support/gateway';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
-import { COUNTED_AT_LEAST } from '../../src/organisations/placement';
 import { DAY } from '../../src/units';
 import { newKey, operator, TOKENS } from './operator';
 
-/* What belongs to an organisation: keys, sign-in links, webhooks and usage; and clusters. */
+/* What belongs to an organisation: keys, sign-in links, webhooks and usage. */
 
 const gateway = served({
   ...TOKENS,
@@ -14,7 +13,6 @@ const gateway = served({
   CONTROL_DATABASE: 'scopegate_test_belongings',
   ...{ WEBHOOK_SECRET: 'w'.repeat(32), WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32', PUBLIC_URL: 'https://api.example.com' },
 });
-const full = served({ ...TOKENS, CLUSTER_FILES: '0' });
 const caller = () => operator(gateway);
 const create = async (more: object = {}): Promise<string> =>
   (await caller().post('/organisations', { name: 'Acme', ...more })).body.id;
@@ -73,7 +71,7 @@ test('an Idempotency-Key replays a key, a rotation, a link and a webhook, and ma
   }
 });
 
-test('another organisation has the 404 of a key and a webhook that never existed', async () => {
+test('for another organisation a key and a webhook get the 404 of ones that never existed', async () => {
   const [own, other] = [await create(), await create()];
   const key = (await caller().post(`/organisations/${own}/keys`, SHOP)).body.api_key.id as string;
   const webhook = (await caller().post(`/organisations/${own}/webhooks`, HINT)).body.endpoint.id as string;
@@ -96,7 +94,7 @@ test('another organisation has the 404 of a key and a webhook that never existed
   expect(body.next_cursor).toBeNull();
 });
 
-test('without API access keys and webhooks are not created, but are revoked', async () => {
+test('without API access keys and webhooks cannot be created, but keys can be revoked', async () => {
   const id = await create();
   const key = (await caller().post(`/organisations/${id}/keys`, SHOP)).body.api_key.id as string;
   await caller().patch(`/organisations/${id}`, { plan: 'starter' });
@@ -179,21 +177,7 @@ test('usage is summed over the days from and to, both included', async () => {
   expect((await usage('?from=yesterday')).errors[0].parameter).toBe('from');
 });
 
-test('clusters have the files reserved on them, and their state', async () => {
-  await create();
-  const { data } = (await caller().get('/clusters')).body;
-  const [{ organisations, files_used, files_reserved, files_capacity, ...cluster }] = data;
-  expect(cluster).toEqual({ name: 'default', state: 'up', copies: 0 });
-  expect(files_reserved).toBeGreaterThanOrEqual(Math.max(files_used, organisations * COUNTED_AT_LEAST));
-  expect([organisations > 0, files_capacity]).toEqual([true, 60_000]);
-});
-
-test('a full cluster is told as a conflict', async () => {
-  const { status, body } = await operator(full).post('/organisations', { name: 'One more' });
-  expect([status, body.code, body.errors[0].pointer]).toEqual([409, 'conflict', '/cluster']);
-});
-
-test('every operation is there over GraphQL too', async () => {
+test('every operation is available over GraphQL too', async () => {
   const id = await create();
   const { body } = await caller().graphql(
     `mutation($id: ID!, $user: SignInUser!, $hook: String!) {

@@ -15,7 +15,7 @@ const auditOf = async (organisationId: string) =>
     details,
   }));
 
-test('an organisation is created with defaults, read at its Location, and audited as of its token', async () => {
+test('an organisation is created with defaults, read at its Location, and audited with the name of the token', async () => {
   const { status, headers, body } = await caller().post('/organisations', { name: ' Acme Ltd ' });
   expect([status, headers.get('location')]).toEqual([201, `/operator/v1/organisations/${String(body.id)}`]);
   expect(body).toEqual({
@@ -33,7 +33,7 @@ test('an organisation is created with defaults, read at its Location, and audite
   ]);
 });
 
-test('the same external_ref again answers the organisation that there is, with 200', async () => {
+test('the same external_ref again gets the existing organisation, with 200', async () => {
   const external_ref = newRef();
   const first = await caller().post('/organisations', { name: 'One', plan: 'starter', external_ref });
   const again = await caller().post('/organisations', { name: 'Two', plan: 'enterprise', external_ref });
@@ -43,7 +43,7 @@ test('the same external_ref again answers the organisation that there is, with 2
   expect(await auditOf(first.body.id)).toHaveLength(1);
 });
 
-test('callers that create the same external_ref at once get one organisation', async () => {
+test('callers that create the same external_ref concurrently get one organisation', async () => {
   const external_ref = newRef();
   const all = await Promise.all(
     Array.from({ length: 12 }, (_, at) => caller().post('/organisations', { name: `Try ${String(at)}`, external_ref })),
@@ -113,7 +113,7 @@ test('a change of name, plan and state is one transaction that its keys see at o
   );
 });
 
-test('an organisation without an external_ref gets one, which is then its own for good', async () => {
+test('an organisation without an external_ref can be given one, which then never changes', async () => {
   const [{ id }, ref] = [await create(), newRef()];
   const { key } = await makeKey(gateway, (await gateway.control.organisations.find(id))!);
   for (let at = 0; at < 2; at += 1) {
@@ -178,7 +178,7 @@ test.each([
   expect([answer.status, answer.body.errors]).toEqual([422, [expect.objectContaining({ pointer, code })]]);
 });
 
-test('unknown organisations, routes, methods and parameters are told as in the API of keys', async () => {
+test('unknown organisations, routes, methods and parameters get the same errors as in the API of keys', async () => {
   const gone = `/organisations/${randomUUID()}`;
   expect((await caller().get(gone)).status).toBe(404);
   expect((await caller().patch(gone, { name: 'A' })).status).toBe(404);

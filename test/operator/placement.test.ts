@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { COUNTED_AT_LEAST } from '../../src/organisations/placement';
 import type { Json } from '../support/client';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../http/eventually';
+import { metric, startGateway, type TestGateway } from '../support/gateway';
 import { operator, TOKENS } from './operator';
 
 /* Which cluster a new organisation is placed on, by the rows of the control database: the clusters are one server. */
@@ -50,7 +51,7 @@ const clustersOf = async (gateway: TestGateway): Promise<Json[]> =>
   (await operator(gateway).get('/clusters')).body.data;
 const create = (gateway: TestGateway) => operator(gateway).post('/organisations', { name: 'New' });
 
-test('five clusters of 6,000 files hold 250 small organisations each, the next goes where most room is, and then none', async () => {
+test('five clusters of 6,000 files hold 250 small organisations each, each new one goes where most room is, and then none is accepted', async () => {
   const gateway = await start('scopegate_test_placement', { CLUSTER_FILES: String(CAPACITY) });
   await fill(
     gateway,
@@ -67,6 +68,9 @@ test('five clusters of 6,000 files hold 250 small organisations each, the next g
   const full = await create(gateway);
   expect([full.status, full.body.errors[0].pointer]).toEqual([409, '/cluster']);
   expect(full.body.detail).toContain('cluster c5 is full: 5,500 of its 6,000 files are reserved for 250 organisations');
+  const filesOf = (state: string) => metric(gateway, `scopegate_cluster_files{cluster="c5",state="${state}"}`);
+  await eventually(async () => (await filesOf('reserved')) === 5500);
+  expect(await filesOf('capacity')).toBe(CAPACITY);
 });
 
 test('an organisation counts as the files that it has, and so do its copies and its move', async () => {
@@ -81,8 +85,8 @@ test('an organisation counts as the files that it has, and so do its copies and 
     },
   ]);
   expect(await clustersOf(gateway)).toMatchObject([
-    { name: 'default', organisations: 3, copies: 0, files_used: 103, files_reserved: 121 },
-    { name: 'c2', organisations: 0, copies: 2, files_used: 44, files_reserved: 62 },
+    { name: 'default', state: 'up', organisations: 3, copies: 0, files_used: 103, files_reserved: 121 },
+    { name: 'c2', organisations: 0, copies: 2, files_used: 44, files_reserved: 62, files_capacity: 60_000 },
   ]);
   expect((await create(gateway)).body.cluster).toBe('c2');
 });
@@ -102,7 +106,7 @@ test('a cluster that CLUSTER_FILES keeps free is not called full', async () => {
   await expect(gateway.control.placement.choose('c2')).rejects.toThrow(/^CLUSTER_FILES keeps cluster c2 free/);
 });
 
-test('gateways that place at once fill no cluster past its capacity', async () => {
+test('gateways that place organisations concurrently fill no cluster past its capacity', async () => {
   const control = 'scopegate_test_placement_race';
   const files = { CLUSTER_FILES: '2400' };
   const gateways = [await start(control, files, ['default']), await start(control, files, ['default'])];
