@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../http/eventually';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
 
@@ -12,6 +13,9 @@ const ROOT = join(__dirname, '..', '..');
 export const NORTHWIND = join(ROOT, 'examples', 'northwind');
 /** An id that does not exist. */
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+/** Time that a slow machine needs to start a command, in milliseconds. */
+const PATIENCE = 50_000;
 
 export type { Finished };
 
@@ -44,8 +48,12 @@ export interface CommandLine {
 export function commandLine(more: Environment = {}): CommandLine {
   const controlDatabase = `cli_${randomBytes(6).toString('hex')}`;
   const environment = { MONGODB_URI: process.env.TEST_MONGODB_URI ?? '', CONTROL_DATABASE: controlDatabase, ...more };
-  const start = (args: string[], others: Environment = {}): ChildProcess =>
-    spawnCommand(args, { ...environment, ...others });
+  const start = (args: string[], others: Environment = {}): ChildProcess => {
+    const env = basic({ ...environment, ...others });
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    running.add(child);
+    return child.once('close', () => running.delete(child));
+  };
   const run = async (...args: string[]): Promise<Finished> => {
     server ??= startCommandServer();
     return (await server).run(args, basic(environment), ROOT);
@@ -80,17 +88,6 @@ function basic(environment: Environment): Environment {
   return { PATH, HOME, ...environment };
 }
 
-function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
-    cwd: ROOT,
-    env: basic(environment),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  return child;
-}
-
 /** A child's output and exit code. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   let [stdout, stderr] = ['', ''];
@@ -100,20 +97,49 @@ export async function finished(child: ChildProcess): Promise<Finished> {
   return { code, stdout, stderr };
 }
 
-/** The first line that a child prints to stdout. */
-export function firstLine(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let [stdout, stderr] = ['', ''];
-    child.stderr?.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
-    child.stdout?.on('data', (bytes: Buffer) => {
-      stdout += bytes.toString();
-      const end = stdout.indexOf('\n');
-      if (end !== -1) resolve(stdout.slice(0, end));
-    });
-    child.once('close', (code) => {
-      reject(new Error(`exited with ${String(code)} before printing a line: ${stderr}`));
-    });
-  });
+/** A command that runs until it is stopped. */
+export interface Followed {
+  readonly child: ChildProcess;
+  /** The lines of stdout so far. */
+  readonly lines: () => string[];
+  readonly stderr: () => string;
+  readonly ended: Promise<Finished>;
+  /** Waits until stdout has this many lines, and returns them. */
+  until(count: number, patience?: number): Promise<string[]>;
+  /** Waits until stderr matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends it, with a signal if one is given, and returns its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+export function followed(cli: CommandLine, args: string[], more: Environment = {}): Followed {
+  const child = cli.start(args, more);
+  const ended = finished(child);
+  let [stdout, stderr, isClosed] = ['', '', false];
+  child.stdout!.on('data', (text: string) => (stdout += text));
+  child.stderr!.on('data', (text: string) => (stderr += text));
+  void ended.then(() => (isClosed = true));
+  const lines = (): string[] => stdout.split('\n').slice(0, -1);
+  const waiting = async <T>(look: () => T, patience = PATIENCE): Promise<NonNullable<T>> => {
+    try {
+      return await eventually(() => {
+        if (isClosed && !look()) throw new Error('it has ended');
+        return look();
+      }, patience);
+    } catch (error) {
+      throw new Error(`${String(error)}\nstdout: ${stdout}\nstderr: ${stderr}`, { cause: error });
+    }
+  };
+  return {
+    ...{ child, lines, ended },
+    stderr: () => stderr,
+    until: (count, patience) => waiting(() => (lines().length >= count ? lines() : undefined), patience),
+    says: (pattern) => waiting(() => pattern.exec(stderr)),
+    async end(signal) {
+      if (signal) child.kill(signal);
+      return (await ended).code;
+    },
+  };
 }
 
 export interface Served {
@@ -130,16 +156,15 @@ export interface Served {
 
 /** Starts `serve` on a free port, and waits until it listens. */
 export async function serve(cli: CommandLine, args: readonly string[] = [], more: Environment = {}): Promise<Served> {
-  const child = cli.start(['serve', '--json', ...args], { PORT: '0', ...more });
-  const end = finished(child);
-  let stderr = '';
-  child.stderr?.on('data', (text: string) => (stderr += text));
-  const { url, admin_url: adminUrl } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  const command = followed(cli, ['serve', '--json', ...args], { PORT: '0', ...more });
+  const { child, stderr, ended: end } = command;
+  const [line = ''] = await command.until(1);
+  const { url, admin_url: adminUrl } = JSON.parse(line) as { url: string; admin_url: string };
   const stop = (): Promise<Finished> => {
     child.kill('SIGTERM');
     return end;
   };
-  return { child, url, adminUrl, stderr: () => stderr, end, stop };
+  return { child, url, adminUrl, stderr, end, stop };
 }
 
 /** What doctor says. */

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import mongoose from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, late, served } from '../support/gateway';
 import { threadRecord } from '../support/threads';
 import { commandLine, NOBODY, newFolder } from './commandLine';
 
@@ -27,12 +26,11 @@ const customer = {
 };
 const contact = { name: 'Wilhelmina', email: 'w.zucker@example.com', phone: null };
 
-let gateway: TestGateway;
-let organisation: Organisation;
+const gateway = served({ CONTROL_DATABASE });
+const bare = driver();
+const organisation: Organisation = late(() => makeOrganisation(gateway, { name: 'Personal' }));
 
 beforeAll(async () => {
-  gateway = await startGateway({ CONTROL_DATABASE });
-  organisation = await makeOrganisation(gateway, { name: 'Personal' });
   const contacts = [{ ...(customer as never as { contacts: object[] }).contacts[0], ...contact }];
   const orders = northwind('orders').map((row) => ({
     ...row,
@@ -53,18 +51,15 @@ beforeAll(async () => {
     requests: [thread, threadRecord(['Of somebody else'])],
   });
 }, 120_000);
-afterAll(() => gateway.stop());
 
 /** All rows of the organisation's database, and the audit log, as one text. */
 async function everything(): Promise<string> {
-  const server = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
   const found: string[] = [];
   for (const name of [databaseName(organisation.id), CONTROL_DATABASE]) {
-    for (const collection of await server.useDb(name).db!.collections()) {
+    for (const collection of await bare.db(name).collections()) {
       found.push(JSON.stringify(await collection.find().toArray()));
     }
   }
-  await server.close();
   return found.join('\n');
 }
 

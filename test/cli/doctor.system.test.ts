@@ -1,11 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { quotes } from '../../src/resources/quotes';
-import { type CommandLine, commandLine, type Diagnosis, finished, makeOrganisation, NORTHWIND } from './commandLine';
+import { eventually } from '../http/eventually';
+import { type CommandLine, commandLine, type Diagnosis, followed, makeOrganisation, NORTHWIND } from './commandLine';
+import { driver } from '../support/gateway';
 import { grow } from '../support/grown';
 import { recordCommands } from '../support/recordedCommands';
+
+const bare = driver();
+const databaseOf = (id: string): mongo.Db => bare.db(databaseName(id));
 
 /** Creates an organisation with data. */
 async function makeStocked(cli: CommandLine): Promise<{ id: string }> {
@@ -31,23 +35,20 @@ describe('doctor --fix', () => {
     try {
       const { id } = await makeStocked(cli);
       const whole = await makeStocked(cli);
+      const rows = databaseOf(id).collection('quotes');
       const names = async (): Promise<string[]> =>
-        withDatabase(id, async (database) =>
-          (await database.collection('quotes').listIndexes().toArray()).map(({ name }) => name as string).sort(),
-        );
-      await withDatabase(id, grow);
+        (await rows.listIndexes().toArray()).map(({ name }) => name as string).sort();
+      await grow(databaseOf(id));
       const complete = await names();
-      await withDatabase(id, async (database) => {
-        await database.collection('quotes').dropIndexes();
-        await database.collection('quotes').createIndexes([
-          { key: { number: 1 }, name: 'number_1', unique: true },
-          { key: { number: 1, _id: 1 }, name: 'number_1__id_1' },
-          { key: { created_at: -1 }, name: 'totals' },
-          // so that it is not a small one, which lacks nothing
-          { key: { search: 1 }, name: 'search_1' },
-          { key: { total_minor: 1 }, name: 'made_by_the_operator' },
-        ]);
-      });
+      await rows.dropIndexes();
+      await rows.createIndexes([
+        { key: { number: 1 }, name: 'number_1', unique: true },
+        { key: { number: 1, _id: 1 }, name: 'number_1__id_1' },
+        { key: { created_at: -1 }, name: 'totals' },
+        // so that it is not a small one, which lacks nothing
+        { key: { search: 1 }, name: 'search_1' },
+        { key: { total_minor: 1 }, name: 'made_by_the_operator' },
+      ]);
       sent.length = 0;
       const fixed = await cli.json<Diagnosis>('doctor', '--fix');
       expect(fixed.ok).toBe(true);
@@ -66,7 +67,7 @@ describe('doctor --fix', () => {
       expect(sent.filter((one) => 'createIndexes' in one || 'dropIndexes' in one)).toEqual([]);
       // what was made beside the gateways is counted too
       const { detail } = fixed.checks.find(({ name }) => name === 'files on cluster default')!;
-      const have = await Promise.all([whole.id, id].map((one) => withDatabase(one, countFiles)));
+      const have = await Promise.all([whole.id, id].map((one) => countFiles(databaseOf(one))));
       const [reserved, used] = [have.map((files) => Math.max(files, 22)), have].map((all) => all[0]! + all[1]!);
       expect(detail).toBe(`${String(reserved)} of 60,000 reserved for 2 organisations, which have ${String(used)}`);
     } finally {
@@ -78,13 +79,13 @@ describe('doctor --fix', () => {
     const cli = commandLine();
     const [bad, good] = [await makeStocked(cli), await makeStocked(cli)];
     for (const { id } of [bad, good]) {
-      await withDatabase(id, grow);
-      await dropIndex(id, 'quotes', 'number_1');
-      await dropIndex(id, 'orders', 'search_1');
+      await grow(databaseOf(id));
+      await databaseOf(id).collection('quotes').dropIndex('number_1');
+      await databaseOf(id).collection('orders').dropIndex('search_1');
     }
-    await withDatabase(bad.id, async (database) => {
-      await database.collection('quotes').updateMany({}, { $set: { number: 'twice' } });
-    });
+    await databaseOf(bad.id)
+      .collection('quotes')
+      .updateMany({}, { $set: { number: 'twice' } });
     const { code, stdout } = await cli.run('doctor', '--fix', '--json');
     expect(code).toBe(1);
     const { checks } = JSON.parse(stdout) as Diagnosis;
@@ -103,7 +104,7 @@ describe('doctor --fix', () => {
   test('creates missing indexes in the control database', async () => {
     const cli = commandLine();
     await makeOrganisation(cli);
-    await withServer((client) => client.db(cli.controlDatabase).collection('api_keys').dropIndexes());
+    await bare.db(cli.controlDatabase).collection('api_keys').dropIndexes();
     expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
     expect(await cli.json('doctor')).toMatchObject({ ok: true });
   });
@@ -131,35 +132,19 @@ test('doctor stops at once on SIGTERM while the database does not respond, says 
       return undefined;
     },
   });
-  const child = commandLine({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: cli.controlDatabase }).start(['doctor']);
-  const end = finished(child);
-  // a process takes seconds to get there on a busy machine
-  for (let tries = 0; held.mock.calls.length === 0 && tries < 600; tries += 1) await sleep(100);
-  expect(held).toHaveBeenCalled();
+  const doctor = followed(cli, ['doctor'], { MONGODB_URI: proxy.uri });
+  await eventually(() => held.mock.calls.length > 0, 60_000);
   const asked = performance.now();
-  child.kill('SIGTERM');
-  const { code, stderr } = await end;
-  expect(code).toBe(130);
-  expect(stderr).toContain('error: interrupted; indexes made so far stay, run the same command again to continue');
+  expect(await doctor.end('SIGTERM')).toBe(130);
+  expect(doctor.stderr()).toContain(
+    'error: interrupted; indexes made so far stay, run the same command again to continue',
+  );
   // the command would wait for its answer for 30 s
   expect(performance.now() - asked).toBeLessThan(20_000);
 });
-
-async function withDatabase<T>(organisationId: string, work: (database: mongo.Db) => Promise<T>): Promise<T> {
-  return withServer((client) => work(client.db(databaseName(organisationId))));
-}
 
 async function countFiles(database: mongo.Db): Promise<number> {
   const all = await database.listCollections().toArray();
   const indexes = await Promise.all(all.map(({ name }) => database.collection(name).listIndexes().toArray()));
   return all.length + indexes.flat().length;
-}
-
-async function withServer<T>(work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {
-  await using client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-  return await work(client);
-}
-
-async function dropIndex(organisationId: string, collection: string, index: string): Promise<void> {
-  await withDatabase(organisationId, (database) => database.collection(collection).dropIndex(index));
 }

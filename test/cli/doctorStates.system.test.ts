@@ -1,9 +1,10 @@
 import { read } from '../docs/markdown';
+import { late } from '../support/gateway';
 import { describeWith, findProgram } from '../support/programs';
 import { CONNECTING } from './doctorStates/connecting';
 import { EVENTS } from './doctorStates/events';
 import { KEYS, WEBHOOKS } from './doctorStates/keys';
-import { alwaysNamed, clear, openScene, type Scene } from './doctorStates/scene';
+import { alwaysNamed, clear, openScene } from './doctorStates/scene';
 import { STORED } from './doctorStates/stored';
 
 /* Sets up each state on the page about doctor; doctor must report what the page says, and nothing else. */
@@ -29,10 +30,7 @@ const needsOpenssl = ({ state }: Row): boolean => state.includes('certificate');
 /** In milliseconds; a state takes several commands, and one left half-way would show up in the next. */
 const PATIENCE = 240_000;
 
-let scene: Scene & { close(): Promise<void> };
-beforeAll(async () => {
-  scene = await openScene();
-}, PATIENCE);
+const scene = late(openScene);
 afterAll(() => scene.close());
 beforeEach(() => Promise.all([scene.main, scene.eu].map(clear)));
 

@@ -3,10 +3,9 @@ import type { ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import type { Json } from '../support/client';
 import { driver, served } from '../support/gateway';
-import { commandLine } from './commandLine';
+import { commandLine, type Followed, followed } from './commandLine';
 import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
 import { eventRow, eventScene, type EventScene } from '../support/eventScene';
-import { followed, type Followed } from './following';
 
 /*
  * `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. It calls with the client (test/clients/calls.ts) and

@@ -6,9 +6,8 @@ import { openTunnel } from '../http/tunnel';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { driver, served, startGateway } from '../support/gateway';
-import { commandLine, commandOf, finished, NOBODY } from './commandLine';
+import { commandLine, commandOf, finished, followed, NOBODY } from './commandLine';
 import { eventRow, eventScene, type EventScene } from '../support/eventScene';
-import { followed } from './following';
 
 const CONTROL_DATABASE = 'scopegate_test';
 const cli = commandLine({ CONTROL_DATABASE });
@@ -136,7 +135,7 @@ test('while its output is not read, it stops reading events', async () => {
   const command = followed(cli, ['events', 'tail', '--org', scene.organisation.id, '--after', 'beginning'], {
     MONGODB_URI: proxy.uri,
   });
-  command.hold(true);
+  command.child.stdout!.pause();
   await eventually(() => reads > 0, 40_000);
   // until nothing has been read for a while
   for (let before = -1; before !== reads;) {
@@ -145,7 +144,7 @@ test('while its output is not read, it stops reading events', async () => {
   }
   // what fits into pipes and buffers
   expect(reads).toBeLessThan(count / 100 / 2);
-  command.hold(false);
+  command.child.stdout!.resume();
   expect(new Set(objects(await command.until(count, 120_000))).size).toBe(count);
   expect(await command.end('SIGINT')).toBe(0);
 }, 180_000);

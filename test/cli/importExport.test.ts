@@ -1,9 +1,9 @@
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import mongoose from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { recordKinds } from '../../src/resources';
 import { northwind } from '../support/factories';
+import { driver } from '../support/gateway';
 import { commandLine, type Finished, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
 
 /** The number of rows in each file; those of the contract's files are written out. */
@@ -18,6 +18,7 @@ interface ImportAnswer {
 }
 
 const cli = commandLine();
+const bare = driver();
 
 async function importText(
   org: string,
@@ -226,11 +227,9 @@ test('export writes nothing and names every object with a number that no file ca
   const lines = await northwindLines('orders.ndjson', 3);
   await importText(org, lines.join('\n'), 'orders.ndjson');
   const [first, second] = lines.map((line) => JSON.parse(line) as { id: string });
-  const connection = await mongoose.createConnection(process.env.TEST_MONGODB_URI ?? '').asPromise();
-  const rows = connection.getClient().db(databaseName(org)).collection<{ _id: string }>('orders');
+  const rows = bare.db(databaseName(org)).collection<{ _id: string }>('orders');
   await rows.updateOne({ _id: first!.id }, { $set: { 'lines.0.qty': NaN } });
   await rows.updateOne({ _id: second!.id }, { $set: { total_minor: 1e300 } });
-  await connection.close();
   const folder = await newFolder();
   const stderr = await cli.failed(1, 'export', '--org', org, folder);
   expect(await readdir(folder)).toEqual([]);

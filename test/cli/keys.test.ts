@@ -1,13 +1,10 @@
-import { mongo } from 'mongoose';
+import { driver } from '../support/gateway';
 import { commandLine, makeKey, makeOrganisation, NOBODY } from './commandLine';
 
 const cli = commandLine();
-let org = '';
-beforeAll(async () => {
-  org = (await makeOrganisation(cli)).id;
-});
-
+const bare = driver();
 test("a key's value is shown only when it is created", async () => {
+  const { id: org } = await makeOrganisation(cli);
   const made = await makeKey(cli, org, '--name', 'shop', '--scopes', 'products:read,quotes:read');
   expect(made).toEqual({
     id: expect.any(String) as unknown,
@@ -142,10 +139,6 @@ test.each([
   expect(await cli.failed(1, ...line, '--json')).toContain(message);
 });
 
-const expire = (id: string): Promise<void> => change(id, { expires_at: new Date(Date.now() - 1000) });
-
-async function change(id: string, $set: object): Promise<void> {
-  const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-  await client.db(cli.controlDatabase).collection<{ _id: string }>('api_keys').updateOne({ _id: id }, { $set });
-  await client.close();
-}
+const expire = (id: string) => change(id, { expires_at: new Date(Date.now() - 1000) });
+const change = (id: string, $set: object) =>
+  bare.db(cli.controlDatabase).collection<{ _id: string }>('api_keys').updateOne({ _id: id }, { $set });

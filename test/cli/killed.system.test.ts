@@ -4,26 +4,23 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { startDatabase } from '../operation/database';
+import { driver } from '../support/gateway';
 import { killedAt } from '../support/kills';
 import { type CommandLine, commandLine, makeKey, makeOrganisation, NORTHWIND, newFolder } from './commandLine';
 
 /* `org create` and `org erase`, killed after each change that they make to the database. */
 
-let server: mongoose.Connection;
-beforeAll(async () => {
-  server = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
-});
-afterAll(() => server.close());
+const bare = driver();
 
-async function databases(of = server): Promise<string[]> {
-  const { databases: found } = await of.getClient().db('admin').admin().listDatabases({ nameOnly: true });
+async function databases(of = bare): Promise<string[]> {
+  const { databases: found } = await of.db('admin').admin().listDatabases({ nameOnly: true });
   return found.map(({ name }) => name);
 }
 
 test('org create, killed at any step, leaves nothing or a complete organisation', async () => {
   // a separate server, so that all its databases are from here
   const own = await startDatabase();
-  const connection = await mongoose.createConnection(own.uri).asPromise();
+  const connection = await mongoose.mongo.MongoClient.connect(own.uri);
   const cli = commandLine({ MONGODB_URI: own.uri });
   const killing = { isInside: true, server: { uri: own.uri, through: (uri: string) => ({ MONGODB_URI: uri }) } };
   // so that the control database is complete
@@ -81,7 +78,7 @@ test('org erase, killed at any step, is completed by running it again', async ()
 
 /** What a gateway stores about a key's requests. */
 async function recordUse({ controlDatabase }: CommandLine, organisation: string, key: string): Promise<void> {
-  const rows = (name: string) => server.useDb(controlDatabase).db!.collection<{ _id: string }>(name);
+  const rows = (name: string) => bare.db(controlDatabase).collection<{ _id: string }>(name);
   const counted = [key, `org:${organisation}`].map((of) => ({ _id: `${of}:day:2026-11-23`, key_id: of }));
   await rows('key_usage').insertMany(counted);
   await rows('request_log').insertOne({ _id: key, ...{ organisation_id: organisation, key_id: key } });
@@ -90,7 +87,7 @@ async function recordUse({ controlDatabase }: CommandLine, organisation: string,
 /** The collections of the control database that mention one of these texts; audit events must be of the erasure. */
 async function rowsThatMention(cli: CommandLine, texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
-  for (const collection of await server.useDb(cli.controlDatabase).db!.collections()) {
+  for (const collection of await bare.db(cli.controlDatabase).collections()) {
     const rows = (await collection.find().toArray()).map((row) => JSON.stringify(row));
     const mentions = rows.filter((row) => texts.some((text) => row.includes(text)));
     for (const row of mentions) {

@@ -152,12 +152,10 @@ test('a copy that differs from the original is detected, and the move is undone'
   const child = scene.cli.start(move(one), scene.through(proxy.uri));
   const { code, stderr } = await finished(child);
   await proxy.close();
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(
-      /the copy of products "[0-9a-f-]{36}" differs; the move is undone, and writes continue on cluster default/,
-    ) as unknown,
-  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /the copy of products "[0-9a-f-]{36}" differs; the move is undone, and writes continue on cluster default/,
+  );
   expect(await contents(scene.there, one)).toEqual({});
   expect(await scene.write(one)).toMatchObject({ code: 0 });
 });
@@ -179,10 +177,8 @@ test("the switch waits up to 30 s until the new cluster's clock is past every ti
   behind = 40_000;
   const other = await scene.organisation();
   const { code, stderr } = await finished(scene.cli.start(move(other), environment));
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/clock of cluster eu is (39|40|41) s behind/) as unknown,
-  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/clock of cluster eu is (39|40|41) s behind/);
   expect(await scene.show(other)).not.toHaveProperty('move');
   await proxy.close();
 }, 60_000);

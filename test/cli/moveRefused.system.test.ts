@@ -1,6 +1,6 @@
 import { databaseName } from '../../src/database/organisationData';
 import { killedAt } from '../support/kills';
-import { commandLine, finished } from './commandLine';
+import { commandLine, followed } from './commandLine';
 import { contents, databaseOf, move, moveScene, type Organisation } from './moveScene';
 
 /* What `org move` rejects, and the copies it leaves behind. */
@@ -29,7 +29,8 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
   test('a full cluster', async () => {
     const own = commandLine({ MONGODB_CLUSTERS: `eu=${scene.eu.uri}`, CLUSTER_FILES: '60000 eu=10' });
     const { id } = await own.json<Organisation>('org', 'create', '--name', 'One', '--cluster', 'default');
-    await own.failed(1, 'org', 'create', '--name', 'Two', '--cluster', 'eu');
+    const refused = await own.failed(1, 'org', 'create', '--name', 'Two', '--cluster', 'eu');
+    expect(refused).toContain('add a cluster to MONGODB_CLUSTERS, or raise CLUSTER_FILES');
     expect(await own.failed(1, 'org', 'move', id, '--to', 'eu')).toContain('cluster eu is full');
   });
 
@@ -86,13 +87,9 @@ test('old copies are listed, reject writes of other programs, block moving back,
   await scene.cli.failed(2, 'org', 'drop-copy', one.id, '--confirm', 'Other');
   const drop = ['org', 'drop-copy', one.id, '--confirm', one.name];
   // requests that began before the move may read it
-  const waiting = scene.cli.start(drop);
-  const said = finished(waiting);
-  let text = '';
-  waiting.stderr?.on('data', (bytes: Buffer) => (text += bytes.toString()));
-  while (!text.includes('requests that began before the move')) await new Promise((resolve) => setTimeout(resolve, 20));
-  waiting.kill('SIGINT');
-  expect(await said).toMatchObject({ code: 130 });
+  const waiting = followed(scene.cli, drop);
+  await waiting.says(/requests that began before the move/);
+  expect(await waiting.end('SIGINT')).toBe(130);
   expect(Object.keys(await contents(scene.here, one))).toContain('products');
   await scene.age(one);
   expect(await scene.cli.json(...drop)).toEqual({ id: one.id, dropped: ['default'] });

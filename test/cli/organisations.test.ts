@@ -1,6 +1,10 @@
-import { commandLine, makeOrganisation, NOBODY } from './commandLine';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { driver } from '../support/gateway';
+import { commandLine, makeOrganisation, newFolder, NOBODY, NORTHWIND } from './commandLine';
 
 const cli = commandLine();
+const bare = driver();
 
 test('an organisation is created on the integrations plan by default, and is listed', async () => {
   const first = await makeOrganisation(cli, 'Ärger & Söhne');
@@ -73,6 +77,25 @@ test.each([
 ])('org %s for an organisation that does not exist is an error with a next step', async (...args) => {
   const said = await cli.failed(1, 'org', ...args, '--json');
   expect(said).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
+});
+
+test('an organisation that is being erased cannot be resumed, and the same command goes on; by default it exports to DATA_DIR', async () => {
+  const DATA_DIR = await newFolder();
+  const own = commandLine({ DATA_DIR });
+  const { id, name } = await makeOrganisation(own);
+  for (const confirm of [['--confirm', 'Other'], []]) await own.failed(2, 'org', 'erase', id, ...confirm);
+  const rows = bare.db(own.controlDatabase).collection<{ _id: string }>('organisations');
+  await rows.updateOne({ _id: id }, { $set: { state: 'erasing' } });
+  expect(await own.failed(1, 'org', 'resume', id)).toContain(
+    'is being erased; to finish that, run scopegate org erase',
+  );
+  expect(await own.json('org', 'show', id)).toMatchObject({ state: 'erasing' });
+  const folder = join(DATA_DIR, 'erased', id);
+  const erase = () => own.json('org', 'erase', id, '--confirm', name);
+  expect(await erase()).toEqual({ id, erased: true, export: folder });
+  expect((await readdir(folder)).sort()).toEqual((await readdir(NORTHWIND)).sort());
+  // what a killed attempt could have left
+  expect(await erase()).toEqual({ id, erased: true, export: null });
 });
 
 test('the audit log of an organisation that never existed is an error, that of an erased one is shown', async () => {

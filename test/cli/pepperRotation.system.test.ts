@@ -5,7 +5,7 @@ import { WrongPepperError } from '../../src/organisations/pepper';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, servedBy, startGateway, type TestGateway } from '../support/gateway';
 import { checkOf, commandLine, makeKey as createKey, makeOrganisation as createOrganisation } from './commandLine';
 
 /* A pepper is replaced while keys are in use, or by mistake. */
@@ -23,105 +23,98 @@ interface Key {
   readonly key: string;
 }
 
-const running: TestGateway[] = [];
-let organisation: Organisation;
-let [used, unused, revoked, shared]: Key[] = [];
-let [before, after, other]: TestGateway[] = [];
-
-/** A gateway as started by serve. */
+/** Starts a gateway as serve does. */
 async function start(peppers: Record<string, string>): Promise<TestGateway> {
   const gateway = await startGateway({ CONTROL_DATABASE, ...peppers });
-  running.push(gateway);
   await gateway.control.pepper.adopt();
   return gateway;
 }
 
-beforeAll(async () => {
-  // knows both already, as all gateways must before the first one uses the new pepper
-  before = await start(OLD);
-  organisation = await makeOrganisation(before);
-  for (let made = 0; made < 4; made += 1) await makeKey(before, organisation);
-  [used, unused, revoked, shared] = await Promise.all(Array.from({ length: 4 }, () => makeKey(before!, organisation)));
-  before = await start(SWAPPED);
-  after = await start(BOTH);
-  other = await start(BOTH);
+const initial = servedBy(() => start(OLD));
+const organisation: Organisation = late(() => makeOrganisation(initial));
+const keys = late(async () => {
+  const make = () => makeKey(initial, organisation);
+  for (let made = 0; made < 4; made += 1) await make();
+  return { used: await make(), unused: await make(), revoked: await make(), shared: await make() };
 });
-afterAll(() => Promise.all(running.map((gateway) => gateway.stop())));
+// knows both already, as all gateways must before the first one uses the new pepper
+const before = servedBy(() => start(SWAPPED));
+const after = servedBy(() => start(BOTH));
+const other = servedBy(() => start(BOTH));
 
 async function statusOf(gateway: TestGateway, { key }: Key): Promise<number> {
   return (await client(gateway, key).get('/me')).status;
 }
 
 async function stored({ id }: Key): Promise<ApiKey> {
-  return (await after!.control.apiKeys.find(id))!;
+  return (await after.control.apiKeys.find(id))!;
 }
 
 const pepperCheck = (peppers: Record<string, string>): Promise<unknown> =>
   checkOf(commandLine({ CONTROL_DATABASE, ...peppers }), 'pepper');
 
 test('a key hashed with the previous pepper works, and is rehashed with the new one when used', async () => {
-  const first = await stored(used!);
+  const first = await stored(keys.used);
   expect(await pepperCheck(BOTH)).toMatchObject({
     ok: true,
     detail: expect.stringContaining(
       '8 active keys are hashed with KEY_PEPPER_PREVIOUS until they are next used',
     ) as unknown,
   });
-  expect(await statusOf(after!, used!)).toBe(200);
+  expect(await statusOf(after, keys.used)).toBe(200);
   const second = await eventually(async () => {
-    const now = await stored(used!);
+    const now = await stored(keys.used);
     return now.hash === first.hash ? undefined : now;
   });
   expect(second).toMatchObject({ pepper: 1, revoked_at: null });
   expect(second.salt).not.toBe(first.salt);
-  expect(await statusOf(after!, used!)).toBe(200);
+  expect(await statusOf(after, keys.used)).toBe(200);
   expect(await pepperCheck(BOTH)).toMatchObject({ detail: expect.stringContaining('7 active keys are') as unknown });
   // an unused key stays as it is
-  expect(await stored(unused!)).not.toHaveProperty('pepper');
+  expect(await stored(keys.unused)).not.toHaveProperty('pepper');
 });
 
 test('a gateway with the peppers swapped accepts it too, and does not rehash it back', async () => {
-  const { hash } = await stored(used!);
-  expect(await statusOf(before!, used!)).toBe(200);
-  await before!.control.apiKeys.settle();
-  expect((await stored(used!)).hash).toBe(hash);
+  const { hash } = await stored(keys.used);
+  expect(await statusOf(before, keys.used)).toBe(200);
+  await before.control.apiKeys.settle();
+  expect((await stored(keys.used)).hash).toBe(hash);
 });
 
 test('another secret for the same key is rejected under both peppers', async () => {
-  const forged = `${used!.key.slice(0, 31)}${unused!.key.slice(31)}`;
-  expect(await statusOf(after!, { id: used!.id, key: forged })).toBe(401);
+  const forged = `${keys.used.key.slice(0, 31)}${keys.unused.key.slice(31)}`;
+  expect(await statusOf(after, { id: keys.used.id, key: forged })).toBe(401);
 });
 
 test('two gateways that see a key at once write one hash, and it works on both', async () => {
-  await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)]);
-  await Promise.all([after!.control.apiKeys.settle(), other!.control.apiKeys.settle()]);
-  expect(await stored(shared!)).toMatchObject({ pepper: 1 });
-  expect(await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)])).toEqual([200, 200]);
+  await Promise.all([statusOf(after, keys.shared), statusOf(other, keys.shared)]);
+  await Promise.all([after.control.apiKeys.settle(), other.control.apiKeys.settle()]);
+  expect(await stored(keys.shared)).toMatchObject({ pepper: 1 });
+  expect(await Promise.all([statusOf(after, keys.shared), statusOf(other, keys.shared)])).toEqual([200, 200]);
 });
 
 test('a key revoked between its use and the rehash stays revoked and is not rehashed', async () => {
-  const read = await stored(revoked!);
-  await after!.control.apiKeys.revoke(revoked!.id);
-  after!.control.apiKeys.rehash(read, parseKey(revoked!.key, 'svc_live_')!.secret);
-  await after!.control.apiKeys.settle();
-  expect(await stored(revoked!)).toMatchObject({ hash: read.hash, salt: read.salt, revoked_at: expect.any(Date) });
-  expect(await stored(revoked!)).not.toHaveProperty('pepper');
+  const read = await stored(keys.revoked);
+  await after.control.apiKeys.revoke(keys.revoked.id);
+  after.control.apiKeys.rehash(read, parseKey(keys.revoked.key, 'svc_live_')!.secret);
+  await after.control.apiKeys.settle();
+  expect(await stored(keys.revoked)).toMatchObject({ hash: read.hash, salt: read.salt, revoked_at: expect.any(Date) });
+  expect(await stored(keys.revoked)).not.toHaveProperty('pepper');
 });
 
 test('new keys are hashed with the new pepper', async () => {
-  const made = await makeKey(after!, organisation);
+  const made = await makeKey(after, organisation);
   expect(await stored(made)).toMatchObject({ pepper: 1 });
 });
 
 test('from then on the old pepper alone is rejected', async () => {
-  const late = await startGateway({ CONTROL_DATABASE, ...OLD });
-  running.push(late);
-  await expect(late.control.pepper.adopt()).rejects.toThrow(WrongPepperError);
+  await using alone = await startGateway({ CONTROL_DATABASE, ...OLD });
+  await expect(alone.control.pepper.adopt()).rejects.toThrow(WrongPepperError);
 });
 
 test('without KEY_PEPPER_PREVIOUS the remaining keys do not work, and doctor says how many and what to do', async () => {
-  const alone = await start(NEW);
-  expect([await statusOf(alone, used!), await statusOf(alone, unused!)]).toEqual([200, 401]);
+  await using alone = await start(NEW);
+  expect([await statusOf(alone, keys.used), await statusOf(alone, keys.unused)]).toEqual([200, 401]);
   expect(await pepperCheck(NEW)).toMatchObject({
     ok: false,
     detail: '5 active keys are hashed with the former pepper and do not work',
@@ -130,28 +123,26 @@ test('without KEY_PEPPER_PREVIOUS the remaining keys do not work, and doctor say
 });
 
 test('once every key has been used, doctor says that KEY_PEPPER_PREVIOUS can be removed', async () => {
-  for (const { _id: id, pepper } of await after!.control.apiKeys.list(organisation.id)) {
-    if (pepper === undefined && id !== unused!.id) await after!.control.apiKeys.revoke(id);
+  for (const { _id: id, pepper } of await after.control.apiKeys.list(organisation.id)) {
+    if (pepper === undefined && id !== keys.unused.id) await after.control.apiKeys.revoke(id);
   }
-  await statusOf(after!, unused!);
-  await after!.control.apiKeys.settle();
+  await statusOf(after, keys.unused);
+  await after.control.apiKeys.settle();
   expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
 });
 
 test('keys without a stored fingerprint count as hashed with the previous pepper', async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
   // as in versions whose demo stored none
-  const first = await startGateway({ ...environment, ...OLD });
-  running.push(first);
-  const key = await makeKey(first, await makeOrganisation(first));
+  await using old = await startGateway({ ...environment, ...OLD });
+  const key = await makeKey(old, await makeOrganisation(old));
   const left = (): Promise<unknown> => pepperCheck({ ...environment, ...BOTH });
   const needed = {
     ok: true,
     detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown,
   };
   expect(await left()).toMatchObject(needed);
-  const both = await startGateway({ ...environment, ...BOTH });
-  running.push(both);
+  await using both = await startGateway({ ...environment, ...BOTH });
   await both.control.pepper.adopt();
   expect(await left()).toMatchObject(needed);
   expect(await statusOf(both, key)).toBe(200);

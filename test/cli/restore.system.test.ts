@@ -1,24 +1,21 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OwnDatabase, startDatabase } from '../operation/database';
+import { startDatabase } from '../operation/database';
 import { client } from '../support/client';
-import { startGateway } from '../support/gateway';
+import { late, startGateway } from '../support/gateway';
 import { type CommandLine, commandLine, makeKey, makeOrganisation, newFolder, NORTHWIND } from './commandLine';
 
 /* An organisation is exported with its keys and restored: into an installation of its own, on another server. */
 
 const KEY_PEPPER = 'a pepper for the tests of restoring';
-let far: OwnDatabase;
-let here: CommandLine;
-let there: CommandLine;
+const far = late(startDatabase);
+const here = commandLine({ KEY_PEPPER });
+const there = late(() => Promise.resolve(commandLine({ KEY_PEPPER, MONGODB_URI: far.uri })));
 let folder: string;
 let key: { id: string; key: string };
 let organisation: { id: string };
 
 beforeAll(async () => {
-  far = await startDatabase();
-  here = commandLine({ KEY_PEPPER });
-  there = commandLine({ KEY_PEPPER, MONGODB_URI: far.uri });
   organisation = await here.json('org', 'create', '--name', 'Äcme "Ltd"', '--plan', 'enterprise', '--currency', 'EUR');
   await here.json('import', '--org', organisation.id, await without(NORTHWIND, 'organisation.json'));
   key = await makeKey(here, organisation.id, '--scopes', 'products:read', '--allow', '127.0.0.0/8');

@@ -46,10 +46,8 @@ test('if the same pepper has another number, keys are renumbered, and keys with 
   const { id: org } = await makeOrganisation(cli);
   await makeKey(cli, org);
   const { code, stdout, stderr } = await cli.run('import', '--org', org, folder, '--keys', '--json');
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('1 line was not stored') as unknown,
-  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('1 line was not stored');
   expect(JSON.parse(stdout)).toMatchObject({
     files: { keys: { read: 2, created: 1, failed: 1 } },
     errors: [{ line: 2, pointer: '/pepper', code: 'not_allowed' }],

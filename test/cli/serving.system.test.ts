@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually } from '../http/eventually';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { commandLine, finished, firstLine, newFolder, serve } from './commandLine';
+import { commandLine, finished, followed, newFolder, serve } from './commandLine';
 
 const cli = commandLine();
 
@@ -18,13 +18,12 @@ interface Demo {
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'serve prints one line when it is ready, and exits with 0 on %s',
   async (signal) => {
-    const child = cli.start(['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
-    const end = finished(child);
-    const line = await firstLine(child);
+    const command = followed(cli, ['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
+    const [line = ''] = await command.until(1);
     expect(line).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${line.replace('listening on ', '')}/readyz`)).status).toBe(200);
-    child.kill(signal);
-    expect(await end).toMatchObject({ code: 0, stdout: `${line}\n` });
+    command.child.kill(signal);
+    expect(await command.ended).toMatchObject({ code: 0, stdout: `${line}\n` });
   },
 );
 
@@ -47,11 +46,11 @@ describe('serve on a port in use exits with 1 and one line that says which', () 
     ]);
   }
 
-  // of PORT with workers: workers.system.test.ts
   const workers = ['--workers', '2'];
   test.each<[string, Record<string, string>, string[]]>([
     ['PORT', {}, []],
     ['PORT', { ADMIN_PORT: '0' }, []],
+    ['PORT', {}, workers],
     ['ADMIN_PORT', {}, []],
     ['ADMIN_PORT', {}, workers],
   ])('%s, %j %j', (variable, environment, args) => refused(args, variable, environment));
@@ -142,18 +141,17 @@ test('demo prints a key that works, keeps it while the pepper is replaced, and r
   const own = commandLine({ DATA_DIR: await newFolder() });
   const args = ['demo', '--port', '0', '--json'];
   const demo = async (peppers: Record<string, string>): Promise<Demo> => {
-    const child = own.start(args, peppers);
-    const end = finished(child);
+    const command = followed(own, args, peppers);
     try {
-      const answer = JSON.parse(await firstLine(child)) as Demo;
+      const [line = ''] = await command.until(1);
+      const answer = JSON.parse(line) as Demo;
       const headers = { authorization: `Bearer ${answer.key}` };
       const response = await fetch(`${answer.url}/api/v1/products?q=chai`, { headers });
       expect(response.status).toBe(200);
       expect(await response.json()).toMatchObject({ data: [{ name: 'Chai' }] });
       return answer;
     } finally {
-      child.kill('SIGTERM');
-      expect(await end).toMatchObject({ code: 0 });
+      expect(await command.end('SIGTERM')).toBe(0);
     }
   };
   const first = await demo({ KEY_PEPPER: 'old' });

@@ -1,5 +1,6 @@
 import type { Json } from '../support/client';
-import { type Receiver, startReceiver } from '../support/receiver';
+import { late } from '../support/gateway';
+import { startReceiver } from '../support/receiver';
 import { Webhook } from 'standardwebhooks';
 import { commandLine, makeOrganisation, NOBODY } from './commandLine';
 
@@ -10,11 +11,10 @@ const cli = commandLine({
   WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
 });
 let org = '';
-let receiver: Receiver;
 beforeAll(async () => {
   org = (await makeOrganisation(cli)).id;
-  receiver = await startReceiver();
 });
+const receiver = late(startReceiver);
 afterAll(() => receiver.stop());
 
 const create = (...more: string[]): Promise<Json> =>

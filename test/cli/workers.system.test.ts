@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { request } from 'node:http';
+import type { Socket } from 'node:net';
 import { freePort } from '../../faults/processes';
 import { eventually } from '../http/eventually';
 import { head, openWire } from '../operation/wire';
-import { commandLine, type Environment, finished, makeKey, makeOrganisation, serve, type Served } from './commandLine';
+import { commandLine, type Environment, makeKey, makeOrganisation, serve, type Served } from './commandLine';
 
 const LIMIT = 30;
 /** Milliseconds; a worker's start takes long on a busy machine. */
@@ -251,14 +251,4 @@ test('SIGTERM lets the connections that wait to be accepted be answered', async 
   served.child.kill('SIGCONT');
   expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
   expect(await served.end).toMatchObject({ code: 0 });
-});
-
-test('a port in use is reported once, and no process keeps running', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await once(other, 'listening');
-  const { port } = other.address() as AddressInfo;
-  const { code, stdout, stderr } = await finished(cli.start(['serve', '--workers', '2'], { PORT: String(port) }));
-  other.close();
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr.match(/is in use; set PORT/g)).toHaveLength(1);
 });

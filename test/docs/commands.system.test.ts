@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { run } from '../examples/run';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { type CommandServer, startCommandServer } from '../support/commandServer';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startCommandServer } from '../support/commandServer';
+import { late, served } from '../support/gateway';
 import { type Block, blocksOf, PAGES, RECEIVERS, WALKED } from './markdown';
 import { writeProgram, writePrograms } from './programs';
 
@@ -12,20 +12,17 @@ import { writeProgram, writePrograms } from './programs';
  * The gateway's URL, curl's options and the built command line are replaced.
  */
 
-let gateway: TestGateway;
+const gateway = served();
+const commands = late(startCommandServer);
 let key: string;
 let programs: string;
-let commands: CommandServer;
 
 beforeAll(async () => {
-  gateway = await startGateway();
   ({ key } = await makeKey(gateway, await makeNorthwind(gateway)));
-  commands = await startCommandServer();
   programs = await writePrograms(commands);
   await writeProgram(programs, 'curl', `#!/bin/bash\nexec $(type -aP curl | sed -n 2p) -sS --fail-with-body "$@"\n`);
 });
 afterAll(async () => {
-  await gateway.stop();
   await commands.stop();
   await rm(programs, { recursive: true });
 });

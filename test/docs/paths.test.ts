@@ -54,7 +54,3 @@ test('what ARCHITECTURE.md shows as a tree exists', () => {
   expect(shown.length).toBeGreaterThan(40);
   expect(shown.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
-
-test('a path that does not exist would be found', () => {
-  expect(pathsIn('see `src/rest/none.ts:3`, `none/at/all` and `resources/none/`').map(exists)).toEqual([false, false]);
-});

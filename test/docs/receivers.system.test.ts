@@ -10,7 +10,7 @@ import { eventually } from '../http/eventually';
 import { PROGRAM } from '../support/built';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { type Block, blocksOf, patternOf, RECEIVERS, ROOT } from './markdown';
 import { writeProgram, writePrograms } from './programs';
 import { openShell } from './shell';
@@ -24,7 +24,7 @@ const BLOCKS = blocksOf(RECEIVERS);
 const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_guide_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
 const PATIENCE = 60_000;
 
-let gateway: TestGateway;
+const gateway = served(ENVIRONMENT);
 let key: string;
 let folder: string;
 let programs: string;
@@ -32,7 +32,6 @@ let port: string;
 const terminals: ReturnType<typeof launch>[] = [];
 
 beforeAll(async () => {
-  gateway = await startGateway(ENVIRONMENT);
   ({ key } = await makeKey(gateway, await makeNorthwind(gateway, 20)));
   folder = await mkdtemp(join(tmpdir(), 'scopegate-receiver-'));
   programs = await writePrograms({ socket: '' });
@@ -43,8 +42,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const terminal of terminals) await terminal.kill();
-  await gateway.stop();
-  await gateway.databases.control.dropDatabase().catch(() => undefined);
   for (const made of [folder, programs]) await rm(made, { recursive: true });
 });
 

@@ -290,7 +290,7 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     }
   });
 
-  test('a dashboard shows the totals of the API, and those after a change that nobody told it of', async () => {
+  test('a dashboard shows the totals of the API, also after a change before its stream was open', async () => {
     const of = await scene('dashboard', { orders: northwind('orders').slice(0, 40) });
     const another = (): Json => ({ ...northwind('orders')[0]!, id: randomUUID(), number: randomUUID().slice(0, 8) });
     // between its first totals and the opening of the stream

@@ -39,6 +39,8 @@ export const LANGUAGES: readonly (readonly [name: string, install: () => Promise
 ];
 
 type Meeting = 'before' | 'after';
+/** What happens to a request; one that ends its response is not passed on. */
+type Work = (response: ServerResponse) => unknown;
 
 /** Installs the programs of a language for a describe. Each test has an empty folder to run them in. */
 export function working(install: () => Promise<Installed>, gateway: { readonly url: string }) {
@@ -91,7 +93,7 @@ export function working(install: () => Promise<Installed>, gateway: { readonly u
     },
     file: (name: string): string => join(folder, name),
     /** Does something when the first request that matches is to be passed on, or its answer. */
-    meet: (when: Meeting, pattern: RegExp, work: () => Promise<unknown>): void => road.meet(when, pattern, work),
+    meet: (when: Meeting, pattern: RegExp, work: Work): void => road.meet(when, pattern, work),
     seen: (pattern: RegExp): string[] => road.seen.filter((line) => pattern.test(line)),
     /** The objects that a program keeps in a folder, by id. */
     async copy(name: string): Promise<Record<string, Json>> {
@@ -107,25 +109,28 @@ export const byId = (rows: readonly Json[]): Record<string, Json> =>
   Object.fromEntries(rows.map((row) => [row.id, row]));
 
 /** A proxy to the gateway. A request is seen as `METHOD path?query`, and ends with ` stream` if it opens one. */
-async function roadTo(url: string) {
+export async function roadTo(url: string) {
   const seen: string[] = [];
-  const meetings: { when: Meeting; pattern: RegExp; work: () => Promise<unknown> }[] = [];
+  const meetings: { when: Meeting; pattern: RegExp; work: Work }[] = [];
 
-  async function met(when: Meeting, line: string): Promise<void> {
+  /** Whether the request goes on. */
+  async function met(when: Meeting, line: string, response: ServerResponse): Promise<boolean> {
     const at = meetings.findIndex((one) => one.when === when && one.pattern.test(line));
-    if (at !== -1) await meetings.splice(at, 1)[0]!.work();
+    if (at !== -1) await meetings.splice(at, 1)[0]!.work(response);
+    return !response.writableEnded && !response.destroyed;
   }
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url: path = '/', headers } = request;
     const line = `${method} ${path}${headers.accept === 'text/event-stream' ? ' stream' : ''}`;
     seen.push(line);
-    await met('before', line);
+    if (!(await met('before', line, response))) return;
     const passed = send(url + path, { method, headers });
     response.on('close', () => passed.destroy());
     passed.on('error', () => response.destroy());
     passed.on('response', (answer) => {
-      void met('after', line).then(() => {
+      void met('after', line, response).then((goesOn) => {
+        if (!goesOn) return;
         response.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(response);
       });
@@ -138,9 +143,11 @@ async function roadTo(url: string) {
   return {
     url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
     seen,
-    meet(when: Meeting, pattern: RegExp, work: () => Promise<unknown>): void {
+    meet(when: Meeting, pattern: RegExp, work: Work): void {
       meetings.push({ when, pattern, work });
     },
+    /** How many of them are still to come. */
+    left: () => meetings.length,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -1,17 +1,16 @@
-import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { served, startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
-import { operate, operated, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
 let bearer: string;
 
-const gateway = operated();
+const gateway = served();
 beforeAll(async () => {
   bearer = await authorization(gateway);
 });
 
-async function authorization(of: OperatedGateway): Promise<string> {
+async function authorization(of: TestGateway): Promise<string> {
   return `Authorization: Bearer ${(await makeKey(of, await makeOrganisation(of))).key}`;
 }
 
@@ -69,10 +68,10 @@ describe('a malformed request', () => {
 });
 
 describe('a caller that is too slow', () => {
-  let strict: OperatedGateway;
+  let strict: TestGateway;
   let key: string;
   beforeAll(async () => {
-    strict = await operate({}, { head: 400, request: 800 });
+    strict = await startGateway({}, { head: 400, request: 800 });
     key = await authorization(strict);
   });
   afterAll(() => strict.stop());
@@ -135,27 +134,4 @@ describe('a caller that sends Expect: 100-continue', () => {
     wire.send(`${head('GET /livez', 'Connection: close')}\r\n`);
     expect(await wire.whole()).toMatch(/\{"status":"ok"\}$/);
   });
-});
-
-test('a connection beyond MAX_CONNECTIONS is closed and counted, until another one closes', async () => {
-  await using small = await operate({ MAX_CONNECTIONS: '2' });
-  const [first, second] = [await openWire(small.url), await openWire(small.url)];
-  first.send(`${head('GET /livez')}\r\n`);
-  await first.until(/"ok"/);
-  expect(await (await openWire(small.url)).whole()).toBe('');
-  second.socket.destroy();
-  const metrics = await eventually(async () => {
-    first.send(`${head('GET /metrics')}\r\n`);
-    const text = await first.until(/scopegate_http_connections \d+\n/);
-    return /^scopegate_http_connections_dropped_total (\d+)$/m.exec(text)?.[1];
-  });
-  expect(metrics).toBe('1');
-  await eventually(
-    async () =>
-      (
-        await client(small)
-          .get('/openapi.json')
-          .catch(() => undefined)
-      )?.status === 200,
-  );
 });

@@ -1,7 +1,6 @@
 import { eventually } from '../http/eventually';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { metric } from '../support/gateway';
-import { operated } from './gateway';
+import { metric, served } from '../support/gateway';
 import { head, openWire, type Wire } from './wire';
 
 const MIB = 1024 * 1024;
@@ -10,7 +9,7 @@ const MOST = 16 * MIB;
 
 let wires: Wire[] = [];
 
-const gateway = operated({ MAX_BODY_MEMORY: '16' });
+const gateway = served({ MAX_BODY_MEMORY: '16' });
 afterEach(async () => {
   for (const { socket } of wires) socket.destroy();
   wires = [];

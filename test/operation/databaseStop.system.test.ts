@@ -1,30 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { tailRows } from '../../src/events/tail/lease';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { metric } from '../support/gateway';
+import { late, metric, servedBy, startGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
-import { type OwnDatabase, startDatabase } from './database';
-import { operate, type OperatedGateway } from './gateway';
+import { startDatabase } from './database';
 
 /** Time limit in milliseconds: slow machines need more than the promised 3 s; the driver's own timeout is 30 s. */
 const SOON = 20_000;
 const LIST = '{ products { has_more } }';
 
-let database: OwnDatabase;
-let gateway: OperatedGateway;
+const database = late(startDatabase);
+const gateway = servedBy(() => startGateway({ MONGODB_URI: database.uri }));
+afterAll(() => database.stop());
 let key: string;
 
 beforeAll(async () => {
-  database = await startDatabase();
-  gateway = await operate({ MONGODB_URI: database.uri });
   ({ key } = await makeKey(gateway, await makeOrganisation(gateway)));
   expect((await read()).status).toBe(200);
-});
-afterAll(async () => {
-  database.release();
-  await gateway.stop();
-  await database.stop();
 });
 
 afterEach(async () => {
@@ -123,10 +115,8 @@ test('the gateway recovers with the database, and logs both changes', async () =
 
 test('a gateway that records events stops within its time limit while the database is paused', async () => {
   const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
-  const own = await operate(environment, { drain: 2000 });
+  const own = await startGateway(environment, { drain: 2000 });
   const client = await own.databases.streams('default');
-  const tails = tailRows(client, environment.CONTROL_DATABASE);
-  await eventually(async () => (await tails.findOne({ _id: 'tail' }))?.token);
   database.hold();
   // its tail waits for an answer as this command does, until the driver gives up
   const givenUp = client

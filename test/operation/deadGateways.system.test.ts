@@ -6,8 +6,7 @@ import { transactOn } from '../../src/database/transact';
 import { eventually } from '../http/eventually';
 import { client as caller } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { driver } from '../support/gateway';
-import { operate } from './gateway';
+import { driver, startGateway } from '../support/gateway';
 
 /* Gateways of one control database, some of which stop renewing their rows; the database is real. */
 
@@ -187,7 +186,7 @@ test('a row keeps a limited number of sessions, and drops those that the driver 
 });
 
 test('a session is recorded once, before its first transaction, and a gateway that stops deletes its row', async () => {
-  const one = await operate({ CONTROL_DATABASE: database.databaseName });
+  const one = await startGateway({ CONTROL_DATABASE: database.databaseName });
   await one.databases.gateways.start({ onEnded: () => undefined, onError: () => undefined });
   const { key } = await makeKey(one, await makeOrganisation(one));
   const recorded = async (): Promise<string[]> =>

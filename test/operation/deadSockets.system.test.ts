@@ -3,9 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { cookieOf, makeLink, person, sendLink } from '../settings/people';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { operated } from './gateway';
 import { head, openWire } from './wire';
-import { late, metric } from '../support/gateway';
+import { late, metric, served } from '../support/gateway';
 
 /** Number of connections reset in the middle of a body, per route. */
 const RESETS = 1000;
@@ -13,7 +12,7 @@ const AT_ONCE = 250;
 
 let [bearer, cookie, csrf] = ['', '', ''];
 
-const gateway = operated();
+const gateway = served();
 const organisation = late(() => makeOrganisation(gateway));
 beforeAll(async () => {
   bearer = `Authorization: Bearer ${(await makeKey(gateway, organisation)).key}`;

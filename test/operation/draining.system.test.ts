@@ -1,11 +1,11 @@
 import { connect } from 'node:net';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
-import { operate, type OperatedGateway } from './gateway';
 import { head, openWire, type Wire } from './wire';
 
-let gateway: OperatedGateway;
+let gateway: TestGateway;
 afterEach(() => gateway.stop());
 
 const BODY = JSON.stringify({ text: 'Accepted before the end' });
@@ -35,18 +35,8 @@ async function isRefused(): Promise<boolean> {
 const LIVEZ = `${head('GET /livez')}\r\n`;
 const CLOSED_AFTER_200 = /HTTP\/1\.1 200 OK\r\n(.+\r\n)*Connection: close\r\n/;
 
-test('an accepted request is answered after the port is closed, and its connection is closed', async () => {
-  gateway = await operate();
-  const wire = await writeUnderWay();
-  const drained = gateway.drain();
-  await eventually(isRefused);
-  wire.send(BODY);
-  expect(await wire.whole()).toMatch(/^HTTP\/1\.1 201 Created\r\n(.+\r\n)*Connection: close\r\n/m);
-  await drained;
-});
-
 test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every answer closes its connection', async () => {
-  gateway = await operate({ DRAIN_DELAY: '2' });
+  gateway = await startGateway({ DRAIN_DELAY: '2' });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const reused = await openWire(gateway.url);
   reused.send(LIVEZ);
@@ -70,7 +60,7 @@ test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every 
 });
 
 test('a request arriving on a keep-alive connection is answered, not cut off', async () => {
-  gateway = await operate();
+  gateway = await startGateway();
   const wire = await openWire(gateway.url);
   wire.send(LIVEZ);
   await wire.until(/"ok"/);
@@ -88,7 +78,7 @@ test('a request arriving on a keep-alive connection is answered, not cut off', a
 });
 
 test('idle and silent connections are closed without an answer', async () => {
-  gateway = await operate();
+  gateway = await startGateway();
   const [idle, silent] = [await openWire(gateway.url), await openWire(gateway.url)];
   idle.send(LIVEZ);
   const answered = await idle.until(/"ok"/);
@@ -98,7 +88,7 @@ test('idle and silent connections are closed without an answer', async () => {
 });
 
 test('a caller that never finishes cannot delay the exit', async () => {
-  gateway = await operate({}, { drain: 500 });
+  gateway = await startGateway({}, { drain: 500 });
   const wire = await writeUnderWay();
   await gateway.drain();
   expect(await wire.whole()).not.toMatch(/HTTP\/1\.1 2/);

@@ -1,7 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import { EXIT } from '../../src/cli/ending';
@@ -14,6 +13,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { recordKinds } from '../../src/resources';
 import { customers } from '../../src/resources/customers/customers';
 import { products } from '../../src/resources/products/products';
+import { newFolder } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { makeLink, sendLink, signIn } from '../settings/people';
 import { client } from '../support/client';
@@ -50,8 +50,6 @@ async function isListed({ id }: Organisation): Promise<boolean> {
 function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
   return erase(own, { id, confirm: name, folder, isOwn: false, signal });
 }
-
-const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
 
 async function linesOf(folder: string, file: string): Promise<string[]> {
   return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');

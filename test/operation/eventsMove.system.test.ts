@@ -4,28 +4,25 @@ import { databaseName } from '../../src/database/organisationData';
 import { awaitTail } from '../../src/events/moving';
 import { timeDigits } from '../../src/events/position';
 import { tailRows } from '../../src/events/tail/lease';
-import { type CommandLine, commandLine, finished } from '../cli/commandLine';
+import { type CommandLine, commandLine } from '../cli/commandLine';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { driver, startGateway, type TestGateway } from '../support/gateway';
-import { type OwnDatabase, startDatabase } from './database';
+import { driver, late, startGateway, type TestGateway } from '../support/gateway';
+import { startDatabase } from './database';
 import { feedReader } from './feed';
 
 /* Events of an organisation that moves to another cluster. */
 
 const CONTROL_DATABASE = `scopegate_events_move_${randomUUID().slice(0, 8)}`;
-let eu: OwnDatabase;
+const eu = late(startDatabase);
+const environment = () => ({ CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' });
+const here = driver();
+const there = late(() => mongoose.mongo.MongoClient.connect(eu.uri, { writeConcern: { w: 'majority' } }));
 let gateway: TestGateway;
 let cli: CommandLine;
-const here = driver();
-let there: mongo.MongoClient;
-
 beforeAll(async () => {
-  eu = await startDatabase();
-  const environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' };
-  there = await mongoose.mongo.MongoClient.connect(eu.uri, { writeConcern: { w: 'majority' } });
-  gateway = await startGateway(environment);
-  cli = commandLine(environment);
+  gateway = await startGateway(environment());
+  cli = commandLine(environment());
 });
 afterAll(async () => {
   await gateway.stop();
@@ -59,9 +56,7 @@ test('events move along and continue after the earlier ones; the copy is discard
   expect(await upTo(first)).toEqual([['quote.created', first]]);
   // the last change before the move is among the copied events
   await quotes(here).insertOne({ _id: second, status: 'draft' });
-  expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']))).toMatchObject({
-    code: 0,
-  });
+  expect(await cli.spawned('org', 'move', organisation.id, '--to', 'eu')).toMatchObject({ code: 0 });
   await quotes(there).updateOne({ _id: first }, { $set: { status: 'sent' } });
   await quotes(there).insertOne({ _id: third, status: 'draft' });
   expect(await upTo(third)).toEqual([
@@ -85,7 +80,7 @@ test("if no gateway reads the rest of the old cluster's log, the organisation ge
   const organisation = await makeOrganisation(own, { cluster: 'default' });
   const quotes = here.db(databaseName(organisation.id)).collection<Row>('quotes');
   await quotes.insertOne({ _id: randomUUID(), status: 'draft' });
-  const moved = await finished(commandLine(environment).start(['org', 'move', organisation.id, '--to', 'eu']));
+  const moved = await commandLine(environment).spawned('org', 'move', organisation.id, '--to', 'eu');
   expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('will be told of a gap') as unknown });
   const { key } = await makeKey(own, organisation);
   const { body } = await client(own, key).get('/events');
@@ -122,8 +117,8 @@ test('a copy that is read from the log only after the move is discarded too', as
   expect(await upTo(first)).toEqual([['quote.created', first]]);
   // no gateway reads either log while the copy is made
   await gateway.stop();
-  expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu']))).toMatchObject({ code: 0 });
-  gateway = await startGateway({ CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' });
+  expect(await cli.spawned('org', 'move', organisation.id, '--to', 'eu')).toMatchObject({ code: 0 });
+  gateway = await startGateway(environment());
   await quotes(there).insertOne({ _id: second, status: 'draft' });
   const { key } = await makeKey(gateway, organisation);
   const told = await feedReader(client(gateway, key))(({ object }) => object?.id === second);

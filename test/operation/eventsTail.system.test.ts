@@ -10,34 +10,26 @@ import { createTails, type Tails, type TailsOptions } from '../../src/events/tai
 import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
 import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, late, served, startGateway } from '../support/gateway';
 
 /* What a tail leaves behind if it ends in the middle of its work, and what the next one makes of it. */
 
 const SOON = 30_000;
 const HOUR = 3_600_000;
 
-let gateway: TestGateway;
-let bare: mongo.MongoClient;
-let lease: mongo.Collection<TailRow>;
+const CONTROL_DATABASE = `scopegate_tail_${randomUUID().slice(0, 8)}`;
+const gateway = served({ CONTROL_DATABASE });
+afterAll(() => bare.db(CONTROL_DATABASE).dropDatabase());
+const bare = driver();
+const lease: mongo.Collection<TailRow> = late(() => Promise.resolve(tailRows(bare, CONTROL_DATABASE)));
 const running: Tails[] = [];
 /** Ends what is on hold. */
 const held: (() => void)[] = [];
 
-beforeAll(async () => {
-  gateway = await startGateway({ CONTROL_DATABASE: `scopegate_tail_${randomUUID().slice(0, 8)}` });
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
-  lease = tailRows(bare, gateway.databases.control.name);
-});
 beforeEach(() => lease.deleteMany({}));
 afterEach(async () => {
   for (const end of held.splice(0)) end();
   await Promise.all(running.splice(0).map((tails) => tails.stop()));
-});
-afterAll(async () => {
-  await bare.db(gateway.databases.control.name).dropDatabase();
-  await gateway.stop();
-  await bare.close();
 });
 
 const nothing = (): void => undefined;
@@ -166,7 +158,6 @@ async function atOneTime(ids: ReadonlySet<unknown>) {
       return replyWith(reply, { cursor: { ...cursor, ...batches } });
     },
   });
-  const CONTROL_DATABASE = gateway.databases.control.name;
   const own = await startGateway({ CONTROL_DATABASE, MONGODB_URI: proxy.uri });
   await lease.deleteMany({});
   return {

@@ -3,8 +3,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { eventually } from '../http/eventually';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { metric } from '../support/gateway';
-import { operate, type OperatedGateway } from './gateway';
+import { metric, served } from '../support/gateway';
 import { head, openWire } from './wire';
 
 /** How many may run, and how many may wait (docs/decisions/bodies-and-fairness.md). */
@@ -14,20 +13,18 @@ const FLOOD = 64;
 const TOTALS = '{ order_totals(group_by: [STATUS]) { data { count } } }';
 const NESTED = '{ customers(limit: 5) { data { id orders(limit: 5) { data { id } } } } }';
 
-let gateway: OperatedGateway;
+const uri = process.env.TEST_MONGODB_URI!;
+const gateway = served({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
 let [heavy, light]: Organisation[] = [];
 let [heavyCaller, lightCaller]: Client[] = [];
 let bearer: string;
 
 beforeAll(async () => {
-  const uri = process.env.TEST_MONGODB_URI!;
-  gateway = await operate({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
   [heavy, light] = [await makeNorthwind(gateway, 20), await makeNorthwind(gateway, 20)];
   const keys = [await makeKey(gateway, heavy), await makeKey(gateway, light)].map(({ key }) => key);
   [heavyCaller, lightCaller] = keys.map((key) => client(gateway, key));
   bearer = `Authorization: Bearer ${keys[0]!}`;
 });
-afterAll(() => gateway.stop());
 
 let release = (): void => undefined;
 afterEach(() => {

@@ -9,23 +9,20 @@ import { type CommandLine, commandLine, finished } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { type OwnDatabase, startDatabase } from './database';
+import { late, startGateway, type TestGateway } from '../support/gateway';
+import { startDatabase } from './database';
 
 /* Moves an organisation to another cluster while two gateways write to it and read it. */
 
 const CONTROL_DATABASE = 'scopegate_moving';
-let eu: OwnDatabase;
-let there: mongoose.Connection;
-let environment: Record<string, string>;
+const eu = late(startDatabase);
+const there = late(() => mongoose.mongo.MongoClient.connect(eu.uri));
 let gateways: readonly [TestGateway, TestGateway];
 let cli: CommandLine;
 
 beforeAll(async () => {
-  eu = await startDatabase();
-  there = await mongoose.createConnection(eu.uri).asPromise();
   // new organisations go to the cluster with the most room
-  environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, CLUSTER_FILES: '60000 eu=6000' };
+  const environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, CLUSTER_FILES: '60000 eu=6000' };
   gateways = [await startGateway(environment), await startGateway(environment)];
   cli = commandLine(environment);
 });
@@ -78,14 +75,13 @@ test('during a move every acknowledged write is stored once, reads continue, and
     }
   });
   await eventually(() => acknowledged.length > 20, 60_000);
-  const moved = await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
-  expect(moved).toMatchObject({ code: 0 });
+  expect(await cli.spawned('org', 'move', organisation.id, '--to', 'eu')).toMatchObject({ code: 0 });
   const before = acknowledged.length;
   await eventually(() => acknowledged.length > before + 20, 60_000);
   isOver = true;
   await Promise.all([...writers, ...readers]);
 
-  const stored = await there.getClient().db(databaseName(organisation.id)).collection('requests').find().toArray();
+  const stored = await there.db(databaseName(organisation.id)).collection('requests').find().toArray();
   const subjects = stored.map(({ subject }) => String(subject)).filter((subject) => /^\d-\d-\d+$/.test(subject));
   expect(subjects.sort()).toEqual(acknowledged.map(({ subject }) => subject).sort());
   expect([...reads.keys()]).toEqual([200]);
@@ -131,7 +127,7 @@ test('a move waits for writes in progress, and an older write that resumes after
     { writes: [] },
   );
   await eventually(() => isInside);
-  const moving = finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
+  const moving = cli.spawned('org', 'move', organisation.id, '--to', 'eu');
   await eventually(async () => (await gateways[0].control.moving.movesOf(organisation.id))?.move !== undefined, 30_000);
   // not before this one has ended
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -139,7 +135,7 @@ test('a move waits for writes in progress, and an older write that resumes after
   commit();
   await under;
   expect(await moving).toMatchObject({ code: 0 });
-  const rows = there.getClient().db(databaseName(organisation.id)).collection('requests');
+  const rows = there.db(databaseName(organisation.id)).collection('requests');
   expect(await rows.countDocuments({ _id: 'under way' as never })).toBe(1);
   const client0 = gateways[0].databases.control.getClient();
   expect(await client0.withSession((session) => data.slots.pass(late, session))).toBe(false);
@@ -216,7 +212,7 @@ test('a mover that was replaced stores nothing in the new database', async () =>
   const second = { ...first, mover: 'second' };
   await takeTarget(first);
   await takeTarget(second);
-  const copied = there.getClient().db(databaseName(id)).collection('products');
+  const copied = there.db(databaseName(id)).collection('products');
   await expect(copyAll(first)).rejects.toThrow('another process has taken over the move');
   expect(await copied.countDocuments()).toBe(0);
   await copyAll(second);

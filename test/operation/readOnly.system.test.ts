@@ -1,8 +1,8 @@
-import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import { callerOf, makeOrganisation } from '../support/factories';
-import { operate, type OperatedGateway } from './gateway';
+import { late, servedBy, startGateway } from '../support/gateway';
 
 /* A cluster that answers every question, but stores nothing: its disk is full, or writes wait for something. */
 
@@ -11,10 +11,8 @@ const FULL = { ok: 0, code: 14031, codeName: 'OutOfDiskSpace', errmsg: 'availabl
 
 let fails: 'refused' | 'stalled' | undefined;
 let stalled: (() => void)[] = [];
-let proxy: DatabaseProxy;
-let gateway: OperatedGateway;
-beforeAll(async () => {
-  proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+const proxy = late(() =>
+  openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command = {}) => {
       if (fails === undefined || !WRITES.some((name) => name in command)) return reply;
       if (fails === 'refused') return replyWith(reply, FULL);
@@ -24,13 +22,12 @@ beforeAll(async () => {
         }),
       );
     },
-  });
-  gateway = await operate({ MONGODB_CLUSTERS: `eu=${proxy.uri}`, CONTROL_DATABASE: 'scopegate_read_only' });
-});
-afterAll(async () => {
-  await gateway.stop();
-  await proxy.close();
-});
+  }),
+);
+const gateway = servedBy(() =>
+  startGateway({ MONGODB_CLUSTERS: `eu=${proxy.uri}`, CONTROL_DATABASE: 'scopegate_read_only' }),
+);
+afterAll(() => proxy.close());
 
 const readiness = async (): Promise<unknown> => JSON.parse((await raw(gateway.url, '/readyz', {})).text);
 const stateIs = (state: string): Promise<true> =>

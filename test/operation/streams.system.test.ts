@@ -1,4 +1,3 @@
-import mongoose, { type mongo } from 'mongoose';
 import { MAX_UNSENT } from '../../src/events/stream';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
@@ -6,31 +5,23 @@ import { eventRow, type EventScene, eventScene } from '../support/eventScene';
 import { type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
 import { makeKey } from '../support/factories';
 import { recordCommands } from '../support/recordedCommands';
-import { metric, startGateway, type TestGateway } from '../support/gateway';
+import { driver, metric, served, startGateway } from '../support/gateway';
 
 /* What streams of events cost, and how they end (docs/decisions/subscription.md). */
 
-let gateway: TestGateway;
-let bare: mongo.MongoClient;
+const gateway = served();
+const bare = driver();
 let scene: EventScene;
 const opened: OpenedStream[] = [];
 /** Points of a key on a separate gateway. */
 const POINTS = 30;
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
-});
 beforeEach(async () => {
   scene = await eventScene(gateway, bare);
 });
 afterEach(async () => {
   for (const stream of opened.splice(0)) stream.leave();
   await open(0);
-});
-afterAll(async () => {
-  await bare.close();
-  await gateway.stop();
 });
 
 async function follow(request: Partial<StreamRequest> = {}): Promise<OpenedStream> {

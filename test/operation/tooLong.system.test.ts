@@ -1,9 +1,9 @@
 import { makeKey, makeOrganisation } from '../support/factories';
-import { operate } from './gateway';
+import { startGateway } from '../support/gateway';
 import { head, openWire } from './wire';
 
 test('a request that takes too long gets 503 with Retry-After before its connection times out', async () => {
-  await using gateway = await operate({}, { answer: 1500, stalled: 5000 });
+  await using gateway = await startGateway({}, { answer: 1500, stalled: 5000 });
   const organisation = await makeOrganisation(gateway);
   const { key } = await makeKey(gateway, organisation);
   // no read begins

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { commandLine, serve, type Served } from '../cli/commandLine';
+import { commandLine, serve } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
-import { client, type Client } from '../support/client';
+import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 
 /* Traces, as a collector receives them from a running gateway. */
 
@@ -27,15 +27,9 @@ const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const ERROR = 2;
 
 const CONTROL_DATABASE = `tracing_${randomBytes(6).toString('hex')}`;
-const cli = commandLine({ CONTROL_DATABASE });
-let collector: Server;
-let requests: { readonly url: string; readonly headers: Record<string, unknown> }[];
-let spans: Received[];
-let text: string;
-let beside: TestGateway;
-let served: Served;
-let key: { id: string; key: string };
-let caller: Client;
+const requests: { readonly url: string; readonly headers: Record<string, unknown> }[] = [];
+const spans: Received[] = [];
+let text = '';
 
 interface Attribute {
   readonly key: string;
@@ -61,32 +55,32 @@ function receive(body: {
         });
 }
 
-beforeAll(async () => {
-  [requests, spans, text] = [[], [], ''];
-  collector = createServer((request, response) => {
+const collector = late(async () => {
+  const server = createServer((request, response) => {
     requests.push({ url: request.url ?? '', headers: request.headers });
     void json(request).then((body) => {
       receive(body as Parameters<typeof receive>[0]);
       response.setHeader('content-type', 'application/json').end('{}');
     });
   }).listen(0, '127.0.0.1');
-  await once(collector, 'listening');
-  beside = await startGateway({ CONTROL_DATABASE });
-  const organisation = await makeOrganisation(beside);
-  key = await makeKey(beside, organisation);
-  const { port } = collector.address() as AddressInfo;
-  served = await serve(cli, [], {
-    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port)}/`,
+  await once(server, 'listening');
+  return server;
+});
+const beside = served({ CONTROL_DATABASE });
+const key = late(async () => makeKey(beside, await makeOrganisation(beside)));
+const cli = commandLine({ CONTROL_DATABASE });
+const traced = late(() =>
+  serve(cli, [], {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String((collector.address() as AddressInfo).port)}/`,
     OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=se%20cret',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     OTEL_BSP_SCHEDULE_DELAY: '50',
-  });
-  caller = client(served, key.key);
-});
+  }),
+);
+const caller = late(() => Promise.resolve(client(traced, key.key)));
 afterAll(async () => {
-  await served.stop();
+  await traced.stop();
   collector.close();
-  await beside.stop();
 });
 
 /** A request inside a trace of the caller's, and the resulting spans once that of the request has arrived. */
@@ -152,7 +146,7 @@ test('its log line has the trace id', async () => {
   const { answer, traceId } = await tracedCall((headers) => caller.get('/products', {}, headers));
   const id = answer.headers.get('x-request-id')!;
   const line = await eventually(() =>
-    served
+    traced
       .stderr()
       .split('\n')
       .find((one) => one.includes(id) && one.endsWith('}')),
@@ -218,7 +212,7 @@ test.each<[string, number, string, (headers: Record<string, string>) => Promise<
 
 test('a 503 makes its request’s span and its operation’s an error', async () => {
   const organisation = await makeOrganisation(beside);
-  const own = client(served, (await makeKey(beside, organisation)).key);
+  const own = client(traced, (await makeKey(beside, organisation)).key);
   // so that its writes are refused
   await beside.control.moving.begin({ id: organisation.id, mover: 'test' }, 'elsewhere');
   const { answer, found } = await tracedCall((headers) => own.post('/requests', { text: 'A' }, headers));
@@ -231,11 +225,11 @@ test('a 503 makes its request’s span and its operation’s an error', async ()
 
 test('health checks and the gateway’s own commands are not traced', async () => {
   const checks = await Promise.all(
-    ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${served.url}${path}`, { headers }))),
+    ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${traced.url}${path}`, { headers }))),
   );
   for (const { answer } of checks) expect([answer.status, answer.headers.get('traceparent')]).toEqual([200, null]);
   // it has sent commands of its own before it listened
-  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(served.url).host } });
+  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(traced.url).host } });
   expect(await rows.toArray()).toEqual([expect.objectContaining({ beat: expect.any(Number) })]);
   // spans arrive in the order in which they ended
   const later = await tracedCall((headers) => caller.get('/products', {}, headers));

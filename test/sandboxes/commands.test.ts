@@ -28,7 +28,7 @@ async function exported(id: string): Promise<(file: string) => Promise<Json[]>> 
   };
 }
 
-test('a sandbox has the name, plan and currency of its organisation, says whose it is, and its sample if it is wanted', async () => {
+test('a sandbox has the name, plan and currency of its organisation, names it, and has the sample if --seed is given', async () => {
   const { owner, sandbox } = await makeSandbox('Acme', '--seed', 'northwind');
   const shown = { id: sandbox.id, name: 'Acme sandbox', plan: 'integrations', cluster: 'default', state: 'active' };
   expect(sandbox).toMatchObject({ ...shown, sandbox_of: owner.id, external_ref: null });
@@ -50,7 +50,7 @@ test.each([
   expect(await cli.failed(code, 'org', 'create', ...given)).toContain(said);
 });
 
-test('reset empties a sandbox, keys apart, and loads the sample; of any other organisation it is refused', async () => {
+test('reset empties a sandbox except for its keys and loads the sample; other organisations are refused', async () => {
   const { owner, sandbox } = await makeSandbox('Reset');
   const { key } = await makeKey(cli, sandbox.id);
   expect(key).toMatch(/^svc_test_/);
@@ -76,7 +76,7 @@ describe('advance', () => {
   const stored = async (file: string, number: string): Promise<Json> =>
     (await (await exported((await scene).sandbox.id))(file)).find((row: Json) => row.number === number);
 
-  test('a quote is accepted, with the time of it, and sent again without', async () => {
+  test('a quote is accepted, which sets decided_at, and sent again, which removes it', async () => {
     const { number, sent_at, id } = northwind('quotes').find(({ status }) => status === 'sent') as Json;
     expect(await advance('quote', number, 'accepted')).toEqual({ id, number, status: 'accepted', from: 'sent' });
     const accepted = await stored('quotes', number);
@@ -96,7 +96,7 @@ describe('advance', () => {
     expect((await stored('orders', number)).dispatched_at).toEqual(expect.any(String));
   });
 
-  test('a status that there is not, a number that there is not and live data are refused', async () => {
+  test('an unknown status, an unknown number and live data are refused', async () => {
     const { owner, sandbox } = await scene;
     const { number } = northwind('quotes')[0] as Json;
     const refused = (org: string, ...args: string[]): Promise<string> =>
@@ -122,7 +122,7 @@ test('a sandbox is erased with its organisation, and by itself', async () => {
   });
 });
 
-test('what is imported into a sandbox leaves its plan as it is', async () => {
+test('an import does not change the plan of a sandbox', async () => {
   const owner = await cli.json<Made>('org', 'create', '--name', 'Starter', '--plan', 'starter');
   const sandbox = await cli.json<Made>('org', 'create', '--sandbox-of', owner.id);
   await cli.json('import', '--org', sandbox.id, NORTHWIND);

@@ -49,7 +49,7 @@ describe('an admin who opens the sandbox', () => {
     expect(events.data.map(({ action }: { action: string }) => action)).toContain('organisation.created');
   });
 
-  test('does nothing there from a page of the other mode', async () => {
+  test('changes nothing in it from a page of the other mode', async () => {
     const live = (await enter(await person(gateway, scene.test.cookie), 'live')).who;
     const { who } = await enter(live, 'test');
     const refused = await live.call('create_api_key', { ...KEY, name: 'from an old page' });
@@ -69,7 +69,7 @@ describe('an admin who opens the sandbox', () => {
   });
 });
 
-test('whoever signed in to the sandbox itself is signed out with its organisation, and who acts for it with the sandbox', async () => {
+test('signing out an organisation ends the sessions of its sandbox, and signing out the sandbox those that switched to it', async () => {
   const owner = await makeOrganisation(gateway);
   const { who: ada } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
   const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
@@ -81,7 +81,7 @@ test('whoever signed in to the sandbox itself is signed out with its organisatio
   expect((await visit(gateway, '/settings/integrations', ada.cookie)).status).toBe(303);
 });
 
-test('a member uses a sandbox that there is, and makes none', async () => {
+test('a member can use an existing sandbox, but not create one', async () => {
   const owner = await makeOrganisation(gateway);
   const max = await signIn(gateway, owner, 'member', 'Max');
   expect(await pageOf(max)).not.toContain('/settings/mode');
@@ -94,7 +94,7 @@ test('a member uses a sandbox that there is, and makes none', async () => {
   expect(await who.call('create_api_key', KEY)).toMatchObject({ code: 'forbidden' });
 });
 
-test('several who open it at once get one, with its whole sample; one that was interrupted is completed', async () => {
+test('users who open it concurrently get one, with the whole sample; an interrupted load is completed', async () => {
   const owner = await makeOrganisation(gateway);
   const admins = await Promise.all(['A', 'B', 'C'].map((name) => signIn(gateway, owner, 'admin', name)));
   const opened = await Promise.all(admins.map((admin) => enter(admin, 'test')));
@@ -110,7 +110,7 @@ test('several who open it at once get one, with its whole sample; one that was i
   expect(await products.countDocuments()).toBe(northwind('products').length);
 });
 
-test('a link to a sandbox signs in to that, and leads nowhere else', async () => {
+test('a link to a sandbox signs in to that sandbox only', async () => {
   const owner = await makeOrganisation(gateway);
   const made = await gateway.control.sandboxes.create(
     { of: owner.id, seeded: false },
@@ -123,7 +123,7 @@ test('a link to a sandbox signs in to that, and leads nowhere else', async () =>
   expect((await enter(who, 'test')).status).toBe(403);
 });
 
-test('the switch leads to the page that was shown, and to none but the settings', async () => {
+test('the switch stays on the page that was shown, and leads to no page outside the settings', async () => {
   let { cookie, csrf } = await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Ada');
   for (const [page, to] of [
     ['/settings/requests', '/settings/requests'],
@@ -136,7 +136,7 @@ test('the switch leads to the page that was shown, and to none but the settings'
   }
 });
 
-test('without its CSRF token, from another site, or without a session nothing is made', async () => {
+test('without a CSRF token, from another site, or without a session nothing is created', async () => {
   const owner = await makeOrganisation(gateway);
   const ada = await signIn(gateway, owner, 'admin', 'Ada');
   const { cookie, csrf } = ada;

@@ -10,8 +10,7 @@ import { databaseName, type OrganisationData } from '../../src/database/organisa
 import type { EventRow } from '../../src/events/collection';
 import { openWrites } from '../../src/database/slots';
 import { DAY } from '../../src/units';
-import { commandLine, NORTHWIND } from '../cli/commandLine';
-import { followed } from '../cli/following';
+import { commandLine, followed, NORTHWIND } from '../cli/commandLine';
 import { eventRow } from './eventScene';
 import { IDS, makeStocked } from '../contract/scene';
 import { eventually } from '../http/eventually';

@@ -14,6 +14,8 @@ export interface TestGateway extends Store, AsyncDisposable {
   readonly adminUrl: string | undefined;
   /** Lines logged so far, parsed. */
   readonly logs: Record<string, unknown>[];
+  /** The first part of `stop`: the database stays connected. */
+  readonly drain: () => Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,11 +48,13 @@ export async function startGateway(
   // idle connections here were left by tests, and need no grace period
   const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } });
   if (config.EVENTS === 'on') await untilRecorded(store);
+  const { url, adminUrl } = server;
+  const drain = (): Promise<void> => server.drain();
   const stop = async (): Promise<void> => {
-    await server.drain();
+    await drain();
     await store.close();
   };
-  return { ...store, url: server.url, adminUrl: server.adminUrl, logs, stop, [Symbol.asyncDispose]: stop };
+  return { ...store, ...{ url, adminUrl, drain, logs, stop }, [Symbol.asyncDispose]: stop };
 }
 
 /** A value on a gateway's metrics page. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { databaseName } from '../../src/database/organisationData';
 import { MAX_POSTS } from '../../src/webhooks/places';
-import { commandLine, firstLine } from '../cli/commandLine';
+import { commandLine, serve } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { makeOrganisation } from '../support/factories';
@@ -50,9 +50,8 @@ test('a gateway killed while posting loses no event: another posts the same ids 
   const tails = own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails');
   await tails.deleteMany({});
   const cli = commandLine({ ...own.environment, EVENTS: 'on', PORT: '0', MONGODB_URI: process.env.TEST_MONGODB_URI! });
-  const child = cli.start(['serve']);
+  const { child, end } = await serve(cli);
   try {
-    await firstLine(child);
     await eventually(async () => (await tails.findOne({}))?.token, 30_000);
     const one = await scene({}, own);
     // never answered
@@ -60,7 +59,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     await one.write(5);
     await untilArrived(one, 2);
     child.kill('SIGKILL');
-    await new Promise((resolve) => child.once('close', resolve));
+    await end;
     const before = new Set(idsOf(one));
     one.receiver.answer = () => 204;
     // as if its leases had expired
