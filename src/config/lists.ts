@@ -16,8 +16,7 @@ export function items(text: string): string[] {
     .filter((item) => item !== '');
 }
 
-const entriesOf = (text: string, between = /[\s,;]+/): string[] =>
-  text.split(between).filter((entry) => entry !== '');
+const entriesOf = (text: string, between = /[\s,;]+/): string[] => text.split(between).filter((entry) => entry !== '');
 
 /** What to add about an entry that has a user; the name alone is safe to repeat. */
 function credentialsHint(entry: string): string {
