@@ -199,8 +199,11 @@ test.each(['/livez', '/readyz', '/metrics'])('%s is logged at debug', async (pat
 });
 
 // test/attacks/canaries.test.ts sends keys in every place of a request
-test('a key in an error message is not logged', async () => {
+test('a key in a path or an error message is not logged', async () => {
   const find = jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(new Error(`no such key: ${key.key}`));
+  const lost = await raw(gateway.url, `/api/v1/${encodeURIComponent(key.key)}?key=${key.key}`, {});
+  const [line] = await linesOf(String(lost.headers['x-request-id']));
+  expect(line).toMatchObject({ path: '/api/v1/[key]' });
   const { headers } = await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${key.key}` } });
   await linesOf(String(headers['x-request-id']));
   find.mockRestore();
