@@ -9,7 +9,7 @@ import { dumpDatabase, dumpOf } from '../support/attackScene';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Sends secrets wherever a caller can send text; they must never be stored, logged or shown. */
+/* Sends secrets everywhere a caller can send text; they must never be stored, logged or shown. */
 
 const PEPPER = `pepper${randomBytes(16).toString('hex')}`;
 const PLACES = placesFor('x').map(({ title }) => title);

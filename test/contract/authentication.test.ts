@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 describe('without a valid key', () => {
-  // that each operation needs a key, test/attacks/matrix.test.ts tests
+  // test/attacks/matrix.test.ts tests that each operation needs a key
   test.each(ALL_FACES)('$name returns the same 401, whatever is wrong', async (face) => {
     const answers = new Map<string, string[]>();
     for (const [fault, authorization] of Object.entries(refused)) {

@@ -22,9 +22,9 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
   const usesWritten: string[][] = [];
   gateway.databases.control.getClient().on('commandStarted', ({ databaseName, commandName, command }) => {
     const collection = String(command[commandName]);
-    // what is recorded of requests, and which of their organisations and keys are there
+    // records of requests, and looks for their organisations and keys
     const isRecording = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
-    // jobs that wait, and moves that nobody finishes
+    // waiting jobs, and abandoned moves
     const isLooking = collection === 'jobs' || command.filter?.['move.to'] !== undefined;
     const isPeriodic = isRecording || isLooking || command.filter?._id?.$in !== undefined;
     if (commandName === 'ping' || isPeriodic) return;

@@ -4,7 +4,7 @@ import { callerOf, makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 
-/* What an organisation may use with all its keys together. */
+/* What all keys of an organisation may use together. */
 
 const [OF_KEY, OF_ORGANISATION] = [4, 6];
 const me = operations.find(({ name }) => name === 'me')!;

@@ -6,7 +6,7 @@ import { late, metric, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
-/* What an organisation may do that stores as much as it may. */
+/* What an organisation may still do once it stores as much as it may. */
 
 const LIMIT = 1024 * 1024;
 const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
@@ -29,7 +29,7 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
     filler: 'x'.repeat(20_000),
   }));
   await data.collection(products).insertMany(rows as never);
-  // until then nothing is known of it, or what it had a moment ago
+  // until then its size is unknown, or that of a moment ago
   gateway.databases.limitBytes(LIMIT);
   await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
   const count = () => caller.get('/requests', { limit: 100 }).then(({ body }) => (body.data as unknown[]).length);

@@ -4,9 +4,9 @@ import { late, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
-/** The promise is about every trial; TEST_FULL makes many, to meet what few do not. */
+/** The promise is about every trial; TEST_FULL makes more, to find rare failures. */
 const TRIALS = process.env.TEST_FULL ? 300 : 5;
-/** One object, which is read while the key of a caller who was accepted before is (docs/decisions/one-round-trip.md). */
+/** A read of one object, which starts during the key lookup if the key was accepted before (docs/decisions/one-round-trip.md). */
 const quote = operations.find(({ name }) => name === 'quote')!;
 
 const gateways = [served(), served()] as const;

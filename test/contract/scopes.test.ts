@@ -7,7 +7,7 @@ import { startRecordedGateway } from './commands';
 import { IDS, makeStocked, SAME_ID, seen } from './scene';
 import { late, servedBy } from '../support/gateway';
 
-/* What scopes allow. That a key without the scope of an operation or relation is rejected, test/attacks/matrix.test.ts tests for each. */
+/* What scopes allow. test/attacks/matrix.test.ts tests that each operation and relation rejects keys without its scope. */
 
 const gateway = servedBy(startRecordedGateway);
 const organisation = late(() => makeStocked(gateway));

@@ -17,7 +17,7 @@ beforeEach(() => gateway.control.organisations.resume(organisation.id));
 const suspend = (): Promise<unknown> => other.control.organisations.suspend(organisation.id);
 const resume = (): Promise<unknown> => other.control.organisations.resume(organisation.id);
 
-/* When an organisation is closed and open again. That closed ones are rejected by each operation, test/attacks/matrix.test.ts tests. */
+/* When an organisation is closed, and open again. test/attacks/matrix.test.ts tests that each operation rejects closed ones. */
 
 /** The code and status of each API at each gateway. */
 async function answers(): Promise<object[]> {

@@ -3,7 +3,7 @@ import type { Client, Json } from '../support/client';
 import { callerOf, makeStored, northwind } from '../support/factories';
 import { late, served } from '../support/gateway';
 
-/* What concerns all rows is checked once and told once, and an answer has a bounded number of errors. */
+/* What applies to all rows is checked and reported once, and an answer has a bounded number of errors. */
 
 const CUSTOMERS = northwind('customers').slice(0, 20);
 const ALIASES = 10;

@@ -9,7 +9,7 @@ import { watch, watchedGateway } from '../support/watchdog';
 const MIB = 1024 * 1024;
 /** The memory for bodies and answers: a quarter for a key, half for its organisation, in MiB. */
 const MEMORY = 64;
-/** What the gateway uses beside that while answers are made, in MiB: rows that are read, and what is not collected yet. */
+/** What the gateway uses besides while it makes answers, in MiB: rows that were read, and garbage not collected yet. */
 const PEAK = 400;
 
 /** Connections to the database keep a reply each, of up to 11 MiB here, whether answers are read or not; in MiB. */

@@ -9,7 +9,7 @@ import { watch, watchedGateway } from '../support/watchdog';
 /* Bodies in the smallest chunks, and bodies that go on after the answer. */
 
 const KIB = 1024;
-/** What one read of a socket may bring, and what Node has read ahead. */
+/** What one read of a socket may return, and what Node reads ahead. */
 const READS = 4 * 64 * KIB;
 const CHUNKED = 'Transfer-Encoding: chunked';
 const ONE_BYTE = '1\r\n \r\n'.repeat(10_000);

@@ -1,6 +1,6 @@
 import { post, watch, watchedGateway } from '../support/watchdog';
 
-/* Documents that take long to parse and to validate do not hold the event loop. */
+/* Documents that take long to parse and validate do not block the event loop. */
 
 /** How many are sent, and how many of them at once. */
 const [COUNT, AT_ONCE] = [150, 30];
@@ -35,7 +35,7 @@ async function sendAll(document: (name: string) => string): Promise<number[]> {
   return statuses;
 }
 
-// what is loaded and compiled at first is not what is measured
+// loading and compiling at first are not measured
 beforeAll(() => sendAll((name) => `{ ${name}: __typename }`));
 
 test.each(Object.entries(DOCUMENTS))(
@@ -43,7 +43,7 @@ test.each(Object.entries(DOCUMENTS))(
   async (title, document) => {
     let statuses: number[] = [];
     await watch(gateway, title, async () => (statuses = await sendAll(document)));
-    // the others are without points, or too many at once
+    // the others are over the rate limit, or too many at once
     const validated = statuses.filter((status) => status === 200 || status === 400).length;
     expect(validated).toBeGreaterThan(0);
     expect(validated).toBeLessThanOrEqual(MOST_VALIDATED);

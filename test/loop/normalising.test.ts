@@ -6,7 +6,7 @@ const gateway = watchedGateway();
 
 const many = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_none, at) => make(at));
 
-/** Distinct words of two letters or digits, the shortest of which so many exist. */
+/** Distinct words of two letters or digits, the shortest length with enough of them. */
 const WORDS = many(1200, (at) => (at + 36).toString(36)).join(' ');
 
 test.each<[string, string, (round: number) => object]>([

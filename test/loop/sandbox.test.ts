@@ -1,6 +1,6 @@
 import { watch, watchedGateway } from '../support/watchdog';
 
-/* Opening a sandbox stores some two thousand records in the gateway's own process. */
+/* Opening a sandbox stores about two thousand records, in the gateway's own process. */
 
 const gateway = watchedGateway();
 

@@ -43,7 +43,7 @@ const OTHERS: Face[] = [
   },
 ];
 
-// the other faces read bodies with the same code, so only those that are not refused before they are parsed
+// the other APIs read bodies with the same code, so send them only those that are parsed
 const parsed = WORST.filter(({ name }) => name.includes('nearly'));
 test.each([
   ...WORST.map((body) => ({ ...REST, body, name: body.name })),
@@ -53,7 +53,7 @@ test.each([
   const send = async (): Promise<void> => {
     expect((await post(gateway, path(body), worst, headers)).status).toBe(status);
   };
-  // what is loaded and compiled at first is not what is measured
+  // loading and compiling at first are not measured
   await post(gateway, path(body), text({ ...body, make: () => '{"products":[]}' }), headers);
   await watch(gateway, `${name} over ${face}`, async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();

@@ -1,7 +1,7 @@
 import { STATELESS } from '../../src/mcp/protocol';
 import { post, watch, watchedGateway } from '../support/watchdog';
 
-/* Single values that cost most: texts of combining marks, and lists where there should be a text or a few names. */
+/* The most expensive single values: texts of combining marks, and lists instead of a text or a few names. */
 
 const gateway = watchedGateway();
 
@@ -64,7 +64,7 @@ test.each<[string, number, RegExp, Request]>([
   ],
   ['2.4 million numbers as fields over MCP', 200, /length/, tool('customers', { fields: NUMBERS })],
 ])('%s', async (name, status, said, worst) => {
-  // what is loaded and compiled at first is not what is measured
+  // loading and compiling at first are not measured
   await send(bulk({ sku: 'A' }));
   await send(tool('products', { limit: 1 }));
   await watch(gateway, `values: ${name}`, async () => {

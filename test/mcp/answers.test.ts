@@ -55,7 +55,7 @@ describe('a list', () => {
     const { code, errors, detail } = MCP.errorOf(answer);
     expect(['invalid_request', 'validation_failed']).toContain(code);
     expect(errors[0].pointer ?? errors[0].parameter).toBe(place);
-    // its faults say it
+    // its faults say so
     expect(detail).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import { late, served } from '../support/gateway';
 import { argumentsOf, MCP, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* Which tools a key sees, and which it may use. */
+/* Which tools a key sees and may use. */
 
 const gateway = served();
 const organisation = late(() => makeOrganisation(gateway));

@@ -8,7 +8,7 @@ import { bodySchema } from '../../tools/openapi';
 import { document } from '../support/openapi';
 import { RESOURCES } from '../support/resources';
 
-/* PATCH of one object, with the version to change (If-Match), in all resources that have it. */
+/* PATCH of one object, with the version to change (If-Match), in every resource that has it. */
 
 jest.mock('../../src/stored/rows', () => ({
   __esModule: true,

@@ -2,7 +2,7 @@ import type { Json } from '../support/client';
 import { callerOf } from '../support/factories';
 import { late, served } from '../support/gateway';
 
-/* Several editors of the same objects at once: what was acknowledged is there. */
+/* Several editors of the same objects at once: every acknowledged change is stored. */
 
 const gateway = served();
 const caller = late(() => callerOf(gateway));

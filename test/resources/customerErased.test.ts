@@ -7,7 +7,7 @@ import { addMessage, openRequest } from '../../src/resources/requests/service';
 import { makeStored, northwind } from '../support/factories';
 import { served } from '../support/gateway';
 
-/* A customer's name is copied to a new thread while the customer is erased. */
+/* A customer is erased while its name is copied to a new thread. */
 
 const [customer] = northwind('customers') as unknown as readonly [{ readonly id: string; readonly name: string }];
 /** More often than it asks without waiting. */
@@ -36,7 +36,7 @@ test('a thread whose customer was erased before its write began has no copy', as
   expect(await names()).toEqual([null, 'erased']);
 });
 
-/** Writes, and erases a customer before the commit, until that waits for the write or is over. */
+/** Writes, and erases a customer before the commit, until the erasure waits for the write or is over. */
 async function writeWhileErased(
   of: OrganisationData,
   id: string,

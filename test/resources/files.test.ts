@@ -181,7 +181,7 @@ describe('a collection created by another program', () => {
     const sent = await commandsOf(gateway, one.organisation, async () => {
       await one.caller.get('/quotes');
       await one.caller.get('/quotes');
-      // looked at afterwards
+      // checked afterwards
       await upsert(one.caller, 'A');
     });
     expect(sent.filter(({ command }) => command.listIndexes === 'quotes')).toHaveLength(1);

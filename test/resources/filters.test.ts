@@ -166,7 +166,7 @@ describe('lists in both APIs', () => {
       const others = ['sort', 'cursor'].map((name) => ({ name, type: 'String', isList: false }));
       for (const { name, type, isList } of [...argumentsOf(list), ...others]) {
         for (const face of FACES) {
-          // GraphQL itself rejects what is no Boolean, and REST has no empty lists
+          // GraphQL itself rejects non-Booleans, and REST has no empty lists
           if (type === 'Boolean') continue;
           const value = isList && face === GRAPHQL ? [] : isList ? [''] : '';
           const { status, code, errors } = await refusal(face, caller, list, { [name]: value });

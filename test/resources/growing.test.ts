@@ -6,7 +6,7 @@ import { commandsOf, startWatchedGateway } from '../support/commands';
 import { servedBy, startGateway } from '../support/gateway';
 import { filesIn, filesOf, indexesOf, notedOf, type Tenant, tenantOf } from './tenant';
 
-/* Collections that pass 1,000 rows, from which on they have the indexes that make reads fast. */
+/* Collections that pass 1,000 rows, and then get the indexes that make reads fast. */
 
 const gateway = servedBy(startWatchedGateway);
 

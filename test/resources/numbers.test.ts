@@ -7,7 +7,7 @@ import { ask, FACES, GRAPHQL, refusal } from '../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
 import { late, served } from '../support/gateway';
 
-/* Numbers that JSON, clients or other programs write, and that no answer may fail on without saying where they are. */
+/* Numbers written by JSON, clients or other programs: an answer that fails on one says where it is. */
 
 const { Long } = mongoose.mongo;
 
@@ -109,7 +109,7 @@ test('sales beyond 2^53-1 are refused as out of range, whatever the product of a
 });
 
 describe('-0, which Python and Go write for 0.0, is 0:', () => {
-  /** Upserts a product whose zeros are written so, and returns its outcome. */
+  /** Upserts a product whose zeros are written like this, and returns the outcome. */
   const CALLS: Record<string, (caller: Client, product: string) => Promise<string>> = {
     REST: async (caller, product) => {
       const { body } = await asWritten(product, () => caller.post('/products/bulk', { products: [WRITTEN_SO] }));

@@ -2,7 +2,7 @@ import type { Client } from '../support/client';
 import { callerOf } from '../support/factories';
 import { late, served } from '../support/gateway';
 
-/* Two that take one value at once: one has it, the other is told who. */
+/* Of two that take a unique value at once, one has it, and the other is told which. */
 
 const gateway = served();
 const caller = late(() => callerOf(gateway));

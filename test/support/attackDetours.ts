@@ -57,7 +57,7 @@ function anew({ messages }: Json): Json {
 
 const TYPES = [...published.stored.values()];
 
-/** An import rejects malformed ids. */
+/** Malformed ids are left out, since an import rejects them. */
 const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];
 
 /** Probes of a customer's lists with a cursor. */

@@ -53,7 +53,7 @@ export async function argumentProbes(scene: Scene): Promise<Probe[]> {
 
 interface Target {
   readonly kind: Kind;
-  /** The argument's value; `turn` numbers the ways, so that each writes another object, and none the first, which filters find. */
+  /** The argument's value; `turn` numbers the ways, so that each writes a different object, and none the first, which filters find. */
   readonly value: (identity: Identity, turn: number) => unknown;
 }
 
@@ -97,7 +97,7 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   if (isWrite) return directiveOf(argument.astNode, 'per_element') ? elementTarget(scene, name as ListName) : undefined;
   const takesSeveral = String(type) === '[String!]';
   const { one_of: oneOf, format } = constraintOf(argument);
-  // a currency is nobody's
+  // a currency belongs to no organisation
   if ((String(type) !== 'String' && !takesSeveral) || oneOf || format === 'known-currency') return undefined;
   const text = (identity: Identity): string => textOf(scene, operation.name as ListName, name, identity);
   return { kind: 'filter', value: (identity) => (takesSeveral ? [text(identity)] : text(identity)) };

@@ -57,7 +57,7 @@ export interface Scene {
 
 export async function makeScene(gateway: TestGateway): Promise<Scene> {
   const attacked = await makeOrganisation(gateway, { name: nameOf('victim') });
-  // nobody is nearer to an organisation than its sandbox
+  // nothing is closer to an organisation than its sandbox
   const of = { of: attacked.id, name: nameOf('own'), seeded: false };
   const sandbox = await gateway.control.sandboxes.create(of, { who: 'cli:test', from: 'here' });
   const own = await makeHolding(gateway, 'own', { organisation: sandbox!.organisation });

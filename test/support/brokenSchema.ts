@@ -7,7 +7,7 @@ import type { CheckedResource } from '../../src/schema/checks/errors';
 import { published, SchemaModel } from '../../src/schema/model';
 import { lint } from '../../tools/schemaLint';
 
-/* The published schema with parts replaced or added, and what the start and the linter say of it. */
+/* The published schema with parts replaced or added, and the errors that the start and the linter report. */
 
 // without descriptions, whose words could match instead of fields
 export const SDL = print(
@@ -17,7 +17,7 @@ export const SDL = print(
 );
 const ALL = publishedResolvers();
 
-/** A test: what is said of the SDL with `from` replaced by `to`, or with `from` added. */
+/** A test: the error in the SDL with `from` replaced by `to`, or with `from` added. */
 export type Case = readonly [sentence: string, from: string | RegExp, to?: string];
 
 export interface Served {
@@ -36,7 +36,7 @@ export function errorsOf(document: DocumentNode, { resources = collections, own 
   }
 }
 
-/** What the linter says of a schema that starts. */
+/** The linter's errors in a schema that starts. */
 export function lintOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
   return lint(new SchemaModel(document), mergeResolvers(ALL, own), resources).join('\n');
 }

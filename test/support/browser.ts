@@ -81,11 +81,11 @@ export async function visitor(
 
 /** How a page is looked at. */
 export interface Look extends View {
-  /** What the browser may log and request, since the test breaks things. */
+  /** What the browser may log and request where a test makes things fail. */
   readonly tolerates?: RegExp | undefined;
 }
 
-/** A browser for the tests of a file or describe: opens an empty page. After each test nothing may have gone wrong in its pages. */
+/** A browser for the tests of a file or describe: opens an empty page. After each test, checks that nothing went wrong in its pages. */
 export function useBrowser(): (origins: readonly string[], look?: Look) => Promise<Page> {
   const browser = late(openBrowser);
   const visits: (() => Promise<string[]>)[] = [];
@@ -135,13 +135,13 @@ export const button = (of: Page | Locator, name: string | RegExp): Locator =>
   of.getByRole('button', { name, exact: true });
 export const press = (of: Page | Locator, name: string | RegExp): Promise<void> => button(of, name).click();
 
-/** Presses Enter on a button, once it is not busy: it takes none before. */
+/** Presses Enter on a button once it is not busy, since a busy one ignores it. */
 export function enter(of: Page | Locator, name: string | RegExp): Promise<void> {
   const page = 'page' in of ? of.page() : of;
   return button(of, name).and(page.locator(':not([aria-disabled="true"])')).press('Enter');
 }
 
-/** Waits until a text is seen in the page, or in an element or as its whole. */
+/** Waits until a text is visible in the page or in an element, or is all of its text. */
 export function says(of: Page | Locator, text: string | RegExp): Promise<void> {
   const inside = of.getByText(text);
   const found = 'page' in of ? inside.or(of.and(of.page().getByText(text))) : inside;
@@ -168,7 +168,7 @@ export type Fate = (route: Route) => Promise<unknown>;
 
 export const passed: Fate = (route) => route.continue();
 export const unsent: Fate = (route) => route.abort('connectionreset');
-/** The gateway does it, and its answer is lost. */
+/** The gateway handles it, but its answer is lost. */
 export const lost: Fate = async (route) => {
   await route.fetch();
   await route.abort('connectionreset');

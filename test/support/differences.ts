@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 
-/* What SecantusDB's Python server, the fallback for tests, does otherwise than MongoDB; asked of the server that the tests run on. */
+/* Where SecantusDB's Python server, the fallback for tests, differs from MongoDB: asks the server that the tests run on. */
 
 /** Runs `ask` on a database of its own. */
 async function onProbe(client: mongo.MongoClient, ask: (db: mongo.Db) => Promise<boolean>): Promise<boolean> {

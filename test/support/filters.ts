@@ -17,7 +17,7 @@ export function oneOf(name: string, ...values: readonly string[]): Filter {
   return { args: { [name]: values }, keeps: (row) => values.includes(row[name]) };
 }
 
-/** What each comparison means, said apart from the code that makes conditions of it. */
+/** What each comparison means, written independently of the code under test. */
 const MEANINGS: Readonly<Record<string, (value: Value, bound: Value) => boolean>> = {
   EQUALS: (value, bound) => value === bound,
   SINCE: (value, bound) => value >= bound,
@@ -54,7 +54,7 @@ export interface Argument {
   readonly isList: boolean;
 }
 
-/** The arguments of a list that compare a member, but for the search. */
+/** The arguments of a list that compare a member, except the search. */
 export function argumentsOf(list: string): Argument[] {
   const field = published.rootField(list)!;
   return field.arguments!.flatMap((argument) => {

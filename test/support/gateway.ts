@@ -109,7 +109,7 @@ export function late<T extends object>(make: () => Promise<T>): T {
   return new Proxy({} as T, {
     get: (_stand, name) => {
       const member = Reflect.get(whole(), name) as unknown;
-      // a method may use what is private to its object
+      // a method may use private members of its object
       return typeof member === 'function' ? (member.bind(made) as unknown) : member;
     },
     set: (_stand, name, value) => Reflect.set(whole(), name, value),

@@ -12,7 +12,7 @@ declare global {
 }
 
 const PREFIX = 'scopegate-test-';
-/** What a run needs at most, with some to spare, in bytes. */
+/** The most that a run needs, with some to spare, in bytes. */
 const ROOM = 4 * 1024 ** 3;
 
 /**

@@ -25,7 +25,7 @@ export interface Receiver {
   readonly arrived: Arrival[];
   /** The answer from now on; 204 at first. */
   answer: Answer;
-  /** Leaves what arrives from now on without an answer. */
+  /** From now on leaves requests unanswered. */
   hold(): Held;
   stop(): Promise<void>;
   /** Listens again on the same port. */
@@ -34,7 +34,7 @@ export interface Receiver {
 
 /** Requests without an answer yet. */
 interface Held {
-  /** How many there are. */
+  /** Their number. */
   count(): number;
   /** Answers them all. */
   release(status?: number): void;

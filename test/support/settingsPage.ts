@@ -91,7 +91,7 @@ export const rows = (page: Page, name: string): Locator =>
 /** The head of the row of this name; its label may begin with that of its column. */
 export const named = (page: Page, name: string): Locator =>
   page.getByRole('rowheader').filter({ has: page.getByText(name, { exact: true }) });
-/** What the page says of a key or an endpoint under this name. */
+/** What the page shows of a key or an endpoint with this name. */
 export const fact = (page: Page, name: string): Locator =>
   page.locator(`dt:text-is("${name}") + dd`).filter({ visible: true });
 export const search = (page: Page): string => new URL(page.url()).search;
@@ -124,7 +124,7 @@ export async function follow(page: Page, name: string): Promise<void> {
 /** From the page of a key or an endpoint back to its list. */
 export const leave = (page: Page): Promise<void> => page.locator('.crumbs a').filter({ visible: true }).click();
 
-/** Chooses an action in the menu of a key. */
+/** Chooses an action in a key's menu. */
 export async function choose(page: Page, key: string, action: string): Promise<void> {
   await press(page, `Actions for ${key}`);
   await page.getByRole('menuitem', { name: action, exact: true }).click();
@@ -156,7 +156,7 @@ export async function fillNewKey(page: Page, name: string): Promise<void> {
     .check();
 }
 
-/** Closes the dialog of a secret, which only this button does. */
+/** Closes the dialog of a secret, which no other way does. */
 export async function saved(page: Page): Promise<void> {
   await enter(dialog(page), 'I have saved it');
   await dialog(page).waitFor({ state: 'hidden' });

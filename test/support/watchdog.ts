@@ -12,27 +12,27 @@ import { late } from './gateway';
  * each run are appended to it.
  */
 
-/** How late /livez may be, in milliseconds; where the machine is slow, so many times a fixed computation timed in the same run. */
+/** How late /livez may be: in milliseconds, or on a slow machine as a multiple of a fixed computation timed in the same run. */
 const LATE = 200;
 const COMPUTATIONS = 10;
-/** The other organisation's read also waits for the database, which is as slow as it is; its usual time so many times is added. */
+/** The other organisation's read also waits for the database, so this multiple of its usual time is added. */
 const READS = 10;
-/** SecantusDB's Python server does one thing at a time, so that a large write makes reads late whatever the gateway does. */
+/** SecantusDB's Python server does one thing at a time, so a large write delays reads whatever the gateway does. */
 const READS_TELL = process.env.TEST_DATABASE !== 'secantusdb';
 /** Memory that may be kept, in MiB. */
 const KEPT = 64;
 /** Time for files, connections and memory to come back, in milliseconds. */
 const SETTLED_WITHIN = 15_000;
-/** Time for a collection of garbage to begin, in milliseconds. */
+/** Time for a garbage collection to begin, in milliseconds. */
 const COLLECTED_WITHIN = 30_000;
-/** How often the other organisation reads, in milliseconds, which stays below its key's limit. */
+/** How often the other organisation reads, in milliseconds: seldom enough for its key's limit. */
 const READ_EVERY = 150;
-/** How long it is watched before, so that the usual time of a read is known and what is loaded late is, in milliseconds. */
+/** How long it is watched first, in milliseconds, to learn the usual time of a read and load everything. */
 const CALM = 1000;
 const MIB = 1024 * 1024;
 
 const COLLECTING = join(__dirname, 'collecting.cjs');
-/** Where a process says how much it uses; its pid follows. */
+/** Where a process reports how much it uses; its pid follows. */
 const COLLECTED = join(tmpdir(), 'collected');
 const PROBE = join(__dirname, 'watchdogProbe.js');
 
@@ -40,7 +40,7 @@ const PROBE = join(__dirname, 'watchdogProbe.js');
 interface Watched extends AsyncDisposable {
   readonly url: string;
   readonly pid: number;
-  /** Organisation and key of the caller that does the worst. */
+  /** Organisation and key of the worst caller. */
   readonly organisation: string;
   readonly key: string;
   /** Header of the other organisation's key. */
@@ -81,7 +81,7 @@ export function watchedGateway(...options: Parameters<typeof startWatched>): Wat
   return gateway;
 }
 
-/** Posts JSON on a connection of its own, with the key of the caller that does the worst unless the headers have another. */
+/** Posts JSON on its own connection, with the worst caller's key unless the headers have another. */
 export async function post(
   { url, key }: Watched,
   path: string,
@@ -104,7 +104,7 @@ export interface Bounds {
   readonly kept?: number;
   /** Time for files, connections and memory to come back, in milliseconds. */
   readonly settledWithin?: number;
-  /** Resident memory at any time in addition to that of before, in MiB. */
+  /** How much resident memory may grow at any time, in MiB. */
   readonly peak?: number;
 }
 
@@ -124,10 +124,10 @@ export interface Report {
   readonly kept: readonly [before: number, after: number];
 }
 
-/** What was seen of each gateway before the first worst. */
+/** What was measured of each gateway before its first `worst`. */
 const CALM_OF: Record<string, Awaited<ReturnType<typeof probing>>> = {};
 
-/** Runs `worst` while others are served. @throws an error that says all that is wrong */
+/** Runs `worst` while others are served. @throws an error that lists everything that is wrong */
 export async function watch(
   { url, pid, other }: Watched,
   name: string,
@@ -251,7 +251,7 @@ function usage(pid: number, port: number): Usage {
   };
 }
 
-/** Collects garbage there, which needs a moment in which it runs. Resolves with the bytes that are used then. */
+/** Collects garbage in the process, once it is free to. Resolves with the bytes in use afterwards. */
 async function collected(pid: number): Promise<number> {
   const file = `${COLLECTED}-${String(pid)}`;
   rmSync(file, { force: true });

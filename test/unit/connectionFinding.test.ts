@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import { connectionFinding } from '../../src/cli/doctor/connection';
 
-/* Errors of the driver that no state in doctor.md has. */
+/* Driver errors that are no state in doctor.md. */
 
 const serverError = (code: number, message: string): Error => new mongo.MongoServerError({ code, message });
 

@@ -4,7 +4,7 @@ import { bodySchema, buildOpenApi } from '../../tools/openapi';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { read } from '../docs/markdown';
 
-/* What is deprecated in the SDL is in the OpenAPI document, with the reason. Nothing is yet, but in the schema of this test. */
+/* Deprecations in the SDL are in the OpenAPI document, with the reason. Only the schema of this test has any so far. */
 
 const BASE = read('schema/base.graphql');
 const SDL = `${BASE}

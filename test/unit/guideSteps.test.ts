@@ -4,7 +4,7 @@ import type { Resolver } from '../../src/operations/run';
 import { blocksOf } from '../docs/markdown';
 import { errorsOf, lintOf, SDL } from '../support/brokenSchema';
 
-/* Takes the steps of the contributors' guide in wrong ways; each gets its sentence, from the start or from the linter. */
+/* Gets the steps of the contributors' guide wrong; the start or the linter reports each mistake. */
 
 const resolve: Resolver = () => null;
 const INDEXES = [
@@ -17,12 +17,12 @@ const CHANGE = `extend type Mutation {
       @rest(method: PATCH, path: "/invoices/:id") @access(scope: QUOTES_WRITE)
   }`;
 const { text } = blocksOf('docs/guides/contributors.md').find(({ language }) => language === 'graphql')!;
-/** The first file of the guide, with scopes that exist, and with bills for who has its invoices. */
+/** The first file of the guide, with existing scopes, and with bills in case its invoices exist already. */
 const BILLS = `${text.replaceAll('INVOICES_READ', 'QUOTES_READ')}\n${CHANGE}`
   .replaceAll('Invoice', 'Bill')
   .replaceAll('invoice', 'bill');
 
-/** All that is said of the published schema with these bills. */
+/** All errors in the published schema with these bills. */
 function saidOf(sdl: string, indexes: typeof INDEXES | null = INDEXES, isWritten = true): string {
   const resources = [...collections, ...(indexes ? [{ name: 'bills', indexes }] : [])];
   const own = {

@@ -17,7 +17,7 @@ import { METHODS } from '../../src/schema/declaredOperations';
 import { raw, type RawAnswer } from '../http/raw';
 import { read } from '../docs/markdown';
 
-/* What no public operation has yet: PUT, DELETE and @sunset, with a resource of this test. */
+/* PUT, DELETE and @sunset, which no public operation has yet, with a resource of this test. */
 
 const BASE = read('schema/base.graphql');
 const SDL = `${BASE}

@@ -11,7 +11,7 @@ function exact(value: unknown): [digits: bigint, scale: bigint] {
 /** A quotient of integers that are not negative, rounded half up. */
 const halfUp = (dividend: bigint, divisor: bigint): bigint => (2n * dividend + divisor) / (2n * divisor);
 
-/** What a line is worth before its discount, and its discount, as docs/guides/integrators.md says. */
+/** The amount of a line before its discount, and its discount, as in docs/guides/integrators.md. */
 function amountsOf(line: Row): [gross: bigint, discount: bigint] {
   const [[qty, ofQty], [percent, ofPercent]] = [exact(line.qty), exact(line.discount_pct)];
   const worth = qty * BigInt(line.unit_price_minor as number);

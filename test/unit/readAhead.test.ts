@@ -5,7 +5,7 @@ import type { KeyPrincipal } from '../../src/auth/principal';
 import { contextFactory } from '../../src/operations/context';
 import { made, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
 
-/* Of a key that was accepted it is remembered what is worth reading while it is read. */
+/* For a key that was accepted, the gateway remembers what is worth reading during its next lookup. */
 
 describe('a key that was accepted is likely to be', () => {
   const [OLD, NEW] = ['old pepper', 'new pepper'];

@@ -6,7 +6,7 @@ import type { CheckedResource } from '../../src/schema/checks/errors';
 import { published } from '../../src/schema/model';
 import { broken, type Case, errorsOf, SDL } from '../support/brokenSchema';
 
-/* Breaks the published schema in one way after another; the server must refuse to start, and say what to write where. */
+/* Breaks the published schema in one way after another; the server must refuse to start, and say what to change where. */
 
 const NUMBERED = `extend type Query {
   numbered_quote(number: ID!): Quote @rest(path: "/quotes/:number") @access(scope: QUOTES_READ)

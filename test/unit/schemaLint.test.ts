@@ -5,7 +5,7 @@ import type { CheckedResource } from '../../src/schema/checks/errors';
 import type { Merge } from '../../src/schema/upserts';
 import { broken, type Case, lintOf, SDL } from '../support/brokenSchema';
 
-/* Breaks the published schema in ways that neither show nor lose data; the linter must say what to write where. */
+/* Breaks the published schema in ways that neither show nor lose data; the linter must say what to change where. */
 
 /** A read and a write, as a field of Query and of Mutation. */
 const read = (field: string): string => `extend type Query { ${field} @access(scope: QUOTES_READ) }`;
@@ -235,7 +235,7 @@ test.each([
   );
 });
 
-/* What the code of a merge does is only found by trying it. */
+/* What a merge does can only be found by trying it. */
 
 /** The SDL with a member added to the stored type and to the input of its elements. */
 function both(member: string, input = member): ReturnType<typeof broken> {

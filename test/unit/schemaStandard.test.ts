@@ -4,7 +4,7 @@ import { recordKinds } from '../../src/resources';
 import { recordSchemas } from '../../src/cli/records';
 import { publishedSchemas } from '../../src/published';
 
-/* The schemas for requests and records are validated against the standard here, not at each start. */
+/* Validates the schemas of requests and records against the standard, which no start does. */
 
 const { graphql, rest } = publishedSchemas();
 const made: [string, object][] = [

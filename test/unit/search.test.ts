@@ -38,7 +38,7 @@ describe('the words of a text', () => {
   });
 });
 
-/** Whether a search meets a name: each of its words begins one of the name. */
+/** Whether a search matches a name: each of its words is a prefix of one of the name's. */
 function meets(name: string, q: string): boolean {
   const words = searchWords(name);
   return searchWords(q).every((asked) => words.some((word) => word.startsWith(asked)));

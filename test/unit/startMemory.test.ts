@@ -10,6 +10,6 @@ test('memory that is only needed to start is given back', async () => {
   kept = undefined;
   await releaseStartMemory();
   expect(before - used()).toBeGreaterThan(50);
-  // and again, since each worker of a process that starts several does so
+  // and again, as each of several workers in a process does
   await releaseStartMemory();
 });

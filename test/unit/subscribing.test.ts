@@ -8,7 +8,7 @@ import { type Source, type Streaming, subscribe, type Subscribed } from '../../s
 import type { Exchange } from '../../src/http/exchange';
 import type { Execution } from '../../src/operations/execution';
 
-/* What a stream retains while it is open, and how much of a gateway's time it takes at once. */
+/* What an open stream retains, and how much of a gateway's time it takes at once. */
 
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;

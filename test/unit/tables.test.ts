@@ -8,7 +8,7 @@ import { typesOfCustomer } from '../../src/schema/personal';
 import { published } from '../../src/schema/model';
 import { directiveOf } from '../../src/schema/sdl';
 
-/* Tables of the code beside the published schema: what is in one and not in the other fails here, unless the linter of the schema says it. */
+/* Tables in the code must match the published schema; the schema linter checks the others. */
 
 test('the types of events and the scopes to receive them are those of the stored types', () => {
   const { graphql, operations } = publishedSchemas();
