@@ -52,7 +52,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   const document = Buffer.from(JSON.stringify(openApiDocument(publicUrl, base)));
   const [openApi, openApiTag] = [compressed(document), entityTag(document)];
   const router = createRouter(runner.schemas.operations);
-  const steps = stepsOf(options);
+  const steps = stepsOf(runner);
 
   /** Records the caller of an unknown route, for the request log only. */
   async function noteCaller(exchange: Exchange): Promise<void> {
@@ -122,15 +122,12 @@ function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
 }
 
 /** How to run each operation: by a fast read where possible, otherwise through its Sofa route. */
-function stepsOf({ runner, base = REST_BASE }: RestOptions) {
+function stepsOf(runner: Runner) {
   const operations = restOperations(runner.schemas.operations);
   // loaded at first use: it takes a fifth of the time in which startup loads packages
   let loading: Promise<(operation: RestOperation, field: Field) => RouteHandler> | undefined;
   const sofa = (): NonNullable<typeof loading> =>
-    (loading ??= import('./sofa.js').then(({ createSofaRouter, sofaHandler }) => {
-      const router = createSofaRouter(runner.routes, operations, base);
-      return (operation, field) => sofaHandler(router, operation, field);
-    }));
+    (loading ??= import('./sofa.js').then(({ sofaHandlers }) => sofaHandlers(runner.routes, operations)));
   return new Map(
     operations.map((operation) => {
       const runnable = runner.of(operation);

@@ -23,19 +23,15 @@ export interface RouteAnswer {
   readonly next?: string | undefined;
 }
 
-/** What the execute hook needs of a request, as the context of Sofa's handlers. */
+/** What the execute hook needs of a call, as the context of Sofa's handlers. */
 interface SofaCall {
   readonly context: RequestContext;
   /** Arguments that are null, which Sofa drops. */
   readonly nulls?: Arguments;
-  /** Fields that `include` names. The others that need it are removed, since Sofa selects all. */
-  readonly included?: readonly string[];
-}
-
-interface SofaRouter {
-  /** Sofa's normal entry point, which matches the path and parses the request. */
-  fetch(request: Request, call: SofaCall): Promise<Response>;
-  readonly routes: readonly SofaRoute[];
+  /** Fields to leave out: Sofa selects all, even those that need `include`. */
+  readonly omitted: readonly string[];
+  /** What to run for the call's route, by the fields left out. */
+  readonly runnables: Map<string, Runnable>;
 }
 
 interface SofaRoute {
@@ -49,22 +45,13 @@ interface Runnable {
   readonly operation: OperationDefinitionNode;
 }
 
-/** The routes that Sofa generates from the REST schema. Its handlers throw the errors of operations. */
-export function createSofaRouter(
+/** Handlers of the routes that Sofa generates from the REST schema. They rethrow the errors of operations. */
+export function sofaHandlers(
   { schema, execute }: Executable,
   operations: readonly RestOperation[],
-  basePath = '/api/v1',
-): SofaRouter {
-  const omits = new Map(operations.map(({ name, rest }) => [name, rest.omits]));
-  // by document: Sofa uses the same one for each call of a route
-  const known = new Map<DocumentNode, (included: readonly string[]) => Runnable>();
-  const runnableFor = (document: DocumentNode, included: readonly string[]): Runnable => {
-    let runnables = known.get(document);
-    if (!runnables) known.set(document, (runnables = runnablesOf(document, omits)));
-    return runnables(included);
-  };
+): (operation: RestOperation, field: Field) => RouteHandler {
   const router = useSofa({
-    basePath,
+    basePath: '',
     schema,
     routes: Object.fromEntries(
       operations.map(({ kind, name, rest }) => [
@@ -74,9 +61,11 @@ export function createSofaRouter(
     ),
     context: (call: object) => call,
     execute: ({ document, contextValue, variableValues }: ExecutionArgs): Promise<ExecutionResult> => {
-      const { context, nulls, included = [] } = contextValue as SofaCall;
-      const variables = { ...variableValues, ...nulls };
-      return execute({ ...runnableFor(document, included), contextValue: context, variableValues: variables });
+      const { context, nulls, omitted, runnables } = contextValue as SofaCall;
+      const id = omitted.join();
+      let runnable = runnables.get(id);
+      if (!runnable) runnables.set(id, (runnable = runnableOf(document, omitted)));
+      return execute({ ...runnable, contextValue: context, variableValues: { ...variableValues, ...nulls } });
     },
     errorHandler: ([error]) => {
       throw error;
@@ -85,50 +74,36 @@ export function createSofaRouter(
     swaggerUI: { endpoint: false },
   });
   const { __routes: routes } = router as unknown as { __routes: readonly SofaRoute[] };
-  return { fetch: async (request, call) => router.fetch(request, call), routes };
-}
-
-/** What to run for Sofa's document: without the fields that the route omits, unless they are included. */
-function runnablesOf(
-  document: DocumentNode,
-  omits: ReadonlyMap<string, readonly string[]>,
-): (included: readonly string[]) => Runnable {
-  const [root] = runnableOf(document).operation.selectionSet.selections;
-  const all = (root && 'name' in root ? omits.get(root.name.value) : undefined) ?? [];
-  const made = new Map<string, Runnable>();
-  return (included) => {
-    const omitted = all.filter((name) => !included.includes(name));
-    const id = omitted.join();
-    const runnable = made.get(id) ?? runnableOf(omitted.length === 0 ? document : withoutFields(document, omitted));
-    made.set(id, runnable);
-    return runnable;
+  return (operation, field) => {
+    const { path, method } = operation.rest;
+    const route = routes.find((candidate) => candidate.path === path && candidate.method === method);
+    if (!route) throw new Error(`Sofa made no route for ${operation.name}`);
+    return handlerOf(route, operation, field);
   };
 }
 
-function runnableOf(document: DocumentNode): Runnable {
+function runnableOf(all: DocumentNode, omitted: readonly string[]): Runnable {
+  const document = visit(all, { Field: ({ name }) => (omitted.includes(name.value) ? null : undefined) });
   const operation = getOperationAST(document);
   if (!operation) throw new Error('Sofa sent no operation');
   return { document, operation };
 }
 
-function withoutFields(document: DocumentNode, omitted: readonly string[]): DocumentNode {
-  return visit(document, { Field: ({ name }) => (omitted.includes(name.value) ? null : undefined) });
-}
-
 /**
- * Calls the handler of an operation directly, with its checked arguments: matching the route again would cost 55 µs per request, and
- * parsing the arguments again would coerce them.
+ * Calls a route's handler directly, with checked arguments: matching the route again would cost 55 µs per request, and parsing the arguments
+ * again would coerce them.
  */
-export function sofaHandler({ routes }: SofaRouter, { kind, name, rest }: RestOperation, field: Field): RouteHandler {
-  const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
-  if (!route) throw new Error(`Sofa made no route for ${name}`);
+function handlerOf(route: SofaRoute, { kind, rest }: RestOperation, field: Field): RouteHandler {
   // Sofa looks for arguments here first; without an undefined entry for each missing one, it would parse the query again
   const missing = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
   const isPage = answersPage(field);
+  const runnables = new Map<string, Runnable>();
   return async (args, context) => {
     // in a PATCH null clears a member, and what is left out keeps its value
     const nulls = rest.method === 'PATCH' && Object.entries(args).filter(([, value]) => value === null);
-    const call = { context, included: includedIn(args), ...(nulls && { nulls: Object.fromEntries(nulls) }) };
+    const included = includedIn(args);
+    const omitted = included.length === 0 ? rest.omits : rest.omits.filter((name) => !included.includes(name));
+    const call = { context, omitted, runnables, ...(nulls && { nulls: Object.fromEntries(nulls) }) };
     const response = await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
     const body = await response.text();
     // the answer to a write is bounded by its body, and must not fail after the write

@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import type { RequestContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
 import { argumentReader, restOperations } from '../../src/rest/routes';
-import { createSofaRouter, sofaHandler } from '../../src/rest/sofa';
+import { sofaHandlers } from '../../src/rest/sofa';
 import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
@@ -32,7 +32,7 @@ const operations = restOperations(schemas.operations);
 const [operation] = operations;
 const { field, checks } = runner.of(operation!)!;
 const check = argumentReader(operation!, field, checks);
-const handle = sofaHandler(createSofaRouter(runner.routes, operations), operation!, field);
+const handle = sofaHandlers(runner.routes, operations)(operation!, field);
 const context = { authorise: () => undefined } as unknown as RequestContext;
 
 async function call(year: string, query: string): Promise<unknown> {
