@@ -17,7 +17,7 @@ export interface ReadContext {
   /** Runs an operation in its own span; undefined if the request is not traced. */
   readonly trace?: Trace | undefined;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
-  authorise(access: Access): void;
+  authorise(access: Access, what?: string): void;
 }
 
 /** An answer as JSON, with its next cursor if it is a page. */

@@ -198,15 +198,15 @@ function authoriserOf(
   { scopes }: KeyPrincipal,
   onMissing?: IncomingRequest['onMissingScope'],
 ): RequestContext['authorise'] {
-  return ({ scope, anyOf, role }) => {
+  return ({ scope, anyOf, role }, what = 'This') => {
     if (role !== undefined)
       throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
     if (anyOf && !anyOf.some((one) => scopes.has(one))) {
       onMissing?.(anyOf.join(' or '));
-      throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
+      throw new AppError('insufficient_scope', `${what} needs a key with one of the scopes ${anyOf.join(', ')}.`);
     }
     if (scope === undefined || scopes.has(scope)) return;
     onMissing?.(scope);
-    throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
+    throw new AppError('insufficient_scope', `${what} needs a key with the scope ${scope}.`, { requiredScope: scope });
   };
 }

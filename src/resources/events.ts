@@ -1,6 +1,5 @@
 import type { Scope } from '../auth/scopes';
 import type { OrganisationData } from '../database/organisationData';
-import { AppError } from '../errors';
 import type { EventSource } from '../events/source';
 import type { EventRow } from '../events/collection';
 import { cursorOf, type EventPage, NOW, readRecorded, shownEvent, startOf, type WantedEvents } from '../events/page';
@@ -85,21 +84,24 @@ interface Listener {
 }
 
 /** Who asks for which events. @throws AppError insufficient_scope */
-function listenerOf({ data, principal, events: source }: RequestContext, args: FeedArguments): Listener {
+function listenerOf(context: RequestContext, args: FeedArguments): Listener {
+  const { data, principal, events: source } = context;
   // the guard admits only keys
   if (principal.kind !== 'key' || !source) throw new Error('events was called without a key');
-  return { data, source, wanted: wantedBy(args, principal.scopes) };
+  return { data, source, wanted: wantedBy(args, principal.scopes, context) };
 }
 
 /** @throws AppError insufficient_scope if the key may not receive a type that is asked for */
-function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<Scope>): WantedEvents {
+function wantedBy(
+  { types, object_id: id }: FeedArguments,
+  scopes: ReadonlySet<Scope>,
+  { authorise }: Pick<RequestContext, 'authorise'>,
+): WantedEvents {
   const hidden = published.eventTypes.filter(({ scope }) => scope !== undefined && !scopes.has(scope));
   const asked = types && new Set(types);
   const refused = asked && hidden.find(({ name }) => asked.has(name));
-  if (refused?.scope !== undefined) {
-    const detail = `Events of the type ${refused.name} need a key with the scope ${refused.scope}.`;
-    throw new AppError('insufficient_scope', detail, { requiredScope: refused.scope });
-  }
+  if (refused?.scope !== undefined)
+    authorise({ scope: refused.scope, role: undefined }, `The event type ${refused.name}`);
   const shownTypes = published.eventTypes.filter((type) => !hidden.includes(type)).map(({ name }) => name);
   const all = hidden.length === 0 ? undefined : new Set(shownTypes);
   return { types: asked ?? all, objectId: id?.toLowerCase() };

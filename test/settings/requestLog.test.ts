@@ -95,11 +95,13 @@ describe('the request log', () => {
     const caller = client(gateway, bot.key);
     await caller.graphql('{ orders { has_more } }');
     await caller.mcp('tools/call', { name: 'quotes' });
+    await caller.get('/events', { types: 'customer.created' });
     await caller.get('/quotes', {}, { 'X-Request-Id': 'scopeless' });
     await eventually(async () => (await logOf(member, { request_id: 'scopeless' })).data.length > 0);
     const { data } = await logOf(member, { code: 'insufficient_scope' });
     expect(data.map(({ face, key_id: key, missing_scope: scope }: Json) => [face, key, scope])).toEqual([
       ['rest', bot.id, 'quotes:read'],
+      ['rest', bot.id, 'customers:read'],
       ['mcp', bot.id, 'quotes:read'],
       ['graphql', bot.id, 'orders:read'],
       ['rest', reader.id, 'orders:read'],
@@ -108,7 +110,7 @@ describe('the request log', () => {
       member.call('request_counts', { code: 'insufficient_scope', ...variables });
     expect((await counted({})).data).toEqual([
       {
-        ...{ key_id: bot.id, requests: 3, missing_scopes: ['orders:read', 'quotes:read'] },
+        ...{ key_id: bot.id, requests: 4, missing_scopes: ['customers:read', 'orders:read', 'quotes:read'] },
         last_at: expect.stringMatching(/^\d{4}-.*Z$/),
       },
       expect.objectContaining({ key_id: reader.id, requests: 1, missing_scopes: ['orders:read'] }),
