@@ -89,5 +89,4 @@ export interface User {
   /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link of an application of the operator. */
   readonly id: string;
   readonly name: string;
-  readonly email?: string | undefined;
 }

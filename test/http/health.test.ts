@@ -3,8 +3,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway, type TestGateway } from '../support/gateway';
 import { openTunnel } from './tunnel';
 import { eventually } from './eventually';
-import { raw } from './raw';
-import { untilReady } from './ready';
+import { raw, untilReady } from './raw';
 
 const gateway = served();
 

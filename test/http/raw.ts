@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { eventually } from './eventually';
 
 export interface RawAnswer {
   readonly status: number;
@@ -36,4 +37,9 @@ export function raw(url: string, path: string, { method = 'GET', headers = {}, b
     for (const piece of pieces ?? []) sent.write(piece);
     sent.end(pieces ? undefined : body);
   });
+}
+
+/** Waits until a gateway is ready: the database has 1.5 s to respond, and the previous test file may have left it busy. */
+export async function untilReady({ url }: { readonly url: string }): Promise<void> {
+  await eventually(async () => (await raw(url, '/readyz', {})).status === 200);
 }

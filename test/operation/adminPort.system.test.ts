@@ -1,7 +1,6 @@
 import { commandLine, serve } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
-import { raw } from '../http/raw';
-import { untilReady } from '../http/ready';
+import { raw, untilReady } from '../http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
 import { head, openWire } from './wire';
