@@ -91,7 +91,7 @@ inBrowser('requests on the settings page', () => {
     for (const [at, text] of [
       [0, /not_found \+37/],
       [2, /quotes me\s+shop\s+GraphQL\s+400\s+invalid_request\s+1\.2 s/],
-      [3, /the caller disconnected/],
+      [3, /caller disconnected/],
       [4, /\/mcp\s+bot\s+MCP\s+429/],
     ] as const)
       expect(await rows(page).nth(at).innerText()).toMatch(text);

@@ -31,13 +31,14 @@ inBrowser('the settings page with the longest values', () => {
       ]);
       const { endpoint } = await admin('create_webhook_endpoint', { url: LONG });
       const types = ['order.created', 'order.updated', 'quote.created', 'quote.updated'];
-      await admin('create_webhook_endpoint', { url: `${LONG}2`, types });
+      const { endpoint: other } = await admin('create_webhook_endpoint', { url: `${LONG}2`, types });
       const at = new Date();
       const state = { state: 'disabled', disabled: { reason: 'failures', at }, failing_since: at, parked: 3 };
-      await gateway.databases.control
-        .collection('webhook_endpoints')
-        .updateOne({ _id: endpoint.id as never }, { $set: state });
+      const rows = gateway.databases.control.collection('webhook_endpoints');
+      await rows.updateOne({ _id: endpoint.id as never }, { $set: state });
+      await rows.updateOne({ _id: other.id as never }, { $set: { state: 'failing', failing_since: at } });
       await someDeliveries(gateway, of, endpoint.id as string, 12);
+      await someDeliveries(gateway, of, other.id as string, 12, ['skipped', 'waiting']);
 
       const page = await visit({ of, ...view });
       /** Checks the page with each dialog open; some have parts that a choice shows. */
@@ -99,6 +100,10 @@ inBrowser('the settings page with the longest values', () => {
       await expectAccessible(page);
       await checkDialogs({ Edit: '' });
       await on.goTo(page, 'Webhooks');
+      await page.getByRole('link', { name: `${LONG}2` }).click();
+      await says(page, 'after the oldest is accepted');
+      await expectAccessible(page);
+      await on.leave(page);
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. See below');
       await checkDetails('Deliveries', 12);

@@ -27,7 +27,7 @@ export function Status({ of: request }: { of: Request }): JSX.Element {
   return (
     <>
       <State of={state} words={String(status)} /> {missing === null ? code : `lacks ${missing}`}
-      {status === LEFT && 'the caller disconnected'}
+      {status === LEFT && 'caller disconnected'}
       {similar > 0 && (
         <span title={`and ${similar.toLocaleString('en')} more like it`}> +{similar.toLocaleString('en')}</span>
       )}
