@@ -4,7 +4,7 @@ import { failedAuthentications, keyRateLimiter } from './admission/rateLimit';
 import type { RequestTracker } from './admission/requestTracker';
 import { createAuthenticator } from './auth/authenticate';
 import { bestEffort } from './auth/recognise';
-import { type Config, MOST_POINTS } from './config';
+import { type Config, MAX_POINTS } from './config';
 import type { Databases } from './database/connect';
 import { createEventSource } from './events/source';
 import type { Waiting } from './events/waiting';
@@ -39,7 +39,7 @@ export function openGatewayLimiters(
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     organisationLimit:
-      config.RATE_LIMIT_ORGANISATION ?? Math.min(MOST_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
+      config.RATE_LIMIT_ORGANISATION ?? Math.min(MAX_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
     // each worker registers itself as a gateway
     instances: () => config.INSTANCES ?? databases.gateways.count(),

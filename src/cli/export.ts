@@ -19,7 +19,7 @@ import { requireOrganisation, withStore } from './withStore';
 import { fileName, KEYS_FILE, ORGANISATION_FILE, recordName, recordSchemas, recordWriter, type Write } from './records';
 
 /** Maximum objects to name if they cannot be written. */
-const MOST_NAMED = 100;
+const MAX_NAMED = 100;
 
 interface ExportOptions extends OrgOption {
   readonly force?: true;
@@ -128,7 +128,7 @@ async function* recordLines(kind: RecordKind, data: OrganisationData, write: Wri
       const fault = kind.brokenNumber?.(record);
       if (fault) {
         broken += 1;
-        if (broken <= MOST_NAMED) named.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
+        if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
         continue;
       }
       yield write(record);
@@ -139,7 +139,7 @@ async function* recordLines(kind: RecordKind, data: OrganisationData, write: Wri
     progress.stop();
   }
   if (broken === 0) return;
-  if (broken > MOST_NAMED) named.push(`  and ${String(broken - MOST_NAMED)} more`);
+  if (broken > MAX_NAMED) named.push(`  and ${String(broken - MAX_NAMED)} more`);
   const reason = `these ${kind.file} have numbers that no file can hold; correct them in the database`;
   throw new CommandFailure([`nothing was written: ${reason}`, ...named].join('\n'));
 }

@@ -1,12 +1,12 @@
 import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf, messageOf } from './ending';
 import { createProgram } from './program';
-import { sayError, speakThrough, tolerateClosedPipes } from './terminal';
+import { sayError, sendStderrTo, tolerateClosedPipes } from './terminal';
 
 /** Runs one command line and resolves with its exit code. Errors go to stderr as messages, without stack traces. */
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
-  speakThrough(undefined);
+  sendStderrTo(undefined);
   // an error outside a command still ends in a message; the embedded database stops with this process
   process.on('uncaughtException', (error) => {
     sayError(messageOf(error));

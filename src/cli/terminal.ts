@@ -47,11 +47,11 @@ export function counted(count: number, noun: string): string {
 
 type Level = 'info' | 'warn' | 'error';
 /** Gets the lines for stderr instead, in a server that logs. */
-let speaker: ((level: Level, line: string) => void) | undefined;
+let stderrSink: ((level: Level, line: string) => void) | undefined;
 
 /** Sends lines for stderr to a log; undefined switches back to text. */
-export function speakThrough(to: typeof speaker): void {
-  speaker = to;
+export function sendStderrTo(to: typeof stderrSink): void {
+  stderrSink = to;
 }
 
 /** Writes a line to stderr: progress, which database was chosen, warnings. */
@@ -66,19 +66,19 @@ export function sayPainted(line: string): void {
 
 /** Writes a dimmed line to stderr. */
 export function note(line: string): void {
-  speak('info', line, () => paint(process.stderr, 'dim', line));
+  writeLevel('info', line, () => paint(process.stderr, 'dim', line));
 }
 
 export function warn(line: string): void {
-  speak('warn', line, () => `${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
+  writeLevel('warn', line, () => `${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
 }
 
 export function sayError(message: string): void {
-  speak('error', message, () => `${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
+  writeLevel('error', message, () => `${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
 }
 
-function speak(level: Level, line: string, painted: () => string): void {
-  if (speaker) speaker(level, line);
+function writeLevel(level: Level, line: string, painted: () => string): void {
+  if (stderrSink) stderrSink(level, line);
   else sayPainted(painted());
 }
 
@@ -181,12 +181,12 @@ export function tolerateClosedPipes(): void {
 }
 
 /** Reports a lasting problem on stderr once, and again when it is over. */
-export function createTrouble() {
+export function createProblemReporter() {
   let reported: string | undefined;
   return {
-    is(what: string | undefined): void {
-      if (what !== reported) note(what ?? 'going on');
-      reported = what;
+    report(problem: string | undefined): void {
+      if (problem !== reported) note(problem ?? 'going on');
+      reported = problem;
     },
   };
 }

@@ -14,7 +14,7 @@ import { DAY, HOUR, MINUTE, UUID } from '../units';
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
 const NAME_LENGTH = 200;
-const MOST_WORKERS = 64;
+const MAX_WORKERS = 64;
 
 export function uuid(text: string): string {
   if (!UUID.test(text)) throw new InvalidArgumentError('Expected a UUID, e.g. 689defbf-4477-4b15-966e-4830b650ded3.');
@@ -46,10 +46,10 @@ export function port(text: string): number {
 
 /** A number of processes, or `auto` for one per core that this process may use. */
 export function workers(text: string): number {
-  if (text === 'auto') return Math.min(MOST_WORKERS, availableParallelism());
+  if (text === 'auto') return Math.min(MAX_WORKERS, availableParallelism());
   const number = Number(text);
-  if (!/^\d{1,2}$/.test(text) || number < 1 || number > MOST_WORKERS)
-    throw new InvalidArgumentError(`Expected auto or a number from 1 to ${String(MOST_WORKERS)}.`);
+  if (!/^\d{1,2}$/.test(text) || number < 1 || number > MAX_WORKERS)
+    throw new InvalidArgumentError(`Expected auto or a number from 1 to ${String(MAX_WORKERS)}.`);
   return number;
 }
 

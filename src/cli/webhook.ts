@@ -125,13 +125,13 @@ async function organisationOf({ control }: Store, endpoint: string): Promise<str
   return row.organisation_id;
 }
 
-const named = ({ id, url, types }: WebhookEndpoint) => ({ id, url, types });
+const identityOf = ({ id, url, types }: WebhookEndpoint) => ({ id, url, types });
 const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
 
 const stateOf = ({ state, disabled_reason: why }: WebhookEndpoint): string => (why ? `${state} (${why})` : state);
 
 function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
-  printResult(json, { ...named(endpoint), secret }, { secret, ...named(endpoint), types: typesOf(endpoint) });
+  printResult(json, { ...identityOf(endpoint), secret }, { secret, ...identityOf(endpoint), types: typesOf(endpoint) });
   if (json) return;
   say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
 }
@@ -185,7 +185,7 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
     attempt: await own.test(id),
   }));
   const { ok, status, error, answer, ms } = attempt;
-  if (json) printJson({ ...named(endpoint), ok, status, error, answer, ms });
+  if (json) printJson({ ...identityOf(endpoint), ok, status, error, answer, ms });
   else if (ok) print(`${endpoint.url} answered ${String(status)} after ${String(ms)} ms.`);
   if (endpoint.state === 'disabled')
     warn(`The endpoint is ${stateOf(endpoint)}, so it gets no other events: scopegate webhook enable ${id}`);
@@ -209,16 +209,20 @@ async function rotate(id: string, { json }: JsonOption): Promise<void> {
 async function enable(id: string, { from, json }: JsonOption & { readonly from?: Date }): Promise<void> {
   const endpoint = await withWebhooks({ endpoint: id }, (own) => own.enable(id, from));
   const since = from?.toISOString() ?? 'where it stopped';
-  printResult(json, { ...named(endpoint), state: endpoint.state }, `Enabled ${id}; it gets events from ${since} on.`);
+  printResult(
+    json,
+    { ...identityOf(endpoint), state: endpoint.state },
+    `Enabled ${id}; it gets events from ${since} on.`,
+  );
 }
 
 async function disable(id: string, { json }: JsonOption): Promise<void> {
   const endpoint = await withWebhooks({ endpoint: id }, (own) => own.disable(id));
   const shown = `Disabled ${id}; nothing is sent to it until it is enabled.`;
-  printResult(json, { ...named(endpoint), state: endpoint.state }, shown);
+  printResult(json, { ...identityOf(endpoint), state: endpoint.state }, shown);
 }
 
 async function remove(id: string, { json }: JsonOption): Promise<void> {
   const endpoint = await withWebhooks({ endpoint: id }, (own) => own.remove(id));
-  printResult(json, { ...named(endpoint), deleted: true }, `Deleted ${id}.`);
+  printResult(json, { ...identityOf(endpoint), deleted: true }, `Deleted ${id}.`);
 }

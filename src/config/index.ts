@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type VariableError, fileVariable, readSecretFiles } from './secretFiles';
 import { SECRETS, VARIABLES } from './variables';
 
-export { MOST_POINTS } from './variables';
+export { MAX_POINTS } from './variables';
 
 /* The only place that reads process.env. */
 

@@ -63,8 +63,8 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
     const which = `entry ${String(at + 1)}`;
     if (name === undefined || secret === undefined)
       add(`${which} must be name=secret, where name uses a-z, 0-9 and -, and secret visible ASCII without , and ;`);
-    else if (secret.length < LEAST_SECRET)
-      add(`${which} must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`);
+    else if (secret.length < MIN_SECRET)
+      add(`${which} must have at least ${String(MIN_SECRET)} characters; openssl rand -hex 32 makes one`);
     else if (tokens.some((other) => other.secret === secret)) add(`${which} repeats the secret of another`);
     else tokens.push({ name, secret });
   }
@@ -72,7 +72,7 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
 }
 
 /** A secret that is shorter could be guessed, or computed from one signature. */
-export const LEAST_SECRET = 32;
+export const MIN_SECRET = 32;
 
 /** Files that clusters may have: of each, and of some by name. */
 interface ClusterFiles {

@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 export type VariableError = readonly [name: string, error: string];
 
 /** Maximum size of a secret's file; a device or a pipe that never ends is not read further. */
-const MOST_SECRET_BYTES = 64 * 1024;
+const MAX_SECRET_BYTES = 64 * 1024;
 
 /** The variable that names the file of a secret. */
 export const fileVariable = (name: string): string => `${name}_FILE`;
@@ -35,11 +35,11 @@ export function readSecretFiles(
 function readSecret(path: string): { readonly secret: string } | { readonly error: string } {
   let bytes: Buffer;
   try {
-    bytes = readStart(path, MOST_SECRET_BYTES + 1);
+    bytes = readStart(path, MAX_SECRET_BYTES + 1);
   } catch (error) {
     return { error: `cannot be read: ${(error as Error).message}` };
   }
-  if (bytes.length > MOST_SECRET_BYTES) return { error: `${path} is larger than ${String(MOST_SECRET_BYTES)} bytes` };
+  if (bytes.length > MAX_SECRET_BYTES) return { error: `${path} is larger than ${String(MAX_SECRET_BYTES)} bytes` };
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -3,7 +3,7 @@ import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
 import {
   CLUSTER_FILES,
   items,
-  LEAST_SECRET,
+  MIN_SECRET,
   readClusterFiles,
   readClusters,
   readHeaders,
@@ -57,7 +57,7 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** Most points per minute, which GraphQL's Int can hold. */
-export const MOST_POINTS = 1_000_000_000;
+export const MAX_POINTS = 1_000_000_000;
 
 export const VARIABLES = {
   PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
@@ -111,11 +111,11 @@ export const VARIABLES = {
     help: 'prefix of new keys of sandboxes',
   },
   RATE_LIMIT_PER_MINUTE: {
-    schema: wholeNumber(1, MOST_POINTS).default(600),
+    schema: wholeNumber(1, MAX_POINTS).default(600),
     help: 'points per minute for each key; also the limit per address for failed authentication and public introspection',
   },
   RATE_LIMIT_ORGANISATION: {
-    schema: wholeNumber(1, MOST_POINTS).optional(),
+    schema: wholeNumber(1, MAX_POINTS).optional(),
     help: 'points per minute for all keys of an organisation together; if unset, ten times RATE_LIMIT_PER_MINUTE',
   },
   MAX_KEYS: {
@@ -204,7 +204,7 @@ export const VARIABLES = {
   WEBHOOK_SECRET: {
     schema: z
       .string()
-      .min(LEAST_SECRET, `must have at least ${String(LEAST_SECRET)} characters; openssl rand -hex 32 makes one`)
+      .min(MIN_SECRET, `must have at least ${String(MIN_SECRET)} characters; openssl rand -hex 32 makes one`)
       .optional(),
     help: 'master secret that the secrets of webhook endpoints are derived from; without it no webhooks, except with the embedded database',
   },

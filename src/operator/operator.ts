@@ -67,7 +67,7 @@ type Integrations = ReturnType<Control['integrationsOf']>;
 type Arguments<Name extends keyof Integrations> = Parameters<Integrations[Name]>[0];
 
 /** Days of usage in an answer. */
-const [USUAL_DAYS, MOST_DAYS] = [30, 100];
+const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
 export type Operator = ReturnType<typeof operatorOf>;
 
@@ -77,7 +77,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
   const { organisations } = control.as(actor);
 
   /** @throws AppError not_found */
-  async function require(id: string): Promise<Listed> {
+  async function requireExisting(id: string): Promise<Listed> {
     const found = await organisations.find(id.toLowerCase());
     if (!found) throw notFound('organisation');
     return found;
@@ -85,7 +85,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
 
   /** @throws AppError not_found; conflict if it is being erased */
   async function requireOpen(id: string): Promise<Listed> {
-    const found = await require(id);
+    const found = await requireExisting(id);
     if (found.state === 'erasing') throw erasing();
     return found;
   }
@@ -105,7 +105,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       const page = await organisations.page(query);
       return { ...page, data: page.data.map((row) => shownOrganisation(toListed(row))) };
     },
-    organisation: async ({ id }: Id) => shownOrganisation(await require(id)),
+    organisation: async ({ id }: Id) => shownOrganisation(await requireExisting(id)),
     async create_organisation(args: NewOrganisationArgs, noteExisting: () => void) {
       const name = plainName(args.name, '/name');
       const { plan, external_ref, cluster, currency } = args;
@@ -159,13 +159,13 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       return shownJob(found);
     },
     keys: async ({ id, ...query }: Id & Arguments<'api_keys'>) =>
-      control.integrationsOf(await require(id), actor).api_keys(query),
+      control.integrationsOf(await requireExisting(id), actor).api_keys(query),
     create_key: async ({ id, ...args }: Id & Arguments<'create_api_key'>) =>
       (await integrations(id)).create_api_key(args),
     rotate_key: async ({ id, key_id, ...args }: KeyId & Omit<Arguments<'rotate_api_key'>, 'id'>) =>
       (await integrations(id)).rotate_api_key({ id: key_id, ...args }),
     revoke_key: async ({ id, key_id }: KeyId) =>
-      control.integrationsOf(await require(id), actor).revoke_api_key({ id: key_id }),
+      control.integrationsOf(await requireExisting(id), actor).revoke_api_key({ id: key_id }),
     async create_sign_in_link({ id, user: { email, ...given }, role }: LinkArgs) {
       const { id: organisationId } = await requireOpen(id);
       requireLine(given.id, '/user/id');
@@ -183,7 +183,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     delete_webhook: async ({ id, webhook_id }: Id & { readonly webhook_id: string }) =>
       (await webhooks(id)).remove(webhook_id),
     async usage({ id, from, to }: UsageArgs) {
-      const organisation = await require(id);
+      const organisation = await requireExisting(id);
       const today = Math.floor(Date.now() / DAY) * DAY;
       const kept = today - (DAYS_KEPT - 1) * DAY;
       const last = to == null ? today : Date.parse(to);
@@ -194,8 +194,8 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       if (from != null && first < kept)
         refuse('from', `must be at or after ${dayOf(kept)}: days are kept for ${String(DAYS_KEPT)} days`);
       if (first > last && to == null) refuse('from', `must not be after today, ${dayOf(today)}`);
-      if (first > last || last - first >= MOST_DAYS * DAY)
-        refuse('to', `must be at or after ${dayOf(first)}, and at most ${String(MOST_DAYS - 1)} days later`);
+      if (first > last || last - first >= MAX_DAYS * DAY)
+        refuse('to', `must be at or after ${dayOf(first)}, and at most ${String(MAX_DAYS - 1)} days later`);
       const days = { from: new Date(first), to: new Date(last) };
       return control.integrationsOf(organisation, actor).usage_between(days);
     },

@@ -2,7 +2,7 @@ import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from
 import type { mongo } from 'mongoose';
 
 /** Maximum spans of commands in progress: those without an answer would pile up. */
-const MOST_OPEN = 10_000;
+const MAX_OPEN = 10_000;
 
 /** Makes a span of every command that a request sends. It names the command and the collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
@@ -18,7 +18,7 @@ export function commandSpans(tracer: Tracer) {
     client
       .on('commandStarted', ({ requestId, commandName, databaseName, command, address }) => {
         // pings and other work of the gateway itself belong to no trace
-        if (trace.getActiveSpan() === undefined || open.size >= MOST_OPEN) return;
+        if (trace.getActiveSpan() === undefined || open.size >= MAX_OPEN) return;
         const target = collectionOf(command, commandName);
         const attributes = {
           'db.system.name': 'mongodb',

@@ -1,7 +1,7 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openStore } from '../../src/cli/store';
-import { speakThrough } from '../../src/cli/terminal';
+import { sendStderrTo } from '../../src/cli/terminal';
 import { prepareDemo } from '../../src/cli/demo';
 import { readConfig } from '../../src/config';
 import { commandLine, newFolder } from './commandLine';
@@ -17,7 +17,7 @@ async function demoOf() {
   const file = join(DATA_DIR, 'demo-key');
   const start = async () => {
     const said: string[] = [];
-    speakThrough((_level, line) => said.push(line));
+    sendStderrTo((_level, line) => said.push(line));
     const store = await openStore(config, () => undefined);
     try {
       const { organisation, demoKey } = await prepareDemo(store, config, new AbortController().signal);
@@ -26,7 +26,7 @@ async function demoOf() {
       return { organisation, key: demoKey, states, said: said.join('\n'), id: keys[0]!._id };
     } finally {
       await store.close();
-      speakThrough(undefined);
+      sendStderrTo(undefined);
     }
   };
   return { start, file, cli: commandLine({ CONTROL_DATABASE: config.CONTROL_DATABASE }) };

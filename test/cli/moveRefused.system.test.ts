@@ -50,7 +50,7 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
     expect(await scene.cli.run(...erase)).toMatchObject({ code: 0 });
   });
 
-  test('an organisation that is being erased, whose erasure then ends, or that was erased', async () => {
+  test('an organisation that is being erased, or has been', async () => {
     const one = await scene.organisation();
     const erase = ['org', 'erase', one.id, '--confirm', one.name, '--no-export'];
     // what the process did last began the erasure

@@ -27,7 +27,7 @@ async function erase({ id }: Organisation): Promise<void> {
   await erasing.finish(organisation);
 }
 
-test('is dropped if the organisation was erased meanwhile', async () => {
+test('is dropped if the organisation has been erased', async () => {
   const gateway = await startGateway({ CONTROL_DATABASE });
   const organisation = await makeOrganisation(gateway);
   const [{ key, id }, stays] = [await makeKey(gateway, organisation), await makeOrganisation(gateway)];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Organisation } from '../../src/auth/principal';
 import { EXIT } from '../../src/cli/ending';
 import { openStore, type Store } from '../../src/cli/store';
-import { speakThrough } from '../../src/cli/terminal';
+import { sendStderrTo } from '../../src/cli/terminal';
 import { erase } from '../../src/cli/erase';
 import { readConfig } from '../../src/config';
 import { stampedWrite } from '../../src/database/openWrites';
@@ -32,10 +32,10 @@ beforeAll(async () => {
   gateways = [await startGateway({ CONTROL_DATABASE }), await startGateway({ CONTROL_DATABASE })];
   const config = readConfig({ MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
   own = await openStore(config, () => undefined);
-  speakThrough(() => undefined);
+  sendStderrTo(() => undefined);
 });
 afterAll(async () => {
-  speakThrough(undefined);
+  sendStderrTo(undefined);
   await own.close();
   await Promise.all(gateways.map((gateway) => gateway.stop()));
 });

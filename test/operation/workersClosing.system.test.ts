@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { closeWhatNobodyTakes } from '../../src/cli/serve/handedOut';
+import { closeUntakenConnections } from '../../src/cli/serve/untakenConnections';
 
 /** One attempt; false if the port was closed before its connection was accepted, which the system decides. */
 async function isSentWhileClosing(): Promise<boolean> {
@@ -14,7 +14,7 @@ async function isSentWhileClosing(): Promise<boolean> {
   const exec = join(__dirname, '..', 'support', 'closingWorker.cjs');
   cluster.setupPrimary({ exec, args: [blocked, closed], execArgv: [] });
   const worker = cluster.fork();
-  closeWhatNobodyTakes(new Set<Worker>([worker]))(worker);
+  closeUntakenConnections(new Set<Worker>([worker]))(worker);
   let isRefused = false;
   worker.process.on('internalMessage' as never, ({ accepted }: { accepted?: boolean }) => {
     if (accepted === false) isRefused = true;

@@ -15,7 +15,7 @@ export interface Found {
 }
 
 /** Passed to each check of an open database. */
-export interface Visit {
+export interface DoctorContext {
   readonly store: Store;
   readonly config: Config;
   /** Whether to create what is missing. */

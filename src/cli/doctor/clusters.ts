@@ -7,8 +7,8 @@ import { readTail, tailRows } from '../../events/tail/lease';
 import { MINUTE } from '../../units';
 import type { Store } from '../store';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type Found, type Visit } from './check';
-import { entryOf, ofCluster, rethrowWithFix } from './connection';
+import { type Check, examine, Finding, type Found, type DoctorContext } from './check';
+import { entryOf, clusterPrefix, rethrowWithFix } from './connection';
 
 /* Checks of the servers: replica sets, transactions, clocks and logs. */
 
@@ -55,7 +55,7 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
 }
 
 /** Whether each cluster of MONGODB_CLUSTERS responds, is a replica set and lets this user read. */
-export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS } }: Visit): Promise<Check[]> {
+export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS } }: DoctorContext): Promise<Check[]> {
   const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
   const fix =
     'start it, and check its entry in MONGODB_CLUSTERS; until it responds its organisations get 503, and only they';
@@ -79,13 +79,13 @@ export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS
 function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
   if (typeof setName !== 'string') {
     throw new Finding(
-      `${ofCluster(cluster)}the server is not in a replica set`,
+      `${clusterPrefix(cluster)}the server is not in a replica set`,
       `run the server in ${entryOf(cluster)} as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())`,
     );
   }
   if (isWritablePrimary === true) return setName;
   throw new Finding(
-    `${ofCluster(cluster)}${setName} has no writable primary`,
+    `${clusterPrefix(cluster)}${setName} has no writable primary`,
     `start a majority of its members, and list them all in ${entryOf(cluster)} without directConnection`,
   );
 }
@@ -94,7 +94,7 @@ function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
  * How long each cluster that responds keeps the transaction of a dead process. Only a warning, since gateways end those of
  * other gateways; undefined if no cluster reports it.
  */
-export async function checkTransactionLimit({ store: { databases } }: Visit): Promise<Check | undefined> {
+export async function checkTransactionLimit({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
   const limits = await Promise.all(databases.clusters.map((cluster) => databases.transactionLimit(cluster)));
   const known = databases.clusters.flatMap((cluster, at) => {
     const seconds = limits[at];
@@ -109,7 +109,7 @@ export async function checkTransactionLimit({ store: { databases } }: Visit): Pr
 }
 
 /** Whether the clocks of the clusters and of this machine agree. Gateways go by the database's. */
-export function checkClocks({ store: { databases } }: Visit): Promise<Check> {
+export function checkClocks({ store: { databases } }: DoctorContext): Promise<Check> {
   const fix =
     'set the wrong one by NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
   return examine('clocks', fix, () => {
@@ -146,7 +146,7 @@ function seconds(ms: number): string {
  * Whether the log of each cluster that responds can be read, and how far the recording of its events is. Only warnings, since
  * everything but events is served.
  */
-export async function checkEvents({ store: { databases } }: Visit): Promise<Check | undefined> {
+export async function checkEvents({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
   // these fail where nothing can be read, which is reported above
   const found = await Promise.all(
     databases.clusters.map((cluster) => recordingOf(databases, cluster).catch(() => undefined)),

@@ -64,14 +64,14 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     yield opened;
     return;
   }
-  const visit = { store, config, fix, signal };
+  const context = { store, config, fix, signal };
   try {
     yield* checkDatabase(store);
-    for (const check of OF_STORE) yield* [(await check(visit)) ?? []].flat();
+    for (const check of OF_STORE) yield* [(await check(context)) ?? []].flat();
     const present = await databasesByCluster(store);
-    yield* checkPlaces(visit, present);
+    yield* checkPlaces(context, present);
     const files = new Map([...present.keys()].map((cluster) => [cluster, 0]));
-    yield* checkIndexes(visit, present, files);
+    yield* checkIndexes(context, present, files);
     yield* checkFiles(store, files);
   } finally {
     await store.close();

@@ -96,7 +96,7 @@ export function connectionFinding(cluster: string, error: unknown): Finding | un
   if (!cause) return undefined;
   const messages = errors.map((text) => text.slice(text.indexOf(' ') + 1));
   const quoted = messages.flatMap((message) => cause.quote?.exec(message)?.[0] ?? []).at(0);
-  const detail = `${ofCluster(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
+  const detail = `${clusterPrefix(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
   return new Finding(detail, cause.fix(entryOf(cluster)));
 }
 
@@ -119,7 +119,7 @@ export function entryOf(cluster: string): string {
 }
 
 /** Names the default cluster; checks of other clusters have their name already. */
-export function ofCluster(cluster: string): string {
+export function clusterPrefix(cluster: string): string {
   return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
 }
 
@@ -143,14 +143,14 @@ async function askPlainly(cluster: string, uri: string): Promise<Finding | undef
   const options = new URLSearchParams(/\?(.*)$/.exec(uri)?.[1]);
   const asksForTls = [...options].some(([name, value]) => /^(tls|ssl)$/i.test(name) && value === 'true');
   if (asksForTls && (await helloOf(`mongodb://${host}/`)))
-    return new Finding(ofCluster(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
+    return new Finding(clusterPrefix(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
   const wanted = [...options].find(([name]) => name.toLowerCase() === 'replicaset')?.[1];
   if (wanted === undefined) return undefined;
   const tls = [...options].filter(([name]) => /^(tls|ssl)/i.test(name));
   const set = (await helloOf(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`))?.setName;
   if (typeof set !== 'string' || set === wanted) return undefined;
   return new Finding(
-    `${ofCluster(cluster)}the server is in the replica set ${set}, not ${wanted}`,
+    `${clusterPrefix(cluster)}the server is in the replica set ${set}, not ${wanted}`,
     `set replicaSet=${set} in ${entryOf(cluster)}, or correct its hosts`,
   );
 }

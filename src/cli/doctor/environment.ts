@@ -6,7 +6,7 @@ import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/maste
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../ending';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type Visit } from './check';
+import { type Check, examine, Finding, type DoctorContext } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
@@ -31,7 +31,10 @@ export function checkPepper({ KEY_PEPPER }: Config): Check {
 }
 
 /** Whether the keys are hashed with KEY_PEPPER, and how many still have the pepper before. */
-export function checkFingerprint({ store: { control }, config: { KEY_PEPPER_PREVIOUS } }: Visit): Promise<Check> {
+export function checkFingerprint({
+  store: { control },
+  config: { KEY_PEPPER_PREVIOUS },
+}: DoctorContext): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
     const { known, left, lost } = await control.pepper.state();
     if (known === 'none') throw new Error(OTHER_PEPPER);
@@ -56,7 +59,7 @@ export function checkFingerprint({ store: { control }, config: { KEY_PEPPER_PREV
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
 /** A warning if gateways could not read the addresses of callers in the past day. They say so once, and log each request of a key. */
-export async function checkProxy({ store: { control } }: Visit): Promise<Check | undefined> {
+export async function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
   const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
   if (!last) return undefined;
   const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
@@ -92,7 +95,7 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
 }
 
 /** Whether webhooks can be sent: WEBHOOK_SECRET is that of the endpoints, if there are any. */
-export function checkWebhooks({ store, config }: Visit): Promise<Check> {
+export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> {
   return examine('webhooks', RESTORE_SECRET, async () => {
     const { master } = webhookSettings(config);
     const counts = await store.control.webhooks.counts();

@@ -12,7 +12,7 @@ import type { OrganisationData } from '../../database/organisationData';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type Visit } from './check';
+import { type Check, examine, Finding, type DoctorContext } from './check';
 import type { Present } from './storage';
 
 /** Organisations to check at once: enough to hide the round trips, and little work for a database that serves. */
@@ -39,8 +39,12 @@ interface Tally {
  * Complete organisations share one line, and those of a cluster that does not respond share one. What was made stays, so that a
  * run that was interrupted can be repeated. @throws AbortError when the signal aborts
  */
-export async function* checkIndexes(visit: Visit, present: Present, files: Map<string, number>): AsyncGenerator<Check> {
-  const { store, signal } = visit;
+export async function* checkIndexes(
+  context: DoctorContext,
+  present: Present,
+  files: Map<string, number>,
+): AsyncGenerator<Check> {
+  const { store, signal } = context;
   const { organisations } = store.control;
   const tally: Tally = { ...{ complete: 0, empty: 0, surplus: 0, grown: 0, present, files }, unreached: new Map() };
   const found: { readonly at: number; readonly check: Check }[] = [];
@@ -54,7 +58,7 @@ export async function* checkIndexes(visit: Visit, present: Present, files: Map<s
       const at = (begun += 1);
       // one that is being erased needs no index any more
       const isChecked = STATES[next.value.state].data;
-      const check = isChecked ? await checkOrganisation(visit, next.value, tally) : undefined;
+      const check = isChecked ? await checkOrganisation(context, next.value, tally) : undefined;
       if (check) found.push({ at, check });
       done += 1;
       progress.update(done, done);
@@ -97,7 +101,7 @@ function summary({ complete, empty, surplus, grown }: Tally): string {
 
 /** The check of one organisation; undefined if there is nothing to report. */
 async function checkOrganisation(
-  { store, fix }: Visit,
+  { store, fix }: DoctorContext,
   organisation: Organisation,
   tally: Tally,
 ): Promise<Check | undefined> {

@@ -6,7 +6,7 @@ import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned, type Moves } from '../../organisations/moving';
 import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../store';
-import { type Check, examine, Finding, type Found, listed, type Visit } from './check';
+import { type Check, examine, Finding, type Found, listed, type DoctorContext } from './check';
 
 /* Checks of the contents: indexes of the control database, moves and their copies, databases without an organisation, and files. */
 
@@ -17,7 +17,7 @@ const LEFT_OVER =
 export type Present = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Whether the control database has its indexes; `fix` makes those that are missing. */
-export function checkControl({ store, fix }: Visit): Promise<Check> {
+export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
   const { control } = store.databases;
   return examine('control database', 'run scopegate doctor --fix', async () => {
     const made: string[] = [];
@@ -53,7 +53,7 @@ export async function databasesByCluster({ databases }: Store): Promise<Present>
  * that belong to no organisation, or to one on another cluster, and that no move has left. These are no failure: another control
  * database may know them.
  */
-export async function* checkPlaces({ store }: Visit, present: Present): AsyncGenerator<Check> {
+export async function* checkPlaces({ store }: DoctorContext, present: Present): AsyncGenerator<Check> {
   const { control, databases } = store;
   const moves: Moves[] = [];
   for await (const one of control.moving.each()) moves.push(one);

@@ -9,7 +9,7 @@ import { type Attempt, createPoster } from '../../webhooks/post';
 import { secretText, signedHeaders } from '../../webhooks/signing';
 import { CommandFailure, untilStopped, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
-import { createTrouble, note, paint, plain, printSlowly, say } from '../terminal';
+import { createProblemReporter, note, paint, plain, printSlowly, say } from '../terminal';
 
 interface ListenOptions extends JsonOption {
   readonly forward: string;
@@ -26,7 +26,7 @@ type Event = Page['data'][number];
 /** How long a request waits for an event, in seconds. */
 const WAIT = 20;
 /** An empty page that arrives sooner, in milliseconds, was not held, for example because the gateway drains. */
-const LEAST_WAIT = SECOND;
+const MIN_WAIT = SECOND;
 /** How often an event is sent that the receiver does not accept. */
 const TRIES = 4;
 /** The longest delay while nothing listens, in milliseconds: people wait for a receiver that they have started. */
@@ -34,7 +34,7 @@ const LONGEST_DOWN = 3 * SECOND;
 /** The longest that a receiver can make it wait, in milliseconds. */
 const LONGEST_RETRY_AFTER = MINUTE;
 /** Characters of a receiver's answer that are shown. */
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 /** `scopegate events listen`. Resolves after it is stopped. */
 export async function listenCommand(options: ListenOptions): Promise<void> {
@@ -58,7 +58,7 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
         }
         cursor = page.next_cursor;
         const isIdle = page.data.length === 0 && !page.has_more;
-        if (isIdle && performance.now() - started < LEAST_WAIT) await sleep(LEAST_WAIT, undefined, { signal });
+        if (isIdle && performance.now() - started < MIN_WAIT) await sleep(MIN_WAIT, undefined, { signal });
       }
     } finally {
       receiver.close();
@@ -86,7 +86,7 @@ interface Feed extends Pick<ListenOptions, 'url'> {
 
 /** Reads pages of the feed like any caller. Retries until it gets one, and reports each problem once. */
 function feedOf({ url, key, types, signal }: Feed): Read {
-  const trouble = createTrouble();
+  const problems = createProblemReporter();
   let hasAnswered = false;
   function onRetry(error: ScopegateError): void {
     const { code, status } = error;
@@ -94,7 +94,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
     // more likely a wrong URL than an outage
     const isElsewhere = code === 'unexpected_response' && status < 500 && status !== 429;
     if (!hasAnswered || isElsewhere) throw error;
-    trouble.is(`${reasonOf(error, url)}; asking again until it answers`);
+    problems.report(`${reasonOf(error, url)}; asking again until it answers`);
   }
   const gateway = new Scopegate({ url, key, retries: Infinity, onRetry });
   // the gateway validates them
@@ -105,7 +105,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
       throw error instanceof ScopegateError ? failureOf(error, url) : error;
     });
     hasAnswered = true;
-    trouble.is(undefined);
+    problems.report(undefined);
     return page;
   };
 }
@@ -185,7 +185,7 @@ async function deliver(event: Event, receiver: Receiver, json: true | undefined)
 /** Why it was not accepted, as the receiver says it, or why there was no answer; null if it was. */
 function refusalOf({ ok, status, error, answer }: Attempt): string | null {
   if (ok) return null;
-  return status === null ? error : (answer ?? '').trim().slice(0, MOST_SHOWN);
+  return status === null ? error : (answer ?? '').trim().slice(0, MAX_SHOWN);
 }
 
 function asJson({ id, type, object }: Event, attempt: Attempt): string {

@@ -17,7 +17,7 @@ import { published } from '../../schema/model';
 import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import type { Store } from '../store';
-import { createTrouble, note, plain, printSlowly } from '../terminal';
+import { createProblemReporter, note, plain, printSlowly } from '../terminal';
 import { requireOrganisation, withStore } from '../withStore';
 
 interface TailOptions extends OrgOption {
@@ -50,7 +50,7 @@ interface Following {
 }
 
 async function follow(store: Store, org: string, { wanted, from, signal }: Following): Promise<void> {
-  const trouble = createTrouble();
+  const problems = createProblemReporter();
   let position: string | undefined;
   try {
     for (;;) {
@@ -63,7 +63,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         }
         const source = sourceOf(store, data);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
-        trouble.is(source.trouble());
+        problems.report(source.problem());
         for (const row of page.rows) {
           const line = JSON.stringify(shownEvent(data.organisationId, row));
           await printSlowly(`${plain(line)}\n`, signal);
@@ -72,8 +72,8 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
         position = page.next;
         if (page.hasMore) continue;
       } catch (error) {
-        if (!isPassing(error)) throw error;
-        trouble.is(`waiting for the database: ${messageOf(error)}`);
+        if (!isTemporary(error)) throw error;
+        problems.report(`waiting for the database: ${messageOf(error)}`);
       }
       await sleep(LOOK_EVERY, undefined, { signal });
     }
@@ -87,21 +87,21 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
 
 /** How far events are recorded, and what prevents it. */
 function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
-  let trouble: string | undefined;
+  let problem: string | undefined;
   const source: Recording = {
     async recordedUntil() {
       const row = await readTail(tailRows(await databases.streams(cluster), databases.control.name));
-      if (!row) trouble = 'no gateway has recorded events yet; start one with scopegate serve';
-      else if (row.fault !== undefined) trouble = `events are not recorded: ${row.fault}`;
+      if (!row) problem = 'no gateway has recorded events yet; start one with scopegate serve';
+      else if (row.fault !== undefined) problem = `events are not recorded: ${row.fault}`;
       else if (row.until.getTime() < databases.timeOf(cluster))
-        trouble = 'no gateway is recording events; start one with scopegate serve';
+        problem = 'no gateway is recording events; start one with scopegate serve';
       return row?.at;
     },
   };
-  return { ...source, trouble: () => trouble };
+  return { ...source, problem: () => problem };
 }
 
 /** Whether an error ends when the database can be reached again, or the organisation has been moved. */
-function isPassing(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
 }

@@ -61,7 +61,7 @@ export async function importCommand(
 }
 
 /** Faults shown on a terminal; a pipe gets all of them. */
-const MOST_ON_TERMINAL = 100;
+const MAX_ON_TERMINAL = 100;
 
 /**
  * Reports invalid lines on stderr, on a terminal after the progress of their file is done, since they would break up its bar.
@@ -78,7 +78,7 @@ function faultReporter(isJson: boolean) {
       if (isJson) kept.push({ file: basename(path), line, pointer, code, detail });
       shown += 1;
       if (!process.stderr.isTTY) sayPainted(toLine(fault));
-      else if (shown <= MOST_ON_TERMINAL) waiting.push(toLine(fault));
+      else if (shown <= MAX_ON_TERMINAL) waiting.push(toLine(fault));
       else hidden += 1;
     },
     progress: {

@@ -3,7 +3,7 @@ import type { ExplainedCommand, JsonOption } from '../help';
 import type { Config } from '../../config';
 import { CommandFailure } from '../ending';
 import type { Store } from '../store';
-import { print, printJson, speakThrough } from '../terminal';
+import { print, printJson, sendStderrTo } from '../terminal';
 import { workers } from '../values';
 
 export function addServe(program: ExplainedCommand): void {
@@ -36,9 +36,9 @@ export function addServe(program: ExplainedCommand): void {
         else print(`listening on ${url}`);
       };
       const ofLevel = (level: Config['LOG_LEVEL']): Logger => createLogger(level, process.stderr);
-      speakJson(ofLevel('info'), ofLevel('info'));
+      logStderr(ofLevel('info'), ofLevel('info'));
       const config = readConfig();
-      speakJson(ofLevel(config.LOG_LEVEL), ofLevel('info'));
+      logStderr(ofLevel(config.LOG_LEVEL), ofLevel('info'));
       const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
       const prepare = async ({ control }: Store) => {
@@ -59,9 +59,9 @@ export function addServe(program: ExplainedCommand): void {
  * Writes everything for stderr as lines of the log, so that a log shipper can read them all; a person at a terminal gets
  * text. The reason of a failed start is written at any level.
  */
-function speakJson(logger: Logger, always: Logger): void {
+function logStderr(logger: Logger, always: Logger): void {
   if (process.stderr.isTTY) return;
-  speakThrough((level, line) => {
+  sendStderrTo((level, line) => {
     (level === 'error' ? always : logger)[level](line);
   });
   // Node's own listener prints text

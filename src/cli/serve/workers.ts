@@ -7,8 +7,8 @@ import { within } from '../../within';
 import { ask, onAsked } from '../../workerChannel';
 import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../ending';
 import { openStore, type Store } from '../store';
-import { note, speakThrough } from '../terminal';
-import { closeWhatNobodyTakes } from './handedOut';
+import { note, sendStderrTo } from '../terminal';
+import { closeUntakenConnections } from './untakenConnections';
 import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 
 /*
@@ -30,7 +30,7 @@ const STARTED_WELL = 30_000;
 const DRAINED_WITHIN = 28_000;
 
 /** What a worker reports: that it listens, or why it does not serve. */
-type Told = Listening | { readonly scopegate: 'failed'; readonly message: string };
+type Report = Listening | { readonly scopegate: 'failed'; readonly message: string };
 
 interface Listening {
   readonly scopegate: 'listening';
@@ -99,7 +99,7 @@ async function runWorkers(
   shareMetrics();
   onAsked(TURN, () => null);
   const workers = new Set<Worker>();
-  const watch = closeWhatNobodyTakes(workers);
+  const watch = closeUntakenConnections(workers);
   const interrupted = aborted(signal).then(() => {
     signal.throwIfAborted();
     return undefined;
@@ -117,9 +117,9 @@ async function runWorkers(
     worker.on('error', (error) => {
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
     });
-    worker.on('message', (told: Told) => {
+    worker.on('message', (report: Report) => {
       // before that, this process fails with it
-      if (isStarted && told.scopegate === 'failed') logger.error({ worker: worker.id }, told.message);
+      if (isStarted && report.scopegate === 'failed') logger.error({ worker: worker.id }, report.message);
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
       workers.delete(worker);
@@ -158,9 +158,9 @@ async function runWorkers(
 /** Resolves when a worker listens. @throws CommandFailure if it ends before */
 function listening(worker: Worker): Promise<Listening> {
   return new Promise((resolve, reject) => {
-    worker.on('message', (told: Told) => {
-      if (told.scopegate === 'listening') resolve(told);
-      if (told.scopegate === 'failed') reject(new CommandFailure(told.message));
+    worker.on('message', (report: Report) => {
+      if (report.scopegate === 'listening') resolve(report);
+      if (report.scopegate === 'failed') reject(new CommandFailure(report.message));
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
       const end = (): void => {
@@ -197,16 +197,16 @@ async function work(
   { logger, prepare }: Pick<WithWorkers, 'logger' | 'prepare'>,
 ): Promise<void> {
   // the first process reports everything else
-  speakThrough((level, line) => {
+  sendStderrTo((level, line) => {
     if (level === 'error') logger.error(line);
   });
-  const tell = (message: Told): Promise<Error | null> =>
+  const send = (message: Report): Promise<Error | null> =>
     new Promise((resolve) => {
       process.send?.(message, undefined, undefined, resolve);
     });
   try {
     const onListening = (url: string, adminUrl: string | undefined): void => {
-      void tell({ scopegate: 'listening', url, adminUrl });
+      void send({ scopegate: 'listening', url, adminUrl });
     };
     // each must know the number of its pepper to rehash keys
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
@@ -215,7 +215,7 @@ async function work(
     await serveUntilStopped(config, prepareOne, { logger, worker, workers, turnOfAcceptor });
   } catch (error) {
     // the first process reports it, unless it is gone
-    if ((await tell({ scopegate: 'failed', message: messageOf(error) })) === null) speakThrough(() => undefined);
+    if ((await send({ scopegate: 'failed', message: messageOf(error) })) === null) sendStderrTo(() => undefined);
     throw error;
   } finally {
     // the channel to the first process would keep this one alive

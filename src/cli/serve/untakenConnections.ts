@@ -15,7 +15,7 @@ interface PortMessage {
  * when it dies, one a port at most, and those that come back from workers of which none listens any more. Those that were taken are closed
  * already. Watches a worker; `workers` are all that run.
  */
-export function closeWhatNobodyTakes(workers: ReadonlySet<Worker>): (worker: Worker) => void {
+export function closeUntakenConnections(workers: ReadonlySet<Worker>): (worker: Worker) => void {
   /** By port, what each worker was sent last. */
   const sent = new Map<string | undefined, Map<Worker, Handle>>();
   /** By port, the workers that have closed it. */
