@@ -166,6 +166,7 @@ export default {
           'error',
           none('allowAny', 'allowBoolean', 'allowNever', 'allowNullish', 'allowNumber', 'allowRegExp'),
         ],
+        'import/no-duplicates': 'error',
         'typescript/return-await': ['error', 'error-handling-correctness-only'],
         'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
         'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],

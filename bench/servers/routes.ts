@@ -1,6 +1,5 @@
 import { mongo } from 'mongoose';
-import { matchesTag } from '../../src/schema/entityTags';
-import { entityTag } from '../../src/schema/entityTags';
+import { entityTag, matchesTag } from '../../src/schema/entityTags';
 import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { type ApiKey, shownKey } from '../auth/keys';
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/principal';
-import { hasApiAccess } from '../auth/principal';
+import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
 import { ALL_SCOPES, type Scope } from '../auth/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
 import { DAY } from '../units';

@@ -24,8 +24,8 @@ const UNCHANGED_READINGS = 3;
 const ATTEMPTS = 150;
 /** How often sessions are recorded afresh: the driver drops those that were idle for 29 minutes. */
 const ANEW_EVERY = 31 * 60_000;
-const MOST_SESSIONS = 2000;
-const MOST_ROWS = 1000;
+const MAX_SESSIONS = 2000;
+const MAX_ROWS = 1000;
 const BURIED_AT_ONCE = 10;
 
 export interface DeadGatewaysOptions {
@@ -48,7 +48,7 @@ export function deadGateways({
   rows,
   endSessions,
   beatEvery = BEAT_EVERY,
-  mostSessions = MOST_SESSIONS,
+  mostSessions = MAX_SESSIONS,
 }: DeadGatewaysOptions) {
   const _id = randomUUID();
   /** Ids of the sessions in this gateway's row. */
@@ -74,7 +74,7 @@ export function deadGateways({
   }
 
   async function findDead(): Promise<void> {
-    const found = rows.find({ _id: { $ne: _id } }, { projection: { beat: 1 }, limit: MOST_ROWS });
+    const found = rows.find({ _id: { $ne: _id } }, { projection: { beat: 1 }, limit: MAX_ROWS });
     const before = others;
     others = new Map();
     for (const row of await found.toArray()) {

@@ -14,7 +14,7 @@ const EVERY = 10 * SECOND;
 /** Measuring takes at most 1/20 of the time: SecantusDB reads all documents for it. */
 const SHARE = 20;
 /** Organisations whose size is remembered. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
@@ -26,7 +26,7 @@ export type Quota = ReturnType<typeof createQuota>;
 
 export function createQuota(most: number, read = storedBytes) {
   /** An organisation's size, and until when it counts, by performance.now(). */
-  const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MOST_KNOWN });
+  const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
   async function measure(database: mongo.Db): Promise<void> {

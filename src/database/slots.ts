@@ -28,7 +28,7 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
 export const OPEN = { since: { $ne: null } } as const;
 
 /** Free rows that a gateway keeps for an organisation; a burst of writes may make more. */
-const MOST_FREE = 20;
+const MAX_FREE = 20;
 /** A free row that was idle for this long (ms) belonged to a gateway that is gone. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
@@ -102,7 +102,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
     },
     /** Gives back the row of a write that was stored. */
     release({ _id }: TakenSlot): void {
-      if (free.length < MOST_FREE) free.push(_id);
+      if (free.length < MAX_FREE) free.push(_id);
       else rows.deleteOne({ _id, since: null }).catch(() => undefined);
     },
     /** Gives back the row of a write that failed, without delaying its answer. */

@@ -7,9 +7,9 @@ import { QUERY_LIMITS } from './queryLimits';
 
 /* A cache of documents, and the cost of parsing and validating a new one. */
 
-const MOST_DOCUMENTS = 1000;
+const MAX_DOCUMENTS = 1000;
 /** Total for all texts; a parsed document with its tokens takes a few hundred bytes per character. */
-const MOST_CHARACTERS = 128 * 1024;
+const MAX_CHARACTERS = 128 * 1024;
 /** Longer texts are not cached, because they would evict too many others. */
 const LONGEST = 16 * 1024;
 /** Characters of a hash, before which Apollo puts one of the schema. */
@@ -26,8 +26,8 @@ export interface Documents extends NonNullable<ApolloServerOptions<BaseContext>[
  */
 export function createDocumentStore(): Documents {
   const documents = new LRUCache<string, DocumentNode>({
-    max: MOST_DOCUMENTS,
-    maxSize: MOST_CHARACTERS,
+    max: MAX_DOCUMENTS,
+    maxSize: MAX_CHARACTERS,
     maxEntrySize: LONGEST,
     sizeCalculation: ({ loc }) => loc?.source.body.length ?? 1,
   });

@@ -17,7 +17,7 @@ const TOO_REPETITIVE =
   'The query repeats the same fields or fragments too often. Select each field only once in each place.';
 
 /** Maximum length of a message that quotes the request. */
-const MOST_CHARACTERS = 500;
+const MAX_CHARACTERS = 500;
 
 /** Formats an error with the same code and status as REST, in `extensions`. Errors not meant for the caller are masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -28,7 +28,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   if (isCallerFault(formatted, error)) {
     const code = callerFaultCode(error);
     return {
-      message: formatted.message === ABORTED ? TOO_REPETITIVE : shorten(formatted.message, MOST_CHARACTERS),
+      message: formatted.message === ABORTED ? TOO_REPETITIVE : shorten(formatted.message, MAX_CHARACTERS),
       ...place,
       extensions: { code, status: ERROR_CODES[code].status },
     };

@@ -31,9 +31,9 @@ const ROWS_A_POINT = 1000;
 /** Levels of nested lists that make a query large; a total counts as this many. */
 const LARGE = 2;
 /** Lists side by side that a query may have without a turn. */
-const MOST_LISTS = 2;
+const MAX_LISTS = 2;
 /** Number of lists named in an error, those with the most rows first. */
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -210,7 +210,7 @@ function turnOf(parts: readonly Part[]): LargePart | undefined {
     ({ limit }, below) => below + (limit ? 1 : 0),
     (one, other) => one + other,
   );
-  return all > MOST_LISTS ? 'page' : undefined;
+  return all > MAX_LISTS ? 'page' : undefined;
 }
 
 /** Folds parts with the value of those inside them, from 0. Memoised by array, so that each fragment is walked once. */
@@ -233,7 +233,7 @@ function fold(
 
 function tooManyRows(rows: number, parts: readonly Part[], variables: Variables): AppError {
   const heaviest = [...rowsByPath(parts, variables)].sort(([, a], [, b]) => b - a);
-  const named = heaviest.slice(0, MOST_NAMED).map(([path, count]) => `${path} (${count.toLocaleString('en')})`);
+  const named = heaviest.slice(0, MAX_NAMED).map(([path, count]) => `${path} (${count.toLocaleString('en')})`);
   const others = heaviest.length - named.length;
   const more = others > 0 ? ` and ${others.toLocaleString('en')} more` : '';
   return new AppError(

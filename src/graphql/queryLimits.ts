@@ -59,7 +59,7 @@ interface Measure {
 
 /** Maximum number of faults listed for a document. */
 const MAX_FAULTS = 10;
-const MOST_WRITTEN = 1_000_000_000;
+const MAX_WRITTEN = 1_000_000_000;
 
 const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0, nesting: 0 };
 
@@ -175,7 +175,7 @@ function refuse(nodes: ExecutableDefinitionNode, what: string, found: number, li
 }
 
 function tooMany(what: string, found: number, limit: number): string {
-  const written = found > MOST_WRITTEN ? `over ${MOST_WRITTEN.toLocaleString('en')}` : found.toLocaleString('en');
+  const written = found > MAX_WRITTEN ? `over ${MAX_WRITTEN.toLocaleString('en')}` : found.toLocaleString('en');
   return `${what} ${written}; the limit is ${limit.toLocaleString('en')}.`;
 }
 

@@ -21,7 +21,7 @@ export function variableErrors(
   values: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
   if (areTooLarge(values)) {
-    const detail = `have more than ${MOST.toLocaleString('en')} elements and members that are lists or objects`;
+    const detail = `have more than ${MAX.toLocaleString('en')} elements and members that are lists or objects`;
     return [withHttpStatus(invalidRequest([{ parameter: 'variables', code: 'size', detail }]))];
   }
   const errors: GraphQLError[] = [];
@@ -53,13 +53,13 @@ export function variableErrors(
 class Enough extends Error {}
 
 /** Maximum elements of lists, and members that are lists or objects: 1 MiB of a bulk call has fewer, unless it is nearly empty. */
-const MOST = 20_000;
+const MAX = 20_000;
 
 /** Whether variables are too large in total, without coercing them (docs/decisions/loop.md). */
 export function areTooLarge(values: Readonly<Record<string, unknown>>): boolean {
   let size = 0;
   const look = (value: unknown): void => {
-    if (size > MOST || typeof value !== 'object' || value === null) return;
+    if (size > MAX || typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       size += value.length;
       value.forEach(look);
@@ -71,5 +71,5 @@ export function areTooLarge(values: Readonly<Record<string, unknown>>): boolean 
     }
   };
   Object.values(values).forEach(look);
-  return size > MOST;
+  return size > MAX;
 }

@@ -5,10 +5,10 @@ import { isUntrusted } from './tools';
 /* Answers of tools: JSON for a model, bounded in size, with text by outsiders set apart. */
 
 /** Maximum size of an answer's texts, in bytes: some 10,000 tokens; clients refuse 25,000. */
-export const MOST_BYTES = 40_000;
+export const MAX_BYTES = 40_000;
 /** Bytes of it for notes about the answer. */
 const NOTES = 1000;
-export const MOST_DATA = MOST_BYTES - NOTES;
+export const MAX_DATA = MAX_BYTES - NOTES;
 
 export interface Content {
   readonly type: 'text';

@@ -11,7 +11,7 @@ import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
-import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
+import { blocksOf, type Content, type Json, MAX_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, listsIn, unknown } from './arguments';
 import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
@@ -29,9 +29,9 @@ export interface Caller {
 }
 
 /** How often a page that is too long is read again with fewer rows. */
-const MOST_READS = 3;
+const MAX_READS = 3;
 /** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
-const MOST_PARSED = 1024 * 1024;
+const MAX_PARSED = 1024 * 1024;
 
 export function createCalls(runner: Runner) {
   const tools = toolsOf(runner);
@@ -130,14 +130,14 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
   const notes: string[] = [];
   for (let limit = pageSize, reads = 1; ; reads += 1) {
     const written = await run(limit === undefined ? args : { ...args, limit }, context);
-    if (limit !== undefined && limit > 1 && written.length > MOST_PARSED) {
-      limit = Math.max(1, Math.floor((limit * MOST_PARSED * 0.9) / written.length));
+    if (limit !== undefined && limit > 1 && written.length > MAX_PARSED) {
+      limit = Math.max(1, Math.floor((limit * MAX_PARSED * 0.9) / written.length));
       notes[0] = cutTo(limit);
       await context.charge(1);
       continue;
     }
     const text = written.toString();
-    if (!members && !tool.isOpen && Buffer.byteLength(text) <= MOST_DATA) return blocksOf(text, [], notes);
+    if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
     if (parsed === null) return blocksOf(text, [], notes);
     const value = members ? narrowed(parsed, members) : parsed;
@@ -148,15 +148,15 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     };
     const whole = blocks(value);
     const size = sizeOf(whole);
-    if (size <= MOST_DATA) return whole;
+    if (size <= MAX_DATA) return whole;
     if (limit !== undefined && limit > 1) {
-      limit = reads >= MOST_READS ? 1 : Math.max(1, Math.floor((limit * MOST_DATA * 0.9) / size));
+      limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * MAX_DATA * 0.9) / size));
       notes[0] = cutTo(limit);
       // each page costs what it would cost alone
       await context.charge(1);
       continue;
     }
-    const shorter = shortened(value, (one) => sizeOf(blocks(one)) <= MOST_DATA);
+    const shorter = shortened(value, (one) => sizeOf(blocks(one)) <= MAX_DATA);
     notes[0] = shortenedNote(tool, value, shorter.lists);
     return blocks(shorter.answer);
   }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Authenticate, Refusal } from '../auth/authenticate';
-import { requireAccess } from '../auth/authenticate';
+import { type Authenticate, type Refusal, requireAccess } from '../auth/authenticate';
 import { fingerprint } from '../auth/keys';
 import type { KeyPrincipal, OperatorPrincipal, Organisation, Principal } from '../auth/principal';
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';

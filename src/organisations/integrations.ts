@@ -1,8 +1,7 @@
 import { parseRange, rangeFault } from '../auth/addresses';
 import { type ApiKey, nameFault, shownKey } from '../auth/keys';
 import { requirePlan } from '../auth/authenticate';
-import type { McpAccess } from '../auth/principal';
-import type { Organisation } from '../auth/principal';
+import type { McpAccess, Organisation } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import type { Page } from '../database/pagination';
 import { type Fault, notFound, validationFailed } from '../errors';

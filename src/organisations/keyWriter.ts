@@ -9,9 +9,9 @@ const LAST_USED_EVERY = 60_000;
 /** How long to gather changes, in milliseconds, so that keys used at the same time are written together. */
 const GATHERED_FOR = 100;
 /** Changes per write: one of thousands would delay reads. At most a thousand keys a second. */
-const MOST_AT_ONCE = 100;
+const MAX_AT_ONCE = 100;
 /** Maximum queue; of further keys a later use is recorded instead. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 export interface KeyWriterOptions {
   readonly onError: (error: unknown) => void;
@@ -37,7 +37,7 @@ export function keyWriter(
   let isSettling = false;
 
   const { soon, flush } = createWriter(GATHERED_FOR, async () => {
-    const taken = waiting.splice(0, MOST_AT_ONCE);
+    const taken = waiting.splice(0, MAX_AT_ONCE);
     if (taken.length === 0) return;
     try {
       await rows.bulkWrite(taken, { ordered: false });
@@ -59,7 +59,7 @@ export function keyWriter(
     note: (key: ApiKey, address: string): void => {
       const at = now();
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
-      if (at - last < LAST_USED_EVERY || waiting.length >= MOST_WAITING) return;
+      if (at - last < LAST_USED_EVERY || waiting.length >= MAX_WAITING) return;
       noted.set(key._id, at);
       const unused = { last_used_at: { $not: { $gte: new Date(at - LAST_USED_EVERY) } } };
       add({ _id: key._id, ...unused }, { last_used_at: new Date(at), last_used_from: address });
@@ -68,7 +68,7 @@ export function keyWriter(
     rehash: (key: ApiKey, secret: string): void => {
       const number = pepperNumber();
       if (number === undefined || (key.pepper ?? 0) >= number) return;
-      if (hashing.has(key._id) || waiting.length >= MOST_WAITING) return;
+      if (hashing.has(key._id) || waiting.length >= MAX_WAITING) return;
       hashing.add(key._id);
       // nothing is written if another gateway was first, or the key was revoked meanwhile
       const same = { _id: key._id, hash: key.hash, revoked_at: null };

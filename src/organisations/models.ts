@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession, Model } from 'mongoose';
 import type { ApiKey } from '../auth/keys';
-import type { OrganisationState, Plan } from '../auth/principal';
-import type { User } from '../auth/principal';
+import type { OrganisationState, Plan, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';

@@ -10,14 +10,14 @@ import { type RequestFilters, statusesOf } from './requestFilters';
 import type { RequestRow } from './requestRows';
 
 /** Rows kept per organisation, of failed and of other requests each. */
-export const MOST_ROWS = 10_000;
+export const MAX_ROWS = 10_000;
 
 export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
 }
 
 /** Maximum keys in a count. */
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 interface KeyRequests {
   readonly key_id: string;
@@ -35,7 +35,7 @@ interface Counted extends Pick<KeyRequests, 'last_at'> {
 export type RequestLog = ReturnType<typeof requestLog>;
 
 /** Requests with keys (docs/decisions/request-log.md). */
-export function requestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MOST_ROWS) {
+export function requestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MAX_ROWS) {
   const { requests } = models;
   const native = nativeCollection(requests);
 
@@ -90,11 +90,11 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
           missing_scopes: scopes.filter((scope) => scope !== null).sort(),
         }))
         .sort((one, other) => other.requests - one.requests)
-        .slice(0, MOST_KEYS);
+        .slice(0, MAX_KEYS);
     },
     /** When a key was last used from an unreadable address, in the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
-      const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_ROWS }];
+      const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
       const found = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
       const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newest, ...found]).toArray();
       return row?.at;

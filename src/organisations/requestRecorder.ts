@@ -27,7 +27,7 @@ const CAPACITY = 5000;
 /** Rows of an organisation per trim, on average. */
 const ROWS_A_TRIM = 500;
 /** Organisations and keys whose budgets are remembered; a forgotten one gets its whole budget again. */
-const MOST_BUDGETS = 20_000;
+const MAX_BUDGETS = 20_000;
 /** Rows that a key may have in a burst, and then per minute, in this process. */
 const BUDGETS = {
   failed: { atOnce: 600, aMinute: 60 },
@@ -48,7 +48,7 @@ type Row = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
 export function createRequestRecorder(options: RequestRecorderOptions) {
   const { log, onError, onLeftOut, capacity = CAPACITY, random = Math.random } = options;
   const budgets = new LRUCache<string, ReturnType<typeof createBudget>, number>({
-    max: MOST_BUDGETS,
+    max: MAX_BUDGETS,
     memoMethod: (_id, _old, { context: share }) => createBudget(share),
   });
   let batch: Row[] = [];

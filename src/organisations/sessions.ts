@@ -35,7 +35,7 @@ const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
 const NOTE_EVERY = MINUTE;
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 export type Sessions = ReturnType<typeof sessions>;
 
@@ -154,9 +154,9 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
       const found = await members
         .find({ organisation_id: organisationId })
         .sort({ last_sign_in_at: -1, _id: -1 })
-        .limit(MOST_LISTED + 1)
+        .limit(MAX_LISTED + 1)
         .lean();
-      const listed = found.slice(0, MOST_LISTED);
+      const listed = found.slice(0, MAX_LISTED);
       const ids = { $in: listed.map(({ user }) => user.id) };
       const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(clock()) } };
       const users = await stored.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
@@ -165,7 +165,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => {
           return { id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) };
         }),
-        has_more: found.length > MOST_LISTED,
+        has_more: found.length > MAX_LISTED,
       };
     },
   };

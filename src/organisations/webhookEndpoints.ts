@@ -13,7 +13,7 @@ import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointSt
 
 /* Webhook endpoints as people manage them; src/organisations/webhookLeases.ts is for their delivery. */
 
-const MOST_ENDPOINTS = 20;
+const MAX_ENDPOINTS = 20;
 
 type NewEndpoint = Pick<EndpointRow, 'organisation_id' | 'url' | 'types' | 'position' | 'created_by'>;
 
@@ -70,7 +70,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
   return {
     /**
      * Undefined if the organisation does not exist.
-     * @throws AppError validation_failed beyond {@link MOST_ENDPOINTS}; as {@link keyAnswers} for an attempt
+     * @throws AppError validation_failed beyond {@link MAX_ENDPOINTS}; as {@link keyAnswers} for an attempt
      */
     create(input: NewEndpoint, by: Authority, attempt?: Attempt): Promise<EndpointRow | undefined> {
       const { organisation_id, url, types } = input;
@@ -84,10 +84,10 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
           await keep?.(session, row._id, '');
           // writes the organisation's row, so that two creations cannot both count 19
           if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
-          const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
+          const first = { session, limit: MAX_ENDPOINTS, projection: { _id: 1 } } as const;
           const found = await rows.find({ organisation_id }, first).toArray();
-          if (found.length >= MOST_ENDPOINTS) {
-            const detail = `the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`;
+          if (found.length >= MAX_ENDPOINTS) {
+            const detail = `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`;
             throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
           }
           await rows.insertOne(row, { session });
@@ -99,7 +99,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
     },
     /** Oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
-      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),
+      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MAX_ENDPOINTS }).toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
       (await rows.findOne(filterOf(id, by))) ?? undefined,
     /** Used from the next page of events on. */

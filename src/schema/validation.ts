@@ -20,7 +20,7 @@ const SOUND: Findings = { faults: [], more: 0, isCut: false };
 const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
-const MOST_CHARACTERS = 320;
+const MAX_CHARACTERS = 320;
 
 /** Creates an ajv that finds every fault, and checks dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
@@ -33,7 +33,7 @@ export function createAjv(): Ajv2020 {
   ajv.addFormat('date-time', (text) => accepts(scalars.DateTime, text));
   ajv.addFormat('date', (text) => accepts(scalars.Date, text));
   for (const [name, format] of Object.entries(ajv.formats)) {
-    if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
+    if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MAX_CHARACTERS && format.test(text));
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);

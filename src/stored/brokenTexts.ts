@@ -4,7 +4,7 @@ import { escapePointer } from '../schema/validation';
 /** Maximum depth, to bound the walk of nested input: deeper values are in unknown members, which are rejected anyway. */
 export const DEEPEST = 8;
 /** Maximum faults of a value; more than the strings of the largest element. */
-const MOST = 1000;
+const MAX = 1000;
 
 /** Unicode's Cc: C0 except tab and line breaks, DEL and C1. A carriage return is valid only in a Windows line break. */
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/;
@@ -13,7 +13,7 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/
  * Faults of strings that cannot be stored or shown unchanged: lone surrogates, which are valid in JSON but not in databases,
  * and control characters, which break terminals and logs. At most `most` of them, in the first so many values.
  */
-export function brokenTexts(value: unknown, most = MOST, values = Infinity): Fault[] {
+export function brokenTexts(value: unknown, most = MAX, values = Infinity): Fault[] {
   const faults: Fault[] = [];
   // pointers are built only for faults: for all values they took a tenth of the time of an import
   const path: (string | number)[] = [];

@@ -14,7 +14,7 @@ const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
 /** Values of an element to search for broken texts: more than a valid one has. */
-export const MOST_VALUES = 10_000;
+export const MAX_VALUES = 10_000;
 
 /** An element, validated before any lookup. */
 export interface ValidatedElement {
@@ -116,7 +116,7 @@ function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   const found = check(element, room);
   if (found.isCut) return found;
   const most = room.kept + room.counted;
-  const broken = brokenTexts(element, most, MOST_VALUES);
+  const broken = brokenTexts(element, most, MAX_VALUES);
   return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
 }
 

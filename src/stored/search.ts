@@ -9,9 +9,9 @@ import { invalidRequest } from '../errors';
 
 const LONGEST_WORD = 64;
 /** Distinct words that an object is found by; a text of 20,000 characters has about as many. */
-export const MOST_WORDS = 1000;
+export const MAX_WORDS = 1000;
 /** Distinct words that a search may have. */
-export const MOST_SOUGHT = 8;
+export const MAX_SOUGHT = 8;
 /** Length of a text from which words are taken, and what it may grow to: Hangul three times as long, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
 const GROWTH = { times: 3, always: 100 };
@@ -24,7 +24,7 @@ const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits.
- * The first {@link MOST_WORDS} of them.
+ * The first {@link MAX_WORDS} of them.
  */
 export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
   const words = new Set<string>();
@@ -33,7 +33,7 @@ export function searchWords(...texts: readonly (string | null | undefined)[]): s
     for (const word of normalise(text.slice(0, LONGEST_TEXT)).split(/[^\p{L}\p{N}]+/u)) {
       if (word === '') continue;
       words.add(truncate(word));
-      if (words.size === MOST_WORDS) return [...words];
+      if (words.size === MAX_WORDS) return [...words];
     }
   }
   return [...words];
@@ -58,12 +58,12 @@ function truncate(word: string): string {
 /**
  * Conditions that every word of a text is a prefix of a search word; none if it has no words. The longest word is first,
  * since it is likely to match the fewest rows, and some planners use the index for the first condition only.
- * @throws AppError invalid_request, naming the argument, for more than {@link MOST_SOUGHT} words, each of which is looked up
+ * @throws AppError invalid_request, naming the argument, for more than {@link MAX_SOUGHT} words, each of which is looked up
  */
 export function searchConditions(text: string, argument: string): Record<string, unknown>[] {
   const words = searchWords(text);
-  if (words.length > MOST_SOUGHT) {
-    const detail = `must have at most ${String(MOST_SOUGHT)} different words, and has ${String(words.length)}`;
+  if (words.length > MAX_SOUGHT) {
+    const detail = `must have at most ${String(MAX_SOUGHT)} different words, and has ${String(words.length)}`;
     throw invalidRequest([{ parameter: argument, code: 'length', detail }]);
   }
   words.sort((one, other) => other.length - one.length);

@@ -44,7 +44,7 @@ export interface Rows<T> {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
-const MOST_ROWS = 1000;
+const MAX_ROWS = 1000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
@@ -71,7 +71,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
       { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
       { $sort: { ...sortOf(args.sort), ...byKeys } },
     ],
-    args.limit ?? MOST_ROWS,
+    args.limit ?? MAX_ROWS,
   );
 }
 
@@ -124,13 +124,13 @@ export async function aggregate(
   data: OrganisationData,
   collection: Resource,
   [period, ...stages]: readonly [PipelineStage.Match, ...PipelineStage[]],
-  most = MOST_ROWS,
+  most = MAX_ROWS,
 ): Promise<Rows<Row>> {
   return data.aggregations(async () => {
     const rowsOf = data.collection(collection);
     const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: most + 1 }], {
       maxTimeMS: READ_WITHIN,
-      batchSize: MOST_ROWS + 2,
+      batchSize: MAX_ROWS + 2,
     });
     const rows: Row[] = [];
     for await (const { _id, ...sums } of found) {

@@ -9,7 +9,7 @@ import { SECOND } from '../units';
  */
 
 /** Changes by an organisation's bulk calls on one gateway that may wait to be recorded as events. */
-const MOST_AHEAD = 20_000;
+const MAX_AHEAD = 20_000;
 /** Retry-After, in seconds: how often the position of the recording is stored. */
 const RETRY_AFTER = 2;
 
@@ -19,11 +19,11 @@ const changes = new WeakMap<OrganisationData, Map<number, number>>();
 /** @throws AppError unavailable while too many changes of the organisation are not recorded as events */
 export async function admitChanges({ data, events }: Pick<RequestContext, 'data' | 'events'>): Promise<void> {
   const made = changes.get(data);
-  if (!made || sum(made) < MOST_AHEAD) return;
+  if (!made || sum(made) < MAX_AHEAD) return;
   const recorded = await events?.recordingAt();
   // without recording there is nothing to wait for
   for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
-  if (sum(made) < MOST_AHEAD) return;
+  if (sum(made) < MAX_AHEAD) return;
   const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
   throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MOST_BYTES } from '../../src/mcp/answer';
+import { MAX_BYTES } from '../../src/mcp/answer';
 import type { Answer, Json } from '../support/client';
 import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
 import { late, served } from '../support/gateway';
@@ -70,7 +70,7 @@ describe('an answer has at most 40 kB', () => {
     let pages = 0;
     for (let cursor: string | undefined; ; pages += 1) {
       const answer = await use('products', { limit: 60, fields: ['sku', 'description'], sort: 'name', cursor });
-      expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+      expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
       const page = first(answer);
       for (const { sku, description } of page.data) {
         expect(description).toBe(long);
@@ -99,7 +99,7 @@ describe('an answer has at most 40 kB', () => {
     const good = Array.from({ length: 900 }, (_, at) => ({ sku: `BULK-${String(at)}`, name: 'Bolt' }));
     const products = [...good.slice(0, 450), { sku: 'BAD', name: 7 }, ...good.slice(450), 'no product'];
     const answer = await use('upsert_products', { products });
-    expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
     const report = first(answer);
     expect(report).toMatchObject({ created: 900, failed: 2 });
     const failed = report.results.filter(({ outcome }: Json) => outcome === 'failed');
@@ -108,7 +108,7 @@ describe('an answer has at most 40 kB', () => {
     const said = new RegExp(`too long: .*results has ${String(report.results.length)} of 902 elements.*done in full`);
     expect(blocksIn(answer).at(-1)).toMatch(said);
     // as many as fit, not a fixed small number
-    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
+    expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
   });
 
   test('a longer object is shortened at the ends of its long texts and lists, never in its ids', async () => {
@@ -119,12 +119,12 @@ describe('an answer has at most 40 kB', () => {
       await caller.post('/customers/bulk', { customers: [{ external_ref: 'LONG', name: 'Long', contacts }] })
     ).body.results;
     const answer = await use('customer', { id: made.id });
-    expect((await caller.get(`/customers/${String(made.id)}`)).text.length).toBeGreaterThan(MOST_BYTES);
-    expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+    expect((await caller.get(`/customers/${String(made.id)}`)).text.length).toBeGreaterThan(MAX_BYTES);
+    expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
     const customer = first(answer);
     expect(customer).toMatchObject({ id: made.id, external_ref: 'LONG' });
     expect(customer.contacts.length).toBeGreaterThan(3);
-    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
+    expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
     for (const { id } of customer.contacts) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
@@ -162,10 +162,10 @@ describe('text written by outsiders', () => {
   test('is shortened with the rest if it is very long', async () => {
     const { body } = await caller.post('/requests', { text: '𝄞'.repeat(10_000) });
     const answer = await use('request_messages', { id: body.id });
-    expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+    expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
     expect(blocksIn(answer)[1]).toContain('𝄞𝄞');
     expect(blocksIn(answer)[1]!.isWellFormed()).toBe(true);
-    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
+    expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
     // it is one message, so there is no next page
     expect(blocksIn(answer).at(-1)).toMatch(/^The answer was too long: long texts end in …\. Ask for less/);
   });
@@ -182,8 +182,8 @@ test('totals that are too long say so, and that there are more', async () => {
   const { data, has_more } = first(answer);
   expect(data.length).toBeGreaterThan(100);
   expect(has_more).toBe(true);
-  expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
-  expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+  expect(sizeOf(answer)).toBeGreaterThan(MAX_BYTES * 0.85);
+  expect(sizeOf(answer)).toBeLessThanOrEqual(MAX_BYTES);
   const said = new RegExp(`data has ${String(data.length)} of \\d{3} elements.*fewer groups, or a shorter time`);
   expect(blocksIn(answer).at(-1)).toMatch(said);
 });

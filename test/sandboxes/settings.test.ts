@@ -1,7 +1,6 @@
-import { makeOrganisation } from '../support/factories';
+import { makeOrganisation, northwind } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { client } from '../support/client';
-import { northwind } from '../support/factories';
 import { person, type Person, sendForm, signIn, visit } from '../settings/people';
 
 /* The switch on the settings page between an organisation and its sandbox. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpAccess, Plan } from '../../src/auth/principal';
-import type { Organisation } from '../../src/auth/principal';
+import type { McpAccess, Organisation, Plan } from '../../src/auth/principal';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/stored/records';

@@ -14,7 +14,7 @@ import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, orTaken, refuse } from '../../stored/change';
 import { readOne } from '../../stored/collection';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
-import { MOST_WORDS, searchWords } from '../../stored/search';
+import { MAX_WORDS, searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
@@ -47,9 +47,9 @@ async function listMessages(
   return data.reads(() => findPage(data.collection(messages), list));
 }
 
-/** A thread's search words together with those of another text, up to {@link MOST_WORDS}. */
+/** A thread's search words together with those of another text, up to {@link MAX_WORDS}. */
 function addWords(words: readonly string[] | undefined, text: string): string[] {
-  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MOST_WORDS);
+  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
 
 interface NewRequest {
