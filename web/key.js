@@ -8,20 +8,20 @@ const { key: demoKey } = JSON.parse(document.getElementById('settings').textCont
 const changes = new EventTarget();
 
 /**
- * What is known of the key: its text; its scopes, undefined if the gateway has not said them.
+ * The key and its scopes; scopes are undefined until the gateway has named them.
  * @type {{ key?: string, scopes?: readonly string[] }}
  */
 let current = { key: undefined, scopes: undefined };
 let looked = Promise.resolve();
 let asked = 0;
 
-/** What is known of the key once the gateway was asked for it. */
+/** The key and its scopes, once the gateway has checked it. */
 export async function knownKey() {
   await looked;
   return current;
 }
 
-/** Calls `listener` with what is known of the key, now and after each change, until the function that it returns is called. */
+/** Calls `listener` with the key and its scopes, now and after each change; returns a function that stops it. */
 export function onKey(listener) {
   const tell = () => listener(current);
   changes.addEventListener('change', tell);
@@ -37,7 +37,7 @@ export function takeKey(text) {
   return looked;
 }
 
-/** A pasted key without what it is often copied with: quotation marks, and the name of the header or of the scheme. */
+/** A pasted key without quotation marks, header name and scheme, with which keys are often copied. */
 function unwrapped(text) {
   const marks = /^["'`“”‘’\s]+|["'`“”‘’,\s]+$/g;
   const header = /^(?:Authorization:\s*)?(?:Bearer\s+)?/i;
@@ -46,7 +46,7 @@ function unwrapped(text) {
 
 let waiting;
 
-/** Points a visitor without a key to the form, which stays in sight; resolves with whether a key was entered before it was asked for again. */
+/** Focuses the form for a visitor without a key; resolves with whether a key was entered before the next call. */
 export function askForKey() {
   waiting?.(false);
   say('Enter your API key to send the request.');
@@ -73,7 +73,7 @@ function forget() {
   show({ key: undefined, scopes: undefined }, '');
 }
 
-/** `isOffered`: the page brought the key, and what the visitor has typed meanwhile comes before it. */
+/** `isOffered`: the key came with the page, so one that the visitor has begun to type takes precedence. */
 async function look(key, isOffered = false) {
   asked += 1;
   const mine = asked;

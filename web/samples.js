@@ -94,7 +94,7 @@ function quoted(text) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The value of JSON text; undefined for what is none, such as half-typed text. */
+/** The value of JSON text; undefined if it is invalid, such as half-typed text. */
 function parsed(body) {
   try {
     return body === undefined ? undefined : JSON.parse(body);

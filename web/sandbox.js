@@ -5,9 +5,9 @@ import { ApolloSandbox } from '@apollo/sandbox';
 import { forKeys } from './explorer/schema.js';
 import { fillKey, knownKey, takeKey } from './key.js';
 
-/** How long Apollo's frame may take until its first message: once it is loaded, which it is also said to be without internet, and in all. */
+/** How long Apollo's frame may take to send its first message: after `load`, which also fires without internet, and in total. */
 const PATIENCE_MS = { loaded: 3_000, all: 10_000 };
-/** What the frame may ask of this page. The package would also open windows and sockets for it, and keep its tokens in our storage. */
+/** What the frame may ask for. The package would also open windows and sockets for it, and store its tokens here. */
 const ASKED = ['ExplorerListeningForHandshake', 'IntrospectionQueryWithHeaders', 'ExplorerRequest'];
 const SUBSCRIPTION = 'ExplorerSubscriptionRequest';
 const ENDPOINT = `${location.origin}/graphql`;
@@ -41,7 +41,7 @@ function begin() {
   frame.addEventListener('load', () => setTimeout(giveWay, PATIENCE_MS.loaded));
 }
 
-/** Keeps from the package what the frame may not ask. It listens before the package does. */
+/** Drops messages that the frame may not send, before the package sees them. */
 function screen(event) {
   const { data, origin, source } = event;
   if (origin !== settings.frame) return;

@@ -7,7 +7,7 @@ import { ROOT } from '../package';
 const FOLDER = join(ROOT, 'dist', 'web');
 const YEAR = 31_536_000;
 
-/** The scripts and styles of a page; tools/build.js says of which files. */
+/** A page's script and style sheet, built by tools/build.js. */
 export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'settings' | 'signIn';
 
 let names: Readonly<Record<string, string>> | undefined;
@@ -34,7 +34,7 @@ export function assets(): Router {
   const router = express.Router({ caseSensitive: true });
   for (const [name, hashed] of Object.entries(assetNames())) {
     router.get(`/${hashed}`, send(hashed, `public, max-age=${String(YEAR)}, immutable`));
-    // of a page that another version served, while gateways are updated one by one
+    // for a page from another version, while gateways are updated one by one
     router.get(new RegExp(`^/${name.replace('.', String.raw`-\w{8}\.`)}$`), send(hashed, 'no-cache'));
   }
   router.get('/licences.txt', (_request, response) => {

@@ -1,7 +1,7 @@
 import { html, type Html } from './html';
 import { tokensOf } from './tokens';
 
-/** Stands in samples for the browser's origin, which a proxy may have changed: web/prose.ts replaces it. */
+/** Placeholder in samples for the browser's origin, which web/prose.ts fills in, since a proxy may have changed it. */
 export const ORIGIN = 'http://127.0.0.1:4000';
 
 /** A block of code with its name, and a button that copies it once the page's script runs. */
@@ -14,7 +14,7 @@ export function codeBlock(name: Html, label: string, text: string): Html {
 
 export const COPY: Html = html`<button class="button" type="button" data-copy hidden>Copy</button>`;
 
-/** The code of a block; assistive technology hears its label. */
+/** A block's code; `label` is its name for assistive technology. */
 export function pre(label: string, text: string): Html {
   return html`<pre tabindex="0" aria-label="${label}"><code>${highlighted(text)}</code></pre>`;
 }

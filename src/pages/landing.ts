@@ -106,7 +106,7 @@ function row(name: Html, code: string, text: Html): Html {
   </div>`;
 }
 
-/** The first request in three languages, of which a radio button shows one: that works before any script does. */
+/** The first request in three languages. Radio buttons choose one, so that it works without scripts. */
 function firstRequest({ demoKey }: Visit): Html {
   const languages = Object.entries(SAMPLES);
   return html`<section class="first" aria-label="First request">

@@ -48,7 +48,7 @@ function policy(loosened: Directives): RequestHandler {
   return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...loosened } });
 }
 
-/** What a page is rendered with. */
+/** What a page is rendered for. */
 export interface Visit {
   /** Who may introspect the GraphQL schema. */
   readonly introspection: 'public' | 'key' | 'off';
@@ -109,5 +109,5 @@ export const KEY_FORM: Html = html`<form id="key" class="key" method="dialog" ar
   <p role="status"></p>
 </form>`;
 
-/** What stands in the place of a page until its scripts draw it. */
+/** Shown until a page's script draws it. */
 export const LOADING: Html = html`<p class="notice loading" role="status">Loading…</p>`;

@@ -32,7 +32,7 @@ export function cookie(name: string, publicUrl: string | undefined) {
 
 export type BrowserSessions = ReturnType<typeof browserSessions>;
 
-/** How many sessions are known to have been valid a while ago. */
+/** How many recently valid sessions are remembered. */
 const MOST_KNOWN = 10_000;
 
 /** The sessions of browsers, by their cookie. `failures` limits cookies without a session per address. */
@@ -43,7 +43,7 @@ export function browserSessions(
 ) {
   const sessionCookie = cookie('scopegate_session', PUBLIC_URL);
   const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
-  // whoever was signed in a moment ago is looked up whatever others do at the same address
+  // a session that was valid a moment ago is looked up whatever others do at the same address
   const known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
@@ -68,7 +68,7 @@ interface Found {
   readonly session: Session;
 }
 
-/** The CSRF token of a session, which only its pages for the same organisation contain: what is done in a page is not done in another mode. */
+/** A session's CSRF token. It depends on the organisation, so that a page of live data cannot act on the sandbox, or the reverse. */
 export function csrfToken({ token, session: { organisation } }: Found): string {
   return createHmac('sha256', token).update(`csrf ${organisation.id}`).digest('base64url');
 }

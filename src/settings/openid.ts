@@ -20,8 +20,8 @@ interface Attempt {
 export const ATTEMPT_SECONDS = 600;
 
 /**
- * Writes attempts as text and reads them back. Signed, with their end, since each that is accepted becomes a request to the issuer: callers must
- * not make their own.
+ * Writes attempts as text and reads them back. Signed, with an expiry, since each accepted attempt becomes a request to the issuer: callers must
+ * not forge their own.
  */
 function attemptTexts(clientSecret: string) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
@@ -31,7 +31,7 @@ function attemptTexts(clientSecret: string) {
       const text = [state, nonce, verifier, Date.now() + ATTEMPT_SECONDS * 1000].join('.');
       return `${text}.${sign(text)}`;
     },
-    /** Undefined if it is malformed, over, or not ours. The library's values are base64url, 43 characters each, as a signature is. */
+    /** Undefined if it is malformed, expired or not ours. The library's values, like the signature, are 43 characters of base64url. */
     read(given: string | undefined): Attempt | undefined {
       const parts = /^(([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.(\d{13}))\.([\w-]{43})$/.exec(given ?? '');
       const [, text = '', state = '', nonce = '', verifier = '', end, signature = ''] = parts ?? [];

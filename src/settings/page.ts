@@ -6,15 +6,15 @@ import { html, type Html, jsonBlock, layout } from '../pages/html';
 import { ALL_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
 
-/** What the page has to know of webhooks. */
+/** What the page needs to know about webhooks. */
 export interface WebhookPart {
   /** Every type of event. */
   readonly types: readonly string[];
-  /** Whether this gateway has a secret to derive those of endpoints from. */
+  /** Whether this gateway has WEBHOOK_SECRET, from which endpoints' secrets are derived. */
   readonly canMake: boolean;
 }
 
-/** What the page has to know of the gateway. */
+/** What the page needs to know about the gateway. */
 export interface PageParts {
   /** Whether there is a sandbox, or the user may make one. */
   readonly canSwitch: boolean;
@@ -28,7 +28,7 @@ export interface PageParts {
 /** The pages of the settings by their addresses; those of keys and webhooks have one for each below them. */
 export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', 'members', 'audit'] as const;
 
-/** Every page of the settings, of which the script shows the one in the address, without their rows, which are loaded through GraphQL. */
+/** The document of all settings pages; the script shows the one in the address, and loads rows through GraphQL. */
 export function renderSettings(
   session: Session,
   csrf: string,
@@ -91,7 +91,7 @@ function drawn(name: string): Html {
   return html`<section data-page="${name}" aria-labelledby="${name}-title" hidden></section>`;
 }
 
-/** What the scopes of each resource allow, by action; what is reserved for later is not offered. */
+/** What the scopes of each resource allow, by action, without reserved ones. */
 function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const offered: Record<string, Record<string, string>> = {};
   for (const scope of ALL_SCOPES) {

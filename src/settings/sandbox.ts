@@ -31,14 +31,14 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
       if (error instanceof FullClusterError)
         throw new AppError('forbidden', 'There is no room for a sandbox. Ask the operator of this gateway.');
       if (!(error instanceof SandboxRefused)) throw error;
-      // made by somebody else meanwhile
+      // created by somebody else meanwhile
       const other = await sandboxes.of(home);
       if (other) return other;
       throw new AppError('forbidden', 'There can be no sandbox now: this is one, or it is being erased.');
     }
   }
 
-  /** What has a unique value of the sample is the user's own, and stays. */
+  /** Rows of the user's own with the same unique values as the sample stay. */
   async function fill(sandbox: Sandbox): Promise<void> {
     await storeSample(organisationData(sandbox.organisation));
     await sandboxes.noteSeeded(sandbox);

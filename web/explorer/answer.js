@@ -4,14 +4,14 @@ import { copy } from '../copy';
 import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
 
-/** The bar below an answer: its status and time, and what is in the editors as a curl command. */
+/** The bar below an answer: status, duration, and the request as a curl command. */
 export function answerBar(answers) {
   return function AnswerBar() {
     const [answered, setAnswered] = useState({});
     const [refused, setRefused] = useState();
     const shown = useRef(null);
     const editors = useEditorContext({ nonNull: true });
-    // each tab has an answer of its own, and the one that runs may not be the one that is open when it comes
+    // each tab has its own answer, and another tab may be open when it arrives
     const open = editors.tabs[editors.activeTabIndex]?.id;
     const tabs = useRef({});
     tabs.current.open = open;
@@ -69,7 +69,7 @@ function withoutKey(headers = {}) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'authorization'));
 }
 
-/** The value of JSON text; undefined for none, and for what cannot be read. */
+/** The value of JSON text; undefined if it is missing or invalid. */
 function parsed(text) {
   try {
     return text?.trim() ? JSON.parse(text) : undefined;

@@ -1,6 +1,6 @@
 /* The schema as the explorer shows it. */
 
-/* What src/schema/requirements.ts adds to the descriptions of fields: that only signed-in users can use it, or the scopes of which a key needs one. */
+/* src/schema/requirements.ts adds these to field descriptions: only signed-in users can use the field, or a key needs one of these scopes. */
 const FOR_PEOPLE = /API keys cannot use it\./;
 const SCOPES = /Requires (?:the scope|one of the scopes) ((?:`[a-z]+:[a-z]+`(?:, )?)+)\./;
 const LACKS = 'Your key lacks ';
@@ -45,7 +45,7 @@ function withLack(field, scopes) {
   return lack ? { ...field, description: `**${lack}** ${field.description}` } : field;
 }
 
-/** Says which of the scopes, of which a key needs one, it lacks; undefined if it may, or if its scopes are not known. */
+/** Names the scopes of which the key needs one but has none; undefined if it has one, or if its scopes are unknown. */
 export function lackOf(needed, scopes) {
   if (!scopes || needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return undefined;
   return `${LACKS}${needed.join(' or ')}.`;

@@ -1,17 +1,17 @@
 import { fillKey, knownKey, takeKey } from '../key.js';
 import { forKeys } from './schema.js';
 
-/* Sends what GraphiQL asks for. Whatever fails becomes an error of GraphQL, since GraphiQL shows exceptions with their stack. */
+/* Sends GraphiQL's requests. Failures become GraphQL errors, since GraphiQL shows exceptions with their stack. */
 
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then run this again.';
 const NO_KEY = 'Enter your API key above, or under Headers in place of svc_live_…';
 
-/** What GraphiQL calls its own introspection; one that is written in the editor is answered as it is. */
+/** The name of GraphiQL's own introspection query; one typed in the editor is answered unchanged. */
 export const INTROSPECTION = 'ExplorerIntrospection';
 
 /**
- * GraphiQL's fetcher. `introspection` is who may introspect; `onAnswer` is called with the status and the milliseconds of each answer to the
- * visitor. A key under Headers that the gateway accepts serves the other tabs and the reference too.
+ * GraphiQL's fetcher. `introspection` says who may introspect; `onAnswer` gets the status and duration of each of the visitor's requests.
+ * A key under Headers that the gateway accepts is used in the other tabs and the reference too.
  */
 export function createFetcher({ introspection, onAnswer }) {
   return async (parameters, { headers: given } = {}) => {

@@ -1,7 +1,7 @@
-/* What GraphiQL keeps in this browser for the next visit, and the tabs that it opens with. No key gets into it. */
+/* What GraphiQL keeps in this browser, never a key, and the tabs it opens with. */
 
 const TABS_KEY = 'graphiql:tabState';
-/** Lists of requests, each below the name of its list: the history, and what was marked in it. */
+/** The history and its favourites, each stored under the name of its list. */
 const LISTS = new Map([
   ['graphiql:queries', 'queries'],
   ['graphiql:favorites', 'favorites'],
@@ -54,7 +54,7 @@ function keptOf({ headers: _left, operationName, ...item }) {
   return { ...item, operationName: names.includes(operationName) ? operationName : names[0] };
 }
 
-/** What is stored as JSON; an empty object for what is not. */
+/** Stored JSON; an empty object if it is missing or invalid. */
 function parsed(name) {
   try {
     return JSON.parse(read(name)) ?? {};

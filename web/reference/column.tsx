@@ -58,7 +58,7 @@ function Column(place: Place): JSX.Element {
   );
 }
 
-/** What is entered in the fields; drawn only if it changed, since every open operation listens. */
+/** The fields' values; redraws only on a change, since every open operation listens. */
 function useEntered({ system, path, method }: Place): Entered {
   const { specSelectors, oas3Selectors, getStore } = system;
   const read = (): string =>
@@ -69,7 +69,7 @@ function useEntered({ system, path, method }: Place): Entered {
   const [entered, setEntered] = useState(read);
   useEffect(() => {
     const look = (): void => setEntered(read());
-    // the fields have been filled since
+    // the fields may have been filled meanwhile
     look();
     return getStore().subscribe(look);
   }, []);
@@ -78,7 +78,7 @@ function useEntered({ system, path, method }: Place): Entered {
 
 function Sample({ request, isRetried }: Pick<ReturnType<typeof requestOf>, 'request' | 'isRetried'>): JSX.Element {
   const [, draw] = useReducer((count: number) => count + 1, 0);
-  // another request under the same Idempotency-Key would be refused, and what is copied again is meant to be done again
+  // reusing an Idempotency-Key for another request is refused, and a sample that is copied again is meant to run again
   const idempotency = useRef({ content: '', key: '' });
   const content = JSON.stringify(request);
   if (idempotency.current.content !== content) idempotency.current = { content, key: newUuid() };
@@ -133,7 +133,7 @@ function Code(props: {
   );
 }
 
-/** Beyond this many characters the elements would make the page slow. */
+/** Longer texts would need too many elements. */
 const MOST_HIGHLIGHTED = 50_000;
 
 function highlighted(text: string): JSX.Element[] | string {

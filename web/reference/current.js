@@ -1,11 +1,11 @@
 import { linkedName } from './links.js';
 
-/* The operation that is read: the last that begins above this line, in pixels from the top of the window. */
+/* The operation being read: the last one that begins above this line, in pixels from the top of the window. */
 const LINE = 64;
 
 const reference = document.getElementById('reference');
 
-/** Calls `onCurrent` with the id of the operation that is read, undefined for none, whenever it is another one. */
+/** Calls `onCurrent` with the id of the operation being read, or undefined, whenever it changes. */
 export function followReading(onCurrent) {
   let current;
   let isPlanned = false;

@@ -1,6 +1,6 @@
 /*
- * Plugins of Swagger UI for its place in our page: what it shows of itself, and which operations are open (links.js opens them). The key is typed in our form, and the
- * only server is this gateway.
+ * Swagger UI plugins that fit it into our page: which of its parts are shown, and which operations are open (links.js opens them). The key is
+ * entered in our form, and the only server is this gateway.
  */
 
 export const withoutItsOwnBars = ({ getSystem, React: { createElement } }) => ({
@@ -20,7 +20,7 @@ export const withoutItsOwnBars = ({ getSystem, React: { createElement } }) => ({
   wrapComponents: { authorizeOperationBtn: () => () => null },
 });
 
-/** Calls `onOpen` with the ids of the operations that are open, after each change, and keeps the last one in the fragment. */
+/** Calls `onOpen` with the ids of the open operations after each change, and keeps the last one in the fragment. */
 export const tellsWhatIsOpen = (onOpen) => () => {
   const open = new Set();
   return {

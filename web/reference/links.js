@@ -6,7 +6,7 @@ const LONGEST_SHOWN = 80;
 
 search.addEventListener('input', () => (lost.textContent = ''));
 
-/** Opens the operation or the group that the fragment names, and brings it into view; says so if there is none. */
+/** Opens the operation or group that the fragment names and scrolls to it; reports an unknown one. */
 export function openLinked({ layoutActions }, operations) {
   const name = linkedName();
   const operation = operations.find(({ tag, id }) => name === `${tag}/${id}`);
@@ -25,7 +25,7 @@ export function openLinked({ layoutActions }, operations) {
   layoutActions.show(['operations-tag', tag], true);
   if (operation) {
     layoutActions.show(['operations', tag, operation.id], true);
-    // its last part, without which the page may be too short to be scrolled to it
+    // its last part: before that is drawn, the page may be too short to scroll to it
     whenDrawn(`#operations-${tag}-${operation.id} .responses-table`, (answers) => {
       const block = answers.closest('.opblock');
       bringIntoView(block, block.querySelector('.opblock-summary-control'));
@@ -35,7 +35,7 @@ export function openLinked({ layoutActions }, operations) {
   }
 }
 
-/** What the fragment names, in lower case, without a query that a program appended; empty for a fragment that is not a link. */
+/** The name in the fragment, in lower case and without an appended query; empty if the fragment is not a link. */
 export function linkedName() {
   if (!location.hash.startsWith('#/')) return '';
   return decoded(location.hash.slice(2))
@@ -58,7 +58,7 @@ function bringIntoView(element, control) {
   if (!document.getElementById('key').contains(document.activeElement)) control.focus({ preventScroll: true });
 }
 
-/** Waits for what was asked for last. */
+/** Waits for the latest link only. */
 let observer;
 
 function whenDrawn(selector, work) {

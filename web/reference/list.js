@@ -21,7 +21,7 @@ export function operationsOf({ paths, components }) {
   );
 }
 
-/** What an operation has beside its name: its description, its parameters, and the codes and headers of its answers. */
+/** The searchable text of an operation besides its name: description, parameters, error codes and headers. */
 function wordsOf({ description = '', parameters = [], responses }, components) {
   const answers = Object.values(responses).map(({ $ref, ...own }) => ($ref ? components.responses[nameOf($ref)] : own));
   const codes = answers.flatMap(({ content = {} }) =>
@@ -35,7 +35,7 @@ function nameOf(reference) {
   return reference.split('/').at(-1);
 }
 
-/** Draws the list, and returns how to mark what is open in the reference and what a key with some scopes may call. */
+/** Draws the list. Returns functions that mark open operations, the current one, and those that the key may not call. */
 export function drawList(operations) {
   const links = new Map(operations.map((operation) => [operation.id, linkTo(operation)]));
   const place = document.createElement('div');
@@ -46,7 +46,7 @@ export function drawList(operations) {
     markOpen(openIds) {
       for (const [id, item] of links) item.classList.toggle('is-open', openIds.has(id));
     },
-    /** Marks the operation that is read, and brings its link into view within the list. */
+    /** Marks the operation being read, and scrolls its link into view within the list. */
     markCurrent(current) {
       list.querySelector('[aria-current]')?.removeAttribute('aria-current');
       const link = links.get(current)?.querySelector('a');
@@ -67,7 +67,7 @@ export function drawList(operations) {
   };
 }
 
-/** The scopes of which a key needs one and has none, in words; undefined if it may call the operation, or that is not known. */
+/** The scopes of which the key needs one but has none; undefined if it may call the operation, or its scopes are unknown. */
 function lackingScopes(alternatives, scopes) {
   if (!scopes || alternatives.some((needed) => needed.every((scope) => scopes.includes(scope)))) return undefined;
   return alternatives.map((needed) => needed.join(' and ')).join(' or ');

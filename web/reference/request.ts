@@ -1,7 +1,7 @@
 import { newUuid } from '../samples.js';
 import type { Operation } from './system';
 
-/* The request that Send request sends, as samples are written of it. */
+/* The request that “Send request” sends and the samples show. */
 
 export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const READS = ['get', 'head', 'options'];
@@ -21,7 +21,7 @@ export interface SampleRequest {
   readonly body: string | undefined;
 }
 
-/** The request without the key and what it has by default, the names of what it lacks, and whether it can have an Idempotency-Key and has none. */
+/** The request without key and default values, the names of missing parameters, and whether it takes an Idempotency-Key but has none. */
 export function requestOf({ parameters = [], requestBody }: Operation, path: string, method: string, entered: Entered) {
   const query = new URLSearchParams();
   const headers: Record<string, string> = {};
@@ -43,13 +43,13 @@ export function requestOf({ parameters = [], requestBody }: Operation, path: str
   return { request, lacking, isRetried };
 }
 
-/** An interceptor of requests that gives each write a key of its own, unless the visitor entered one. */
+/** A request interceptor that gives each write a new Idempotency-Key, unless the visitor entered one. */
 export function withIdempotencyKey<R extends { method: string; headers: Record<string, string> }>(request: R): R {
   if (!READS.includes(request.method.toLowerCase())) request.headers[IDEMPOTENCY_KEY] ??= newUuid();
   return request;
 }
 
-/** Whether a write would be sent with the body that the page came with. */
+/** Whether a write would send the unchanged example. */
 export function isExample({ requestBody }: Operation, method: string, body: string | undefined): boolean {
   if (READS.includes(method)) return false;
   const example = requestBody?.content?.['application/json']?.example;

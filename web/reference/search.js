@@ -3,12 +3,12 @@
 const search = document.getElementById('search');
 const status = document.querySelector('#operations [role=status]');
 const none = document.querySelector('#operations .none');
-/** The heading of those that have the words only in their text. */
+/** Heading of the operations that match only in their text. */
 const MENTIONED = 'Mentioned in';
 
 /**
- * Shows the operations in `place` in groups, and on search those that have all words: first those with the words in their name, then
- * those with the words in their description, parameters, error codes or headers.
+ * Shows the operations in `place` in groups. A search keeps those that contain all words: matches in the name first, then those in the
+ * description, parameters, error codes or headers.
  */
 export function narrowBySearch(operations, items, place) {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
@@ -39,11 +39,11 @@ export function narrowBySearch(operations, items, place) {
   });
   addEventListener('keydown', focusOnSlash);
   narrow();
-  // said when it was searched for only
+  // announced only after a search
   status.textContent = '';
 }
 
-/** Where the operations that have all words have them: in their `name`, or in their `text`. */
+/** Where each operation that contains all words has them: in its `name` or in its `text`. */
 function matches(operations, query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (...texts) => words.every((word) => texts.some((text) => text.toLowerCase().includes(word)));

@@ -3,7 +3,7 @@ import { noteFound, noteLost, readLost } from './retries';
 import { DOCUMENTS } from '../../src/settings/documents';
 import { type Link, tell } from './notices';
 
-/** What the server says of this page. */
+/** What the gateway puts into the page for its script. */
 interface Settings {
   csrf: string;
   readonly mayChange: boolean;
@@ -12,7 +12,7 @@ interface Settings {
   readonly storesRequests: boolean;
   readonly organisation: string;
   readonly user: string;
-  /** What the scopes of each resource allow, by action; what is reserved for later is not among them. */
+  /** What the scopes of each resource allow, by action, without reserved ones. */
   readonly scopes: Readonly<Record<string, Readonly<Partial<Record<'read' | 'write', string>>>>>;
   /** The status of each error code. */
   readonly statuses: Readonly<Record<string, number>>;
@@ -26,7 +26,7 @@ interface Settings {
   readonly opening: Partial<Record<keyof Calls, unknown>>;
 }
 
-/** What an operation answers, if it does not fail. */
+/** The result of an operation that succeeds. */
 export type Answer<Operation extends keyof Calls> = NonNullable<Calls[Operation]['answer']['value']>;
 export type Key = Answer<'key'>;
 
@@ -42,7 +42,7 @@ export class Failure extends Error {
   readonly code: string | undefined;
   /** What is wrong with which argument. */
   readonly faults: readonly Fault[];
-  /** Where to do something about it. */
+  /** Where to fix it. */
   link: Link | undefined;
 
   constructor(
@@ -55,7 +55,7 @@ export class Failure extends Error {
     this.link = link;
   }
 
-  /** Whether the call may have been done all the same. */
+  /** Whether the gateway may have done it anyway. */
   get isUnsure(): boolean {
     return this.code === undefined || UNSURE.includes(this.code);
   }
@@ -68,7 +68,7 @@ export class Failure extends Error {
 }
 
 const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
-/** Codes of errors that end without another call: by waiting, by signing in, or once the organisation is resumed. */
+/** Codes of errors that pass: by waiting, by signing in, or once the organisation is resumed. */
 const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
 /** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
 export const WITHIN = 30_000;
@@ -103,7 +103,7 @@ export async function call<Operation extends keyof Calls>(
   return (answer.data as { value: Answer<Operation> }).value;
 }
 
-/** What an error says to a person: of faults without their pointers, which name what only programs see, but with the name of a filter, which the address may have. */
+/** An error's message for people: without pointers, which only programs understand, but with the names of filters. */
 function messageOf({ message = '', extensions: { errors = [] } = {} }: Partial<ApiError> = {}): string {
   const said = ({ parameter, detail }: ApiFault): string =>
     sentence(detail, parameter && `the ${parameter.replaceAll('_', ' ')}`);
@@ -168,7 +168,7 @@ function signedOut(): Failure {
   return new Failure(text, { code: 'unauthenticated', link });
 }
 
-/** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
+/** Reloads the page's CSRF token; resolves with whether it has changed. @throws Failure */
 export async function renewed(): Promise<boolean> {
   const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
     (response) => response.text(),
@@ -200,14 +200,14 @@ function readSettings(page: Document): Settings | undefined {
   return block ? (JSON.parse(block.textContent) as Settings) : undefined;
 }
 
-/** What to say of anything that was thrown: a Failure's message, or that the page is broken. */
+/** Turns anything thrown into a Failure; one that is unexpected says that the page is broken. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   console.error(error);
   return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
 }
 
-/** What a failure says, without its advice. */
+/** A failure's message without its advice. */
 export function reason({ message }: Failure): string {
   return message.replace(/ Try again\.$/, '');
 }

@@ -5,14 +5,14 @@ import { close, isOpen, open, redraw, type Shown } from './dialog';
 import { failureNotice, Notice } from './notices';
 import { Problem } from './parts';
 
-/* Dialogs that ask before something is changed, and their fields. Somebody else may change it too, and an answer may be lost: then what is shown is read again. */
+/* Dialogs that confirm a change, and their fields. If somebody else changed it too, or an answer was lost, the page is read again. */
 
-/** What is done once the dialog is closed. */
+/** Runs once the dialog is closed. */
 export type Next = (() => void) | undefined;
 
 export interface Question {
   readonly title: string;
-  /** What the main button says. */
+  /** Label of the main button. */
   readonly button: string;
   readonly isDangerous?: boolean;
   readonly Body: () => JSX.Element;
@@ -21,25 +21,25 @@ export interface Question {
    * fields if each fault has a place there, named by the first part of its pointer.
    */
   readonly work: (given: FormData) => Promise<Next>;
-  /** Says what goes on, in a notice after the dialog was closed. */
+  /** Text of the notice if the dialog is closed while the work runs. */
   readonly doing: (given: FormData) => string;
-  /** Whether the page must not be left without asking meanwhile. */
+  /** Whether leaving the page meanwhile asks first. */
   readonly asks?: boolean;
-  /** What is not known after a failure. */
+  /** What remains uncertain after a failure. */
   readonly doubt?: (failure: Failure) => string | undefined;
-  /** Called if things may not be as they are shown, after a failure and once more when the dialog is closed. */
+  /** Called if the page may be out of date: after a failure, and again when the dialog closes. */
   readonly changed?: () => void;
-  /** What has to be done before the main button can be offered; what it resolves with is done in place of the rest. */
+  /** Runs before the main button is offered; if it resolves with something, that replaces the rest. */
   readonly prepare?: () => Promise<Next>;
-  /** Whether what was entered must stay as it is. */
+  /** Whether the input can no longer be changed. */
   readonly isFrozen?: () => boolean;
-  /** Says in the notice of what went on that it failed. */
+  /** Shows a failure in the notice, if the dialog was closed before. */
   readonly late?: (failure: Failure, notice: Notice) => void;
-  /** Called when the dialog was closed while nothing was running. */
+  /** Called if the dialog closes while nothing is running. */
   readonly closed?: () => void;
 }
 
-/** After how long a dialog says that it still waits, in milliseconds. */
+/** When a dialog says that it is still waiting, in milliseconds. */
 const SLOW = 4000;
 
 class Asking {
@@ -108,7 +108,7 @@ class Asking {
     next?.();
   }
 
-  /** Takes a fault away once its field is changed. */
+  /** Clears a fault once its field is changed. */
   correct(field: EventTarget | null): void {
     const { field: argument = '' } = (field as HTMLElement).closest<HTMLElement>('[data-field]')?.dataset ?? {};
     // not before `change`, in which a box that is checked has to have its new state
@@ -163,7 +163,7 @@ export function ask(question: Question): void {
   new Asking(question);
 }
 
-/** Whether a change was refused since what is to be changed has ended or does not exist: trying again has the same outcome. */
+/** Whether a change was refused because its object has ended or does not exist, so that retrying is pointless. */
 function isEnded({ code, faults }: Failure): boolean {
   return code === 'not_found' || faults.some(({ pointer }) => pointer === '/id');
 }
@@ -213,7 +213,7 @@ function Form({ of: asking }: { of: Asking }): JSX.Element {
   );
 }
 
-/** What is wrong with an argument: its place, and what makes a control its field. */
+/** The fault of an argument: the element that shows it, and the attributes that tie a control to it. */
 export function useFault(argument: string) {
   const text = useContext(Faults).get(argument);
   const id = `fault-${argument}`;

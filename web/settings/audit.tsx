@@ -8,7 +8,7 @@ import { Button } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
 
-/* The audit log. What is chosen is in the address. */
+/* The audit log. Its filters are in the address. */
 
 const AT_ONCE = 20;
 /** Most events in a file; a browser holds them in memory meanwhile. */
@@ -29,7 +29,7 @@ export function auditPage() {
 
   function draw(): void {
     const { action, key_id: key } = filters;
-    // the button that had the focus may go
+    // the focused button may disappear
     const hadFocus = place.querySelector('#csv-buttons')?.contains(document.activeElement) === true;
     render(
       <>
@@ -65,7 +65,7 @@ export function auditPage() {
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
           id="csv-state"
           hidden={csv.message === undefined}
-          // a session that ends then must not take the page away
+          // keeps the page if the session ends meanwhile
           data-unsaved={csv.isUnsaved ? '' : undefined}
         >
           <p>{csv.message}</p>
@@ -91,7 +91,7 @@ export function auditPage() {
 
   draw();
   return {
-    /** Shows the events that the address says. */
+    /** Shows the events that the address asks for. */
     async open(): Promise<void> {
       const [action, key] = [chosen('action'), chosen('key')];
       filters = {

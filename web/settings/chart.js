@@ -27,7 +27,7 @@ function label(start, isHourly) {
   return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
 }
 
-/** The lengths of a bar's parts: each can be seen, at the cost of the longest, so that the bar keeps its own. */
+/** Lengths of a bar's parts: each is visible, at the expense of the longest, so that the bar keeps its length. */
 function seen(counts, scale) {
   const lengths = counts.map((count) => (count === 0 ? 0 : Math.max(scale(count), LEAST)));
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

@@ -23,9 +23,9 @@ const COLUMNS = ['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 
 const counted = (number: number): string => `${number.toLocaleString('en')} ${number === 1 ? 'event' : 'events'}`;
 
 export class Csv {
-  /** What is said of it; undefined before the first. */
+  /** Progress or result of the last download; undefined before the first. */
   message: string | undefined;
-  /** What can be done after it was stopped or failed. */
+  /** Offered after it was stopped or failed. */
   actions: readonly { readonly text: string; readonly does: () => void }[] = [];
   link: { readonly href: string; readonly text: string } | undefined;
   isReading = false;
@@ -35,7 +35,7 @@ export class Csv {
 
   constructor(readonly draw: () => void) {}
 
-  /** Whether what was read would be lost with the page. */
+  /** Whether leaving the page would lose what was read. */
   get isUnsaved(): boolean {
     return this.#job !== undefined && this.#job.events.length > 0;
   }
@@ -43,7 +43,7 @@ export class Csv {
   /** Begins a file of at most so many events, or stops the reading of one. */
   press(filters: EventFilters, most: number): void {
     if (this.isReading) {
-      // what is on its way is read again when it goes on
+      // the page in flight is requested again on resume
       this.#end();
       this.#pause('Stopped.');
       return;

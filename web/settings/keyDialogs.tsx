@@ -50,7 +50,7 @@ export function makeKey(scope?: string): void {
   });
 }
 
-/** The choices of when a new key expires: after the lifetime that another had, or when that one does. */
+/** When a new key may expire: after the same lifetime as the old one, or at the same time. */
 function nextExpiries({ created_at: made, expires_at: end }: Key): field.Options {
   if (end === null) return [['', 'never, like the old key'], field.ON_A_DATE];
   const next = new Date(now() + Date.parse(end) - Date.parse(made)).toISOString();
@@ -59,7 +59,7 @@ function nextExpiries({ created_at: made, expires_at: end }: Key): field.Options
 }
 
 export function rotateKey(key: Key): void {
-  /** A key that was replaced ends with its overlap, so that the lifetime is that of the one that replaced it, which is revoked by now. */
+  /** A replaced key expires with its overlap, so the lifetime to repeat is that of its (by now revoked) replacement. */
   function Body(): JSX.Element {
     const { rotated_to: id } = key;
     const [like, setLike] = useState(id === null ? key : undefined);
@@ -115,7 +115,7 @@ const OVERLAPS: field.Options = [
 
 type Made = Answer<'make'> & Partial<Pick<Answer<'rotate'>, 'old'>>;
 
-/** Shows a new key, and then what has changed. It waits while another dialog is open, in which somebody may be typing. */
+/** Shows a new key, then refreshes the pages. Waits while another dialog is open, since somebody may be typing in it. */
 function showMade(made: Made): void {
   showSecret(`The key ${made.api_key.name} is ready. It is shown once.`, 'Show the key', () => <MadeKey {...made} />);
   changed();
@@ -158,7 +158,7 @@ function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
   );
 }
 
-/** Both times are the gateway's, whose clock this computer's may be behind. */
+/** Compares two of the gateway's times, since this computer's clock may differ. */
 function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: made }: Key): string {
   if (end === null || Date.parse(end) <= Date.parse(made)) return 'The old key no longer works.';
   return `The old key works until ${exact(end)}.`;

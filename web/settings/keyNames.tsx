@@ -5,7 +5,7 @@ import { type Answer, call, type Key, newest } from './api';
 
 const keys = new Map<string, Named>();
 
-/** Something that is seen: neither controls, spaces and marks alone, nor characters that are drawn as nothing. */
+/** A visible character: no control, space, mark, or anything that is drawn as nothing. */
 const SEEN = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 type Named = Pick<Key, 'id' | 'name' | 'prefix' | 'last_four'>;
@@ -13,7 +13,7 @@ type Named = Pick<Key, 'id' | 'name' | 'prefix' | 'last_four'>;
 /** What lists show of a key's value. */
 export const keyText = ({ prefix, last_four: lastFour }: Named): string => `${prefix}…${lastFour}`;
 
-/** The name of a key; of one whose name shows as nothing, what lists show of its value. */
+/** A key's name, or the shown part of its value if the name is invisible. */
 export const shownName = (key: Named): string => (SEEN.test(key.name) ? key.name : keyText(key));
 
 /** How many resources are named. */
@@ -36,20 +36,20 @@ export function noteNames(read: readonly Named[]): void {
   for (const key of read) keys.set(key.id, key);
 }
 
-/** The name of a key; undefined if it was not read yet. */
+/** The name of a key; undefined until it was read. */
 export function nameOf(id: string): string | undefined {
   const key = keys.get(id);
   return key && shownName(key);
 }
 
-/** The last four characters of a key that others share their name with, as one that was rotated does. */
+/** The last four characters of a key that shares its name with others, as after a rotation. */
 function lastFourOf(id: string): string {
   const key = keys.get(id);
   const isShared = key && [...keys.values()].some((one) => one.name === key.name && one.id !== id);
   return isShared ? ` …${key.last_four}` : '';
 }
 
-/** Reads the names that are not known yet of these keys; what cannot be read has none. */
+/** Reads the names of these keys that are still unknown; failures are ignored. */
 export async function readNames(ids: readonly string[]): Promise<void> {
   const unknown = new Set(ids.filter((id) => !keys.has(id)));
   await Promise.all(
@@ -65,7 +65,7 @@ export async function readNames(ids: readonly string[]): Promise<void> {
 let newestKeys: Answer<'newestKeys'> = { data: [], has_more: false };
 const { attempt } = newest();
 
-/** Reads the newest keys, to choose from, and the name of the chosen one; then calls `draw`. */
+/** Reads the newest keys to choose from, and the name of the chosen one, then draws. */
 export async function readChoice(chosen: string | null, draw: () => void): Promise<void> {
   const found = await attempt(
     () => call('newestKeys'),

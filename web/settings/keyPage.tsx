@@ -24,7 +24,7 @@ interface Found {
 export function keyPage(): PageOf {
   const place = placeOf('key');
   let period: Period = 'last_24h';
-  // what is read of another key than the shown one is dropped
+  // answers about another key than the shown one are dropped
   const found = new Reading<Found>(read, draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
@@ -127,7 +127,7 @@ function Actions({ of: { key, next } }: { of: Found }): JSX.Element | null {
         </Button>
       )}
       {
-        // what has a working replacement is refused
+        // the gateway refuses if a replacement works
         hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key)}>Rotate</Button>
       }
       <Button does={() => revokeKey(key)}>Revoke</Button>
@@ -135,7 +135,7 @@ function Actions({ of: { key, next } }: { of: Found }): JSX.Element | null {
   );
 }
 
-/** A key that another replaced, or that replaced it. */
+/** The replacement of a key, or the key it replaced. */
 const Other = ({ of: key }: { of: Key }): JSX.Element => (
   <>
     <KeyLink id={key.id} /> <code>{keyText(key)}</code>
@@ -156,7 +156,7 @@ function StateOf({
   );
 }
 
-/** What decides what becomes of its requests, if anything does. */
+/** Why requests with the key fail, or will. */
 function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
   const { state, expires_at: expires } = key;
   const isEnded = state !== 'active';

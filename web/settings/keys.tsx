@@ -6,7 +6,7 @@ import { Menu } from './menu';
 import { Ago, Button, Cell, Head, State, Table } from './parts';
 import { choose, chosen, placeOf } from './route';
 
-/* The list of keys. What is chosen is in the address. */
+/* The list of keys. Its filters are in the address. */
 
 type Action = (key: Key) => unknown;
 
@@ -52,7 +52,7 @@ export function keysPage(actions: KeyActions) {
   }
 
   function draw(): void {
-    // keys that still work though they were replaced are in the rows of those that replaced them
+    // replaced keys that still work are shown in the rows of their replacements
     const replaced = new Map(keys.value?.flatMap((page) => page.replaced.map((key) => [key.id, key] as const)));
     const isAll = filter.state === 'active' && soughtIn(filter.search) === '';
     const shown = keys.rows.filter(({ id }) => !replaced.has(id));
@@ -112,7 +112,7 @@ export function keysPage(actions: KeyActions) {
 
   draw();
   return {
-    /** Shows the keys that the address says. */
+    /** Shows the keys that the address asks for. */
     open(): Promise<void> {
       const state = chosen('state') ?? '';
       filter.state = state in STATES ? state : 'active';
@@ -123,7 +123,7 @@ export function keysPage(actions: KeyActions) {
   };
 }
 
-/** What is searched for; of a whole key, which must go nowhere, its last four characters. */
+/** The text to search for; of a pasted key, which must not be sent, only the last four characters. */
 function soughtIn(given: string): string {
   const text = given.trim();
   return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
@@ -181,7 +181,7 @@ interface ActionsProps {
   readonly actions: KeyActions;
 }
 
-/** What can be done with a key, and with those that it has replaced: a menu, unless it is only one thing. */
+/** The actions for a key and those it replaced: a menu, or a button if there is only one. */
 function Actions({ of: key, name, before: old, actions: { use, rotate, revoke } }: ActionsProps): JSX.Element {
   const isChanged = settings.mayChange && key.state === 'active';
   if (!isChanged && old.length === 0)

@@ -1,7 +1,7 @@
 import { createRef, type JSX, render } from 'preact';
 import { byId, focusTitle } from './page';
 
-/* Notices above the pages, which stay in sight: what goes on after its dialog was closed, what became of it, and what is wrong with the whole page. */
+/* Notices above the pages, always in view: work that outlives its dialog, its outcome, and problems of the whole page. */
 
 export interface Link {
   readonly href: string;
@@ -16,7 +16,7 @@ interface Content {
   readonly button?: { readonly text: string; readonly does: () => unknown } | undefined;
   /** Whether something is wrong. */
   readonly isAlert?: boolean;
-  /** Whether to ask before the page is left, since it would be lost. */
+  /** Whether leaving the page asks first, since this would be lost. */
   readonly asks?: boolean;
 }
 
@@ -105,7 +105,7 @@ export function LinkTo({ href, text, isHere }: Link): JSX.Element {
   );
 }
 
-/** Makes a notice of what goes on one of its failure, until it is dismissed. */
+/** Turns a notice of running work into one of its failure, until it is dismissed. */
 export function failureNotice({ message, link }: { message: string; link?: Link | undefined }, notice: Notice): void {
   const text = `${notice.text.replace(/…$/, ':')} ${message}`;
   notice.set({ text, link, isAlert: true, button: { text: 'Dismiss', does: () => notice.remove() } });
@@ -113,7 +113,7 @@ export function failureNotice({ message, link }: { message: string; link?: Link 
 
 const single = new Map<string, Notice>();
 
-/** Says what is wrong with the session, the shown page or the gateway, in place of what was said of it before; undefined says that nothing is. */
+/** Shows a problem of the session, the page or the gateway, instead of the one before; undefined clears it. */
 export function tell(about: 'session' | 'page' | 'gateway', content?: Content): void {
   const before = single.get(about);
   if (content?.text === before?.content.text) return;

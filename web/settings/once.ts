@@ -3,7 +3,7 @@ import { ask, type Question } from './ask';
 import type { Calls } from './calls';
 import { failureNotice, type Link, Notice } from './notices';
 
-/* Dialogs that make a key: if an answer is lost, the same is asked for again with the same Idempotency-Key, so that no key is made that nobody has seen. */
+/* Dialogs that create a key. After a lost answer the same request is repeated with the same Idempotency-Key, so that no key is created unseen. */
 
 type Operation = 'make' | 'rotate';
 
@@ -19,18 +19,18 @@ function randomKey(): string {
 interface Making<Name extends Operation> extends Pick<Question, 'title' | 'button' | 'Body' | 'changed'> {
   readonly operation: Name;
   readonly variables: (given: FormData) => Calls[Name]['variables'];
-  /** What the key is called. */
+  /** The key's name. */
   readonly name: (given: FormData) => string;
-  /** What goes on, and what is not known while an answer is missing: what was entered cannot be changed then. */
+  /** Texts while it runs, and after a lost answer, when the input can no longer be changed. */
   readonly says: (name: string) => { readonly doing: string; readonly doubt: string };
   readonly made: (made: Answer<Name>) => void;
 }
 
-/** Asks for what makes a key, at most once; if the dialog is closed meanwhile, a notice says what becomes of it. */
+/** Asks for a key and creates it at most once; if the dialog is closed meanwhile, a notice shows the outcome. */
 export function askOnce<Name extends Operation>(making: Making<Name>): void {
   const { operation, variables, name, says, made, ...question } = making;
   const idempotencyKey = randomKey();
-  /** What was asked for, if it is not known whether that was done. */
+  /** The request whose outcome is unknown. */
   let asked: Calls[Name]['variables'] | undefined;
   let called = '';
   const doubt = (): string => says(called).doubt;
@@ -66,7 +66,7 @@ export function askOnce<Name extends Operation>(making: Making<Name>): void {
     },
   });
 
-  /** Says in a notice that a key may have been made, and tries again. */
+  /** Says in a notice that a key may have been created, and offers to retry. */
   function tryAgain(notice: Notice): Notice {
     const again = async (): Promise<void> => {
       const wanted = asked;
@@ -88,7 +88,7 @@ export function askOnce<Name extends Operation>(making: Making<Name>): void {
   }
 }
 
-/** Says with each fault of a list's element which one it is about. */
+/** Adds the offending value to each fault of a list element. */
 export function nameElements({ faults }: Failure, variables: object): void {
   for (const fault of faults) {
     const [, list = '', at] = fault.pointer.split('/');

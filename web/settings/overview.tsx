@@ -41,7 +41,7 @@ export function overviewPage({ make, rotate }: KeyActions) {
 
   function draw(): void {
     const lost = [keys, usage, expiring].find(({ failure }) => failure);
-    // there has never been a key
+    // no key was ever created
     const isNew = keys.value?.data.length === 0;
     render(
       <KeepsFocus>

@@ -5,11 +5,11 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** How long a sentence is shown, in milliseconds. */
+/** How long a message is shown, in milliseconds. */
 const SAID = 8000;
 let saying: number | undefined;
 
-/** Says what was done, to screen readers too. */
+/** Announces what was done, to screen readers too. */
 export function say(sentence: string): void {
   byId('said').textContent = sentence;
   clearTimeout(saying);

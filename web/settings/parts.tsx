@@ -7,7 +7,7 @@ import type { List, Page } from './list';
 import { LinkTo } from './notices';
 import { exact, relative } from './time';
 
-/* What several pages are made of. */
+/* Components that several pages use. */
 
 /** How often relative times are brought up to date, in milliseconds. */
 const EVERY = 5000;
@@ -16,7 +16,7 @@ setInterval(() => {
   for (const tick of shown) tick();
 }, EVERY);
 
-/** A relative time with the exact one as its tooltip; `past` is said instead once it has passed. */
+/** A relative time with the exact one as its tooltip; `past` replaces it once it has passed. */
 export function Ago(props: { at: string | null; otherwise?: string; past?: string }): JSX.Element {
   const { at, otherwise = '', past } = props;
   const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0);
@@ -34,7 +34,7 @@ export function Ago(props: { at: string | null; otherwise?: string; past?: strin
   );
 }
 
-/** What something is in, as a dot and a word; style sheets know its name. */
+/** A state as a dot and a word; style sheets colour it by its name. */
 export function State({ of: state, words = state }: { of: string; words?: string }): JSX.Element {
   return <span class={`state ${state}`}>{words}</span>;
 }
@@ -66,7 +66,7 @@ export function Head({ label, children }: { label: string; children: ComponentCh
   );
 }
 
-/** The names of a table's columns, of which that of buttons is not shown. */
+/** A table's column names; that of the buttons' column is for screen readers only. */
 export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Element {
   return (
     <thead>
@@ -130,14 +130,14 @@ interface TableProps {
   /** Id of the heading. */
   readonly name: string;
   readonly columns: readonly string[];
-  /** Said in place of a list without rows. */
+  /** Shown instead of an empty list. */
   readonly none: string;
-  /** What the button for more says. */
+  /** Label of the button for more. */
   readonly more?: string;
   readonly children: ComponentChildren;
 }
 
-/** A list with what became of reading it: rows to come, a failure, nothing, or a button for more. */
+/** A list in each of its states: loading, failed, empty, or with rows and a button for more. */
 export function Table({ of: list, columns, ...props }: TableProps): JSX.Element {
   const place = useRef<HTMLTableSectionElement>(null);
   const isEmpty = list.value !== undefined && list.rows.length === 0;
@@ -189,7 +189,7 @@ function SkeletonRow({ width }: { width: number }): JSX.Element {
   );
 }
 
-/** The button for more may be hidden now, so the focus moves to the first row that was added, or the first link or button in it. */
+/** The button for more may be gone, so the focus moves to the first new row, or the first link or button in it. */
 function focusRow(row: Element | undefined): void {
   const control = row?.querySelector<HTMLElement>('a[href], button');
   if (!control) row?.setAttribute('tabindex', '-1');
@@ -203,7 +203,7 @@ interface Before {
   readonly at: number;
 }
 
-/** What is around something that may go with its focus, now or once a dialog is closed: the row in its place gets it then, or the heading of the section. */
+/** Moves the focus of an element that disappears to the row in its place, or to the heading: now, or when the dialog closes. */
 export class KeepsFocus extends Component<{ children: ComponentChildren }> {
   place = createRef<HTMLDivElement>();
 
@@ -240,7 +240,7 @@ export function Facts({ of: facts }: { of: readonly (readonly [string, Component
 }
 
 interface CopyableProps {
-  /** Says to assistive technology what it is. */
+  /** Its name for assistive technology. */
   readonly name: string;
   readonly text: string;
   /** Whether copying it is the first thing to do in a dialog. */

@@ -15,11 +15,11 @@ export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', g
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
-/** That of its error, which GraphQL and MCP answer with 200. */
+/** The status of the error, which GraphQL and MCP send as 200. */
 const statusOf = ({ status, code }: Request): number =>
   (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
 
-/** Its status, in one line. */
+/** The status in one line. */
 export function Status({ of: request }: { of: Request }): JSX.Element {
   const { code, similar, missing_scope: missing } = request;
   const status = statusOf(request);
@@ -76,7 +76,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
   );
 }
 
-/** Scopes of which one would have done; those of a key cannot be changed. */
+/** The scopes of which one was needed; since a key's scopes cannot change, offers a new key. */
 function Missing({ of: scopes }: { of: string }): JSX.Element {
   const scope = scopes.split(' or ').find(isOffered);
   const make = (): void => {

@@ -9,14 +9,14 @@ import { APIS, CountsByKey, Details, type Request, Status } from './requestDetai
 import { choose, chosen, isShown, type PageOf, placeOf } from './route';
 import { exact, length } from './time';
 
-/* The log of requests, of the organisation or of one key. What is chosen is in the address, as long as the list is shown. */
+/* The request log of the organisation or of one key. The filters are in the address while the list is shown. */
 
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
 const STATUSES = ['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'];
 const MORE_STATUSES = ['413', '415', '422', '429', '499', '500', '503'];
 const FILTERS = ['result', 'status', 'api', 'since', 'key', 'operation', 'code', 'request_id'] as const;
-/** Those that are typed. */
+/** Text filters, applied after a pause in typing. */
 const TYPED: readonly string[] = ['operation', 'code', 'request_id'];
 type Filters = Record<(typeof FILTERS)[number], string>;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, ''])) as Filters;
@@ -33,9 +33,9 @@ export function requestsPage(): PageOf {
 
 export class Requests {
   readonly list: List<Answer<'requests'>>;
-  /** How often each key made such requests, of those with one error code. */
+  /** Requests by key, if filtered by an error code. */
   readonly #counts: Reading<Answer<'requestCounts'>>;
-  /** Since when those that were read are, in ISO 8601. */
+  /** Start of the period that was read, in ISO 8601. */
   #since: string | null = null;
   #keyId: string | undefined;
   #filters = NO_FILTERS;
@@ -49,7 +49,7 @@ export class Requests {
     this.#counts = new Reading(() => call('requestCounts', { code: this.#code, since: this.#since }), draw);
   }
 
-  /** Shows the requests that the address says, of a key or of the organisation. */
+  /** Shows the requests that the address asks for. */
   async open(keyId?: string): Promise<void> {
     clearTimeout(this.#typing);
     this.#keyId = keyId;

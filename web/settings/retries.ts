@@ -1,14 +1,14 @@
 import { tell } from './notices';
 
 /*
- * What could not be read because the gateway was away is read again by itself, after a while and as soon as the computer is online; and once one
- * part can be read, so are the others. One notice says so.
+ * Retries what could not be read because the gateway was unreachable: every 15 seconds, when the computer comes online, and as soon as
+ * anything else can be read. One notice says so.
  */
 
-/** How long until it is tried again, in milliseconds. */
+/** Time between retries, in milliseconds. */
 const EVERY = 15_000;
 
-/** How to read each again, by who reads it, in the order in which they failed. */
+/** Retries by reader, in the order in which they failed. */
 const lost = new Map<object, () => unknown>();
 let isReading = false;
 
@@ -21,14 +21,14 @@ export function noteLost(owner: object, again: () => unknown, reason: string): v
   });
 }
 
-/** Forgets what is read or no longer wanted; returns whether it was lost. */
+/** Drops a retry that succeeded or is no longer wanted; returns whether there was one. */
 export function noteFound(owner: object): boolean {
   const wasLost = lost.delete(owner);
   if (lost.size === 0) tell('gateway');
   return wasLost;
 }
 
-/** Reads one after another, so that a gateway that comes back is not asked for all at once, until one is lost again. */
+/** Retries one at a time, so that a recovering gateway is not flooded, and stops at the first failure. */
 export async function readLost(): Promise<void> {
   if (isReading) return;
   isReading = true;

@@ -42,10 +42,10 @@ export function placeOf(name: string): HTMLElement {
   return place;
 }
 const listLeft = (): string | undefined => (history.state as { list?: string } | null)?.list;
-/** The list that was left for the page of a key or an endpoint, as it was; its address outlives a reload. */
+/** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
 
-/** That one of a list is not there, with where it may be and the way to those that are. */
+/** Says that a key or endpoint does not exist, where it may be, and how to get back to the list. */
 export function notFound(text: string, list: string, others: string): Failure {
   const other = document.querySelector('.mode [aria-pressed="false"]')?.textContent.trim();
   const where = { Live: 'live data', Sandbox: 'the sandbox' }[other ?? ''];
@@ -63,7 +63,7 @@ export function entitle(text: string): void {
   document.title = `${text} · ${title}`;
 }
 
-/** Shows pages by their addresses from now on. After Back, what is there as it was left is not read again. */
+/** Starts showing the page that the address names. A page that Back returns to is not read again if it is as it was left. */
 export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
   pages = all;
   addEventListener('popstate', () => follow(true));
@@ -124,7 +124,7 @@ function follow(isBack: boolean): void {
   if (before?.id !== undefined && next.id === undefined && heading) void focusRow(heading, before.id, opening);
 }
 
-/** Gives the focus of a list's heading to the row of the page that was left, once it is there. */
+/** Moves the focus from a list's heading to the row whose page was left, once that row is drawn. */
 async function focusRow(heading: HTMLElement, id: string, opening: Promise<unknown> | undefined): Promise<void> {
   await opening;
   if (document.activeElement !== heading) return;

@@ -35,5 +35,5 @@ followAddress({
   members: membersPage(),
   audit: auditPage(),
 });
-// how many of them fail is said beside all pages
+// the list of pages shows how many endpoints fail
 if (!isShown('webhooks')) void webhooks.refresh();

@@ -11,7 +11,7 @@ const UNITS = [
 ] as const;
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 
-/** `3 minutes ago`, `in 2 hours`, `just now`: what is past is rounded down, what is to come to the nearest. */
+/** `3 minutes ago`, `in 2 hours`, `just now`: past times are rounded down, future ones to the nearest. */
 export function relative(iso: string): string {
   const seconds = (Date.parse(iso) - now()) / 1000;
   const round = seconds < 0 ? Math.trunc : Math.round;

@@ -7,12 +7,12 @@ import { Ago, Cell, Head, HeadRow, Problem } from './parts';
 import { choose, chosen } from './route';
 import { length } from './time';
 
-/* The requests of a period: of one key, on its page, and the parts of it that the overview shows of all. The address has the period. */
+/* Usage in a period: of one key on its page, and of all keys on the overview. The period is in the address. */
 
 export type Usage = Omit<Answer<'usage'>, 'mcp'>;
 export type Period = 'last_24h' | 'last_30d';
 
-/** Said with every count of nothing, since what has just been requested is missing. */
+/** Shown with every empty count, since the latest requests are not counted yet. */
 export const AGE = 'Figures are up to a minute old.';
 export const periodInAddress = (): Period => (chosen('period') === 'last_30d' ? 'last_30d' : 'last_24h');
 export const spanOf = (period: Period): string => (period === 'last_24h' ? 'the last 24 hours' : 'the last 30 days');
@@ -43,7 +43,7 @@ export function Periods(props: { name: string; label: string; of: Period; change
   );
 }
 
-/** What the colours of the chart mean is said where it is counted. */
+/** The totals double as the chart's legend. */
 const SWATCHES: Readonly<Record<string, string>> = { Errors: 'bad', '429s': 'limited' };
 
 export function Totals({ of: totals }: { of: readonly (readonly [string, ComponentChildren])[] }): JSX.Element {
@@ -62,7 +62,7 @@ export function Totals({ of: totals }: { of: readonly (readonly [string, Compone
   );
 }
 
-/** `of` says whose requests they are. */
+/** `of` names the key, or all keys. */
 export function Chart({ of, usage, period }: { of: string; usage: Usage; period: Period }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
@@ -84,7 +84,7 @@ export function Chart({ of, usage, period }: { of: string; usage: Usage; period:
   return <div ref={place} />;
 }
 
-/** Labels that are no names of operations. */
+/** Counted under something other than an operation's name. */
 const LABELS: Readonly<Record<string, string>> = {
   none: 'failed before it was known',
   multiple: 'several in one request',
@@ -108,7 +108,7 @@ function Numbers({ class: more = '', name, columns, children }: NumbersProps): J
   );
 }
 
-/** A percentile is only known to be in a bucket of times, whose upper bound no request of it exceeded. */
+/** Times are counted in buckets, so a percentile is known only up to its bucket's upper bound. */
 function time(ms: number | null): string {
   if (ms === null) return 'none';
   const bound = settings.timeBounds.find((one) => ms <= one);
@@ -132,7 +132,7 @@ export function Operations({ of, name }: { of: Usage['operations']; name: Number
   );
 }
 
-/** A count of errors, which leads to the requests that failed. */
+/** A count of errors that links to the failed requests. */
 export function FailedLink({ of: count, at, period }: { of: number; at: string; period: Period }): JSX.Element {
   if (count === 0) return <>0</>;
   return <a href={`${at}?result=failed${period === 'last_24h' ? '&since=24' : ''}`}>{words(count)}</a>;

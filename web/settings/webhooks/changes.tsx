@@ -12,20 +12,20 @@ import { type Endpoint, events, Url } from './words';
 /* Rotating, enabling, disabling and deleting an endpoint. Each asks first. */
 
 const DAY = 86_400_000;
-/** Makes sure that "now" is not before what has just happened, in milliseconds. */
+/** Added to “now”, so that it is after everything that has already happened, in milliseconds. */
 const SURELY_LATER = 5000;
 
 function askAbout({ url }: Endpoint, question: Omit<Question, 'doing'>): void {
   ask({ ...question, doing: () => `${question.button}: ${url}…` });
 }
 
-/** `read()` reads the endpoint again, since others may have rotated its secret; it resolves with null if there is none. */
+/** `read()` reads the endpoint again, since somebody else may have rotated its secret; null if it no longer exists. */
 export function rotateSecret(
   endpoint: Endpoint,
   { read, changed, gone }: After & { readonly read: () => Promise<Endpoint | null> },
 ): void {
   const { id, url } = endpoint;
-  /** Until when the secret before signs, as it was read last. */
+  /** When the previous secret stops signing, as last read. */
   let until: string | null = null;
   const note = (fresh: Endpoint): void => {
     until = fresh.old_secret_until;
@@ -205,7 +205,7 @@ export function deleteEndpoint(endpoint: Endpoint, deleted: () => void): void {
         <p class="hint">To stop for a while, disable it instead.</p>
       </>
     ),
-    // if it is gone, somebody else was faster, or the answer to an earlier try was lost
+    // if it is gone, somebody else deleted it, or the answer to an earlier try was lost
     work: () => change('deleteEndpoint', { id }, done, done),
   });
 }

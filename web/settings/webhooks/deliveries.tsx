@@ -8,7 +8,7 @@ import { Ago, Button, Cell, Copyable, Facts, Head, HeadRow, Problem, State, Tabl
 import { exact, length } from '../time';
 import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
 
-/* What was sent to an endpoint, newest event first. */
+/* Deliveries to an endpoint, newest event first. */
 
 type State = Delivery['state'];
 const STATES: Readonly<Record<State, { readonly words: string; readonly note?: string }>> = {
@@ -22,9 +22,9 @@ const STATES: Readonly<Record<State, { readonly words: string; readonly note?: s
 interface Options {
   readonly draw: () => void;
   readonly refresh: () => Promise<unknown>;
-  /** Called after one was accepted that was sent again. */
+  /** Called after a resend was accepted. */
   readonly accepted: () => void;
-  /** Called after the endpoint was not there. */
+  /** Called if the endpoint no longer exists. */
   readonly missing: () => void;
 }
 
@@ -32,7 +32,7 @@ export class Deliveries {
   endpoint: Endpoint | undefined;
   #state: State | '' = '';
   readonly list: List<Answer<'deliveries'>>;
-  /** What became of those that were sent again, by id; undefined as long as one is being sent. */
+  /** Outcomes of manual resends by id; undefined while one is being sent. */
   readonly #outcomes = new Map<string, Attempt | Failure | undefined>();
 
   constructor(readonly options: Options) {
@@ -59,12 +59,12 @@ export class Deliveries {
     }
   }
 
-  /** Why the last attempt failed, of the newest event whose did. */
+  /** The last attempt of the newest event whose last attempt failed. */
   get lastFailure(): Attempt | undefined {
     return this.list.rows.map(({ log }) => log.at(-1)).find((attempt) => attempt?.ok === false);
   }
 
-  /** Of an endpoint that fails only the oldest is tried; undefined as long as it may be on a page that was not read. */
+  /** The only delivery that a failing endpoint is sent; undefined while it may be on a page that was not read. */
   #oldest(endpoint: Endpoint): Delivery | undefined {
     const waiting = this.list.rows.filter(({ state }) => state === 'waiting' || state === 'held');
     const isRead = this.#state !== 'held' && (this.list.cursor === null || waiting.length >= endpoint.waiting);
@@ -238,7 +238,7 @@ function Details({ of: delivery, by }: { of: Delivery; by: Deliveries }): JSX.El
   );
 }
 
-/** What each attempt sent, which is read when it is opened. */
+/** What each attempt sent, read when it is unfolded. */
 function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endpoint: string }): JSX.Element {
   const [message, setMessage] = useState<Answer<'message'> | Failure>();
   const read = async (): Promise<void> => {

@@ -10,13 +10,13 @@ import { Copyable } from '../parts';
 import { exact } from '../time';
 import { type Endpoint, Url } from './words';
 
-/* The dialog of an endpoint's URL and types, and the one that shows a secret. */
+/* The dialog for an endpoint's URL and types, and the one that shows its secret. */
 
 type Given = Pick<Endpoint, 'url' | 'types'>;
 
 /** What the types are about. */
 const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
-/** What cannot be guessed from the name of a type. */
+/** Explains types whose names do not. */
 const NOTES: Readonly<Record<string, string>> = { 'feed.gap': 'Events may be missing.' };
 
 function Types({ of: before }: { of: readonly string[] }): JSX.Element {
@@ -126,11 +126,11 @@ interface Adding {
   /** Reads the list again; resolves with undefined if that failed. */
   readonly read: () => Promise<readonly Endpoint[] | undefined>;
   readonly changed: () => void;
-  /** Shows an endpoint that was added, but whose secret was lost on its way. */
+  /** Shows an endpoint that was added although the answer with its secret was lost. */
   readonly showLost: (endpoint: Endpoint) => void;
 }
 
-/** Asks for a new endpoint and shows its secret. A URL that another has is asked about first. */
+/** Asks for a new endpoint and shows its secret. Warns first if another endpoint has the URL. */
 export function addEndpoint({ known, read, changed, showLost }: Adding): void {
   let askedAbout: string | undefined;
   askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (given) => {
@@ -170,7 +170,7 @@ function isSame(stored: string, typed: string): boolean {
   return URL.canParse(typed) && new URL(typed).href.replace(/#.*/, '') === stored;
 }
 
-/** What the page does after a change, and if the endpoint turns out to be deleted. */
+/** Called after a change, or if the endpoint turns out to be deleted. */
 export interface After {
   readonly changed: () => void;
   readonly gone: () => void;

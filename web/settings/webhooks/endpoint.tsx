@@ -27,9 +27,9 @@ export function endpointPage(onChange: () => void): PageOf {
     throw notFound('This endpoint does not exist. It may have been deleted.', 'webhooks', 'All webhooks');
   }, draw);
   const deliveries = new Deliveries({ draw, refresh: load, accepted, missing: () => void checkGone(shownId()) });
-  /** What became of a test event; `sending` as long as one is being sent. */
+  /** Outcome of the last test event; `sending` while one is being sent. */
   let outcome: Attempt | Failure | 'sending' | undefined;
-  /** Whether the shown endpoint accepted something that was sent by hand. */
+  /** Whether the endpoint accepted something sent manually. */
   let hasAccepted = false;
   let turn = 0;
 
@@ -60,7 +60,7 @@ export function endpointPage(onChange: () => void): PageOf {
     tell('page', { text: `The endpoint ${url} was deleted meanwhile, by somebody else or in another tab.` });
   }
 
-  /** What may have been refused since the endpoint is gone. */
+  /** Leaves the page if a refusal means that the endpoint was deleted. */
   async function checkGone(id: string): Promise<void> {
     const { value } = found;
     const now = await read().catch(() => undefined);
@@ -78,7 +78,7 @@ export function endpointPage(onChange: () => void): PageOf {
     onChange();
   }
 
-  /** An accepted delivery by hand means nothing for the state of the endpoint. */
+  /** A manual delivery that is accepted does not change the endpoint's state. */
   function accepted(): void {
     hasAccepted = true;
     draw();

@@ -9,7 +9,7 @@ import { Behind, type Endpoint, EndpointState, StateNote, Types, Url } from './w
 
 /* The list of webhook endpoints, oldest first. */
 
-/** Ids of endpoints whose secret was lost on its way to this page. */
+/** Ids of endpoints whose secret never reached this page. */
 export const lost = new Set<string>();
 
 /** `changed` is called after each that is added. */

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { Ago } from '../parts';
 import { type Attempt, type Endpoint, events } from './words';
 
-/* What an admin should know and do about an endpoint. */
+/* Why an endpoint needs attention, and what to do. */
 
 const DISABLED: Readonly<Record<string, string>> = {
   by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it to send events again.',
@@ -19,9 +19,9 @@ const FAILING =
 
 interface WhyProps {
   readonly of: Endpoint;
-  /** Whether it has accepted something by hand. */
+  /** Whether it accepted something sent manually. */
   readonly hasAccepted: boolean;
-  /** Whether its secret was lost on its way to this page. */
+  /** Whether its secret never reached this page. */
   readonly isLost: boolean;
   /** The last attempt that failed. */
   readonly last: Attempt | undefined;

@@ -3,7 +3,7 @@ import type { Answer } from '../api';
 import { Ago, Chips, State } from '../parts';
 import { length, span } from '../time';
 
-/* How the state of an endpoint is said. */
+/* An endpoint's state in words. */
 
 export type Endpoint = Answer<'endpoints'>['data'][number];
 export type Delivery = Answer<'deliveries'>['data'][number];
@@ -36,15 +36,15 @@ const DISABLED: Readonly<Record<string, string>> = {
   failures: 'after nothing but failures for 5 days',
   gone: 'because it answered 410 Gone',
 };
-/** What an attempt waits for whose time has come. */
+/** Shown for an attempt that is due. */
 export const SOON = 'as soon as there is room';
 
-/** An enabled endpoint that has to be sent something again is not shown as one without faults. */
+/** An enabled endpoint with retries pending is not shown as healthy. */
 export function EndpointState({ of: { state, waiting } }: { of: Endpoint }): JSX.Element {
   return state === 'enabled' && waiting > 0 ? <State of="waiting" words="retrying" /> : <State of={state} />;
 }
 
-/** What there is to say of an endpoint's state beside its name. */
+/** Details of an endpoint's state, beside its name. */
 export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | null {
   const { state, disabled_reason: reason, disabled_at: at, failing_since: since, next_attempt_at: next } = endpoint;
   if (state === 'disabled')
@@ -66,7 +66,7 @@ export function StateNote({ of: endpoint }: { of: Endpoint }): JSX.Element | nul
   );
 }
 
-/** When a delivery of an endpoint is tried again: of one that is failing, only the oldest is. */
+/** When a delivery is retried; a failing endpoint gets only its oldest. */
 export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest: boolean }): JSX.Element {
   const { of: delivery, endpoint, isOldest } = props;
   const own = delivery.next_attempt_at;
@@ -76,7 +76,7 @@ export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest:
   return isOldest ? <Ago at={endpoint.next_attempt_at ?? own} past={SOON} /> : <>after the oldest is accepted</>;
 }
 
-/** How long events are kept, in seconds: nothing older is behind. */
+/** How long events are kept, in seconds; older ones no longer count as lag. */
 const KEPT = 30 * 86_400;
 
 /** How far it is behind. */
@@ -95,14 +95,14 @@ export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }):
 /** `one event`, `3 events` */
 export const events = (count: number): string => (count === 1 ? 'one event' : `${count.toLocaleString('en')} events`);
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export function Outcome({ of: { ok, status, error, ms } }: { of: Attempt }): JSX.Element {
   return (
     <>{ok ? `Accepted: the answer was ${status}, after ${length(ms)}.` : `Failed: ${error}, after ${length(ms)}.`}</>
   );
 }
 
-/** What became of an attempt by hand, with what the endpoint answered; `what` names the attempt. */
+/** The outcome of a manual attempt, with the endpoint's answer; `what` names the attempt. */
 export function OutcomeBox({ what, of: attempt }: { what: string; of: Attempt }): JSX.Element {
   return (
     <div class={`outcome ${attempt.ok ? 'good' : 'bad'}`}>
