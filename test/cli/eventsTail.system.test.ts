@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { eventually } from '../http/eventually';
 import { openTunnel } from '../http/tunnel';
-import { client, type Json } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
+import type { Json } from '../support/client';
+import { callerOf } from '../support/factories';
 import { driver, served, startGateway } from '../support/gateway';
 import { commandLine, commandOf, finished, followed, NOBODY } from './commandLine';
 import { eventRow, eventScene, type EventScene } from '../support/eventScene';
@@ -24,29 +24,24 @@ const idsOf = (rows: ReturnType<typeof many>): string[] => rows.map(({ object })
 
 test('changes are printed as they happen, one JSON object per line, exactly as in the feed', async () => {
   const control = `scopegate_tail_${randomUUID().slice(0, 8)}`;
-  const own = await startGateway({ CONTROL_DATABASE: control, EVENTS: 'on' });
-  const { id } = await makeOrganisation(own);
-  const caller = client(own, (await makeKey(own, { id } as never)).key);
+  await using own = await startGateway({ CONTROL_DATABASE: control, EVENTS: 'on' });
+  const caller = await callerOf(own);
   await caller.post('/products/bulk', { products: [{ sku: 'OLD', name: 'Before' }] });
   await eventually(async () => (await caller.get('/events')).body.data.length === 1, 20_000);
-  const command = followed(cli, ['events', 'tail', '--org', id], { CONTROL_DATABASE: control });
-  try {
-    await command.says(/following the events/);
-    const { body: before } = await caller.get('/events', { after: 'now' });
-    await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Made' }] });
-    await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Changed' }] });
-    const lines = parsed(await command.until(2));
-    const { body } = await caller.get('/events', { after: before.next_cursor });
-    expect(lines).toEqual(body.data);
-    expect(lines.map(({ type, changes }) => [type, changes])).toEqual([
-      ['product.created', []],
-      ['product.updated', ['name', 'updated_at']],
-    ]);
-  } finally {
-    expect(await command.end('SIGINT')).toBe(0);
-    await own.databases.control.dropDatabase();
-    await own.stop();
-  }
+  const { body: me } = await caller.get('/me');
+  const command = followed(cli, ['events', 'tail', '--org', me.organisation.id], { CONTROL_DATABASE: control });
+  await command.says(/following the events/);
+  const { body: before } = await caller.get('/events', { after: 'now' });
+  await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Made' }] });
+  await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Changed' }] });
+  const lines = parsed(await command.until(2));
+  const { body } = await caller.get('/events', { after: before.next_cursor });
+  expect(lines).toEqual(body.data);
+  expect(lines.map(({ type, changes }) => [type, changes])).toEqual([
+    ['product.created', []],
+    ['product.updated', ['name', 'updated_at']],
+  ]);
+  expect(await command.end('SIGINT')).toBe(0);
 });
 
 test('the cursor printed on exit resumes without skipping or repeating an event', async () => {

@@ -33,12 +33,11 @@ test('with no keys yet, pepper numbers are taken from the export, and both keys 
   await cli.json('import', '--org', (await makeOrganisation(cli)).id, folder, '--keys');
   const one = { detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown };
   expect(await checkOf(cli, 'pepper')).toMatchObject(one);
-  const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, ...BOTH });
+  await using gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, ...BOTH });
   await gateway.control.pepper.adopt();
   for (const { key } of [older!, newer!]) expect((await client(gateway, key).get('/me')).status).toBe(200);
   await gateway.control.apiKeys.settle();
   expect(await gateway.control.apiKeys.find(older!.id)).toMatchObject({ pepper: 1 });
-  await gateway.stop();
 });
 
 test('if the same pepper has another number, keys are renumbered, and keys with an unknown pepper are rejected', async () => {
@@ -52,10 +51,9 @@ test('if the same pepper has another number, keys are renumbered, and keys with 
     files: { keys: { read: 2, created: 1, failed: 1 } },
     errors: [{ line: 2, pointer: '/pepper', code: 'not_allowed' }],
   });
-  const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, KEY_PEPPER: 'second' });
+  await using gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, KEY_PEPPER: 'second' });
   expect((await client(gateway, newer!.key).get('/me')).status).toBe(200);
   expect(await gateway.control.apiKeys.find(newer!.id)).not.toHaveProperty('pepper');
-  await gateway.stop();
 });
 
 test('keys hashed with the previous pepper are accepted, and doctor counts those with an older one', async () => {

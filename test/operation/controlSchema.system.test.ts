@@ -4,19 +4,18 @@ import { indexesOf } from '../../src/database/making';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { controlCollections } from '../../src/organisations/models';
 import { commandLine } from '../cli/commandLine';
-import type { Json } from '../support/client';
 import { startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 
 /* The control database stores the version of its indexes, so that no command creates them again. */
 
 const CONTROL = (): string => `scopegate_schema_${randomBytes(6).toString('hex')}`;
-const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
-
-async function control(name: string): Promise<Json> {
-  const gateway = await startGateway({ CONTROL_DATABASE: name });
-  return { gateway, rows: gateway.databases.control.getClient().db(name).collection('deployment') };
+interface SchemaRow {
+  readonly _id: string;
+  readonly version: number;
 }
+
+const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
 
 test('commands create no index if the database is already at this version', async () => {
   const { proxy, sent } = await recordCommands();
@@ -51,7 +50,8 @@ test('gateways that start together on a new database all start, and each index i
 
 test('a database with a later version is rejected in one sentence, and keeps its version', async () => {
   const name = CONTROL();
-  const { gateway, rows } = await control(name);
+  await using gateway = await startGateway({ CONTROL_DATABASE: name });
+  const rows = gateway.databases.control.collection<SchemaRow>('deployment');
   await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA + 1 } });
   const { code, stdout, stderr } = await commandLine({ CONTROL_DATABASE: name }).run('org', 'list', '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -59,18 +59,17 @@ test('a database with a later version is rejected in one sentence, and keeps its
     `error: the control database ${name} has schema version ${String(CONTROL_SCHEMA + 1)}, but this version of scopegate knows only ${String(CONTROL_SCHEMA)}`,
   );
   expect(stderr.match(/error:/g)).toHaveLength(1);
-  expect((await rows.findOne({ _id: 'schema' })).version).toBe(CONTROL_SCHEMA + 1);
-  await gateway.stop();
+  expect((await rows.findOne({ _id: 'schema' }))!.version).toBe(CONTROL_SCHEMA + 1);
 });
 
 test('a database with an earlier version gets its missing indexes', async () => {
   const name = CONTROL();
-  const { gateway, rows } = await control(name);
+  await using gateway = await startGateway({ CONTROL_DATABASE: name });
+  const rows = gateway.databases.control.collection<SchemaRow>('deployment');
   const organisations = gateway.databases.control.collection('organisations');
   await organisations.dropIndex('cluster_1_created_at_1__id_1');
   await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA - 1 } });
   await commandLine({ CONTROL_DATABASE: name }).json('org', 'list');
   expect(await organisations.indexExists('cluster_1_created_at_1__id_1')).toBe(true);
-  expect((await rows.findOne({ _id: 'schema' })).version).toBe(CONTROL_SCHEMA);
-  await gateway.stop();
+  expect((await rows.findOne({ _id: 'schema' }))!.version).toBe(CONTROL_SCHEMA);
 });

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
-import { served, startGateway, type TestGateway } from '../support/gateway';
+import { metric, served, startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 
@@ -48,44 +49,27 @@ test('counters with known labels start at 0, so that their first increase is see
 });
 
 test('moves of organisations are counted by state, moving or stopped', async () => {
-  const own = await startGateway({ CONTROL_DATABASE: 'scopegate_moves' });
-  try {
-    for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
-      const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
-      const { id } = await makeOrganisation(own);
-      const rows = own.databases.control.collection<{ _id: string }>('organisations');
-      await rows.updateOne({ _id: id }, { $set: { move } });
-    }
-    await counted(own, 'scopegate_moves{state="stopped"}', 2);
-    expect((await samples(own)).get('scopegate_moves{state="moving"}')).toBe(1);
-  } finally {
-    await own.databases.control.dropDatabase();
-    await own.stop();
+  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_moves_${randomUUID().slice(0, 8)}` });
+  for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
+    const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
+    const { id } = await makeOrganisation(own);
+    const rows = own.databases.control.collection<{ _id: string }>('organisations');
+    await rows.updateOne({ _id: id }, { $set: { move } });
   }
+  await counted(own, 'scopegate_moves{state="stopped"}', 2);
+  expect(await metric(own, 'scopegate_moves{state="moving"}')).toBe(1);
 });
 
 test('jobs are counted by state; those whose last attempt failed count as retrying', async () => {
-  const own = await startGateway({ CONTROL_DATABASE: 'scopegate_jobs_counted' });
-  try {
-    const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
-    const failed = { state: 'failed', error: 'full', ended_at: new Date() };
-    const jobs = [
-      open,
-      { ...open, error: 'away' },
-      { ...open, error: 'away' },
-      failed,
-      { ...failed, ended_at: new Date(0) },
-    ];
-    await own.databases.control.collection('jobs').insertMany(jobs);
-    await counted(own, 'scopegate_jobs{state="retrying"}', 2);
-    const found = await samples(own);
-    expect(['waiting', 'running', 'failed'].map((state) => found.get(`scopegate_jobs{state="${state}"}`))).toEqual([
-      1, 0, 1,
-    ]);
-  } finally {
-    await own.databases.control.dropDatabase();
-    await own.stop();
-  }
+  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_jobs_${randomUUID().slice(0, 8)}` });
+  const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
+  const again = { ...open, error: 'away' };
+  const failed = { state: 'failed', error: 'full', ended_at: new Date() };
+  const jobs = [open, again, { ...again }, failed, { ...failed, ended_at: new Date(0) }];
+  await own.databases.control.collection('jobs').insertMany(jobs);
+  await counted(own, 'scopegate_jobs{state="retrying"}', 2);
+  const of = (state: string) => metric(own, `scopegate_jobs{state="${state}"}`);
+  expect([await of('waiting'), await of('running'), await of('failed')]).toEqual([1, 0, 1]);
 });
 
 test('the limit of bytes is a metric only if it is set', async () => {

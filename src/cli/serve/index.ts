@@ -35,10 +35,10 @@ export function addServe(program: ExplainedCommand): void {
         if (json) printJson({ url, ...(adminUrl !== undefined && { admin_url: adminUrl }) });
         else print(`listening on ${url}`);
       };
-      const ofLevel = (level: Config['LOG_LEVEL']): Logger => createLogger(level, process.stderr);
-      logStderr(ofLevel('info'), ofLevel('info'));
+      const lines = createLogger('info', process.stderr);
+      logStderr(lines);
       const config = readConfig();
-      logStderr(ofLevel(config.LOG_LEVEL), ofLevel('info'));
+      lines.level = config.LOG_LEVEL;
       const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
       const prepare = async ({ control }: Store) => {
@@ -59,8 +59,9 @@ export function addServe(program: ExplainedCommand): void {
  * Writes everything for stderr as lines of the log, so that a log shipper can read them all; a person at a terminal gets
  * text. The reason of a failed start is written at any level.
  */
-function logStderr(logger: Logger, always: Logger): void {
+function logStderr(logger: Logger): void {
   if (process.stderr.isTTY) return;
+  const always = logger.child({}, { level: 'info' });
   sendStderrTo((level, line) => {
     (level === 'error' ? always : logger)[level](line);
   });
