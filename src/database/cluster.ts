@@ -2,7 +2,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { AppError } from '../errors';
 import { createClock } from './clock';
 import { watchPool } from './pools';
-import { pulseOf } from './pulse';
+import { createProbe } from './probe';
 
 /*
  * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
@@ -45,7 +45,7 @@ export type Cluster = ReturnType<typeof createCluster>;
 export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOptions) {
   const connection = mongoose.createConnection();
   const clock = createClock();
-  const pulse = pulseOf(uri, (client) => clock.measure(client));
+  const probe = createProbe(uri, (client) => clock.measure(client));
   const pool = watchPool(name);
   let version: string | undefined;
   let reaching: Promise<Connection> | undefined;
@@ -113,7 +113,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     },
     /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
     async answers(): Promise<boolean> {
-      if (version !== undefined) return pulse.isBeating();
+      if (version !== undefined) return probe.responds();
       return reach().then(
         () => true,
         () => false,
@@ -124,7 +124,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     clock,
     async close(): Promise<void> {
       const streams = streaming?.then((client) => client.close()).catch(() => undefined);
-      await Promise.all([connection.close(), pulse.close(), streams]);
+      await Promise.all([connection.close(), probe.close(), streams]);
     },
   };
 }

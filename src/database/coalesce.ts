@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { BSON, endOfValue, findRaw, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 
 interface LoaderOptions {
   readonly projection?: Projection | undefined;
@@ -22,8 +22,8 @@ export function coalescedReads<T extends { _id: string }>(
   const { projection } = options;
   return loaderOf<T>(options, async (filter, most) => {
     // everything in the first batch, which has 101 rows by default
-    const how = { limit: most, batchSize: most + 1, maxTimeMS: READ_WITHIN, ...(projection && { projection }) };
-    const found = await rows.find<T>(filter as object, how).toArray();
+    const options = { limit: most, batchSize: most + 1, maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
+    const found = await rows.find<T>(filter as object, options).toArray();
     return found.map((row) => [row._id, row]);
   });
 }

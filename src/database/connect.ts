@@ -14,10 +14,10 @@ import {
   organisationOf,
 } from './organisationData';
 import { createQuota } from './quota';
-import { pulseOf } from './pulse';
+import { createProbe } from './probe';
 import { type Transact, transactOn } from './transact';
 
-// client input never becomes an operator; collections and indexes are made by making.ts alone
+// client input never becomes an operator; collections and indexes are created by indexes.ts alone
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
@@ -49,7 +49,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     ),
   );
   // the first query of every request: without a primary or storage, a server may answer pings but not this
-  const keys = pulseOf(options.uri, (client) =>
+  const keys = createProbe(options.uri, (client) =>
     client.db(options.controlDatabase).collection<{ _id: string }>('api_keys').findOne({ _id: '' }),
   );
   const close = async (): Promise<void> => {
@@ -182,7 +182,7 @@ export async function connectDatabases(options: DatabaseOptions) {
       }
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
-    findsKeys: keys.isBeating,
+    findsKeys: keys.responds,
     /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
     now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
     /** The clocks of the clusters that were reached, compared with this machine's. */

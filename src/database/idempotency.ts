@@ -3,7 +3,7 @@ import type { ClientSession } from 'mongoose';
 import { definedByType } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
 import type { Pace } from './courtesy';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
@@ -52,7 +52,7 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
 
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
-    const record = await data.reads(() => records.findOne({ _id: id }, { maxTimeMS: READ_WITHIN }));
+    const record = await data.reads(() => records.findOne({ _id: id }, { maxTimeMS: READ_TIMEOUT }));
     // by the database's clock, as all gateways and its TTL index have to agree
     if (!record || data.now() - record.created_at.getTime() >= REPLAY_SECONDS * 1000) return undefined;
     if (record.fingerprint !== fingerprint) throw reusedKey();

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../units';
 import type { Collection } from './collection';
 import type { Gate } from './gate';
 import type { Quota } from './quota';
-import { differenceOf, filesOf, makeIndexes, rowsOf, SMALL } from './making';
+import { differenceOf, filesOf, createIndexes, rowsOf, SMALL } from './indexes';
 
 /*
  * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the others once they have
@@ -41,17 +41,17 @@ const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
-interface Making {
+interface Runners {
   /** Runs what may create a collection. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<void>) => Promise<void>;
   /** Runs a short piece of work while this process has no transaction of the organisation open. */
   readonly quietly: (work: () => Promise<void>) => Promise<void>;
 }
 
-export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep, { creating, quietly }: Making) {
+export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep, { creating, quietly }: Runners) {
   /** Collections that need nothing more. */
   const kept = new Set<string>();
-  const making = new Map<string, Promise<void>>();
+  const attempts = new Map<string, Promise<void>>();
   const looked = new Map<string, number>();
   /** Small collections, with the most rows they can have if nobody else writes: those last counted, plus those written since. */
   const small = new Map<string, number>();
@@ -70,7 +70,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     if (!exists && !isWritten) return;
     const make = async (): Promise<void> => {
       // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
-      const build = () => makeIndexes(database, definition, missing);
+      const build = () => createIndexes(database, definition, missing);
       await creating(() => (small.has(name) ? quietly(build) : build()));
       // after an error they are noted with the next collection, or by `doctor --fix`
       await filesOf(database)
@@ -96,12 +96,12 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   function once(definition: Collection): Promise<void> {
     const { name } = definition;
     const attempt =
-      making.get(name) ??
+      attempts.get(name) ??
       keep(definition, true).finally(() => {
-        making.delete(name);
+        attempts.delete(name);
         looked.set(name, performance.now());
       });
-    making.set(name, attempt);
+    attempts.set(name, attempt);
     return attempt;
   }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
 import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
 
@@ -13,7 +13,7 @@ import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ
 /** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
 const DEAD_AFTER = 100_000;
 /** How the rows are read. */
-const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_WITHIN } as const;
+const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
 /** How often to check whether writes have ended, in milliseconds. */
 const ENDED_EVERY = 50;
 /** Retry-After, in seconds, for a write that took too long. */

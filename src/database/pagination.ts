@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import mongoose, { type mongo, trusted } from 'mongoose';
 import type { Projection } from './collection';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
 
@@ -55,8 +55,8 @@ export async function findPage<T extends { _id: string }>(
   const { filter, sort, most, reading } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
   const { projection } = request;
-  const how = { sort, limit: most, maxTimeMS: READ_WITHIN, ...reading, ...(projection && { projection }) };
-  return toPage(await rows.find<T>(filter, how).toArray(), list, cursorAt);
+  const options = { sort, limit: most, maxTimeMS: READ_TIMEOUT, ...reading, ...(projection && { projection }) };
+  return toPage(await rows.find<T>(filter, options).toArray(), list, cursorAt);
 }
 
 /** A page before its rows are read. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 
 /*
  * How much an organisation may store (docs/decisions/quota.md). Its size is measured in the background while it writes, not at
@@ -18,7 +18,7 @@ const MAX_KNOWN = 10_000;
 
 /** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
-  const stats = await database.command({ dbStats: 1, maxTimeMS: READ_WITHIN });
+  const stats = await database.command({ dbStats: 1, maxTimeMS: READ_TIMEOUT });
   return Number(stats.dataSize) + Number(stats.indexSize);
 }
 

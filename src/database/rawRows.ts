@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import mongoose, { type mongo } from 'mongoose';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
-import { READ_WITHIN } from './native';
+import { READ_TIMEOUT } from './native';
 
 const { Long } = mongoose.mongo;
 
@@ -42,7 +42,7 @@ export async function findRaw<T extends { _id: string }>(
     ...(projection && { projection }),
     ...(sort && { sort }),
     limit: most,
-    maxTimeMS: READ_WITHIN,
+    maxTimeMS: READ_TIMEOUT,
     // one more than there can be, or a server may not notice that the cursor is done
     batchSize: most + 1,
     ...(level?.level !== undefined && { readConcern: { level: level.level } }),

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import { READ_WITHIN } from '../database/native';
+import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
@@ -65,7 +65,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
 
 export async function lastPosition(data: OrganisationData): Promise<string> {
   const rows = data.collection(events);
-  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
+  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
   const last = await data.reads(() => rows.findOne({}, options));
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
 }
@@ -73,7 +73,7 @@ export async function lastPosition(data: OrganisationData): Promise<string> {
 /** The position before the first event since a time; that of the last event if there is none. */
 export async function positionBefore(data: OrganisationData, from: Date): Promise<string> {
   const rows = data.collection(events);
-  const options = { ...SETTLED_READ, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
+  const options = { ...SETTLED_READ, projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
   const first = await data.reads(() => rows.findOne({ at: { $gte: from } }, { ...options, sort: { at: 1, _id: 1 } }));
   if (!first) return lastPosition(data);
   const before = await data.reads(() => rows.findOne({ _id: { $lt: first._id } }, { ...options, sort: { _id: -1 } }));
@@ -112,7 +112,7 @@ export async function readEvents(
 ): Promise<EventPage> {
   const rows = data.collection(events);
   return settledReads(data, since, async (session) => {
-    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
+    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_TIMEOUT } as const;
     let bound: string | undefined;
     if (types && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MAX_SCANNED - 1 } as const;

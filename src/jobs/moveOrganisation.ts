@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WRONG_FROM } from '../database/clock';
 import { close } from '../database/moving/collections';
 import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../database/moving/copy';
-import { makeIndexes } from '../database/making';
+import { createIndexes } from '../database/indexes';
 import { databaseTime } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { openWrites } from '../database/slots';
@@ -102,7 +102,7 @@ export class Move {
     this.report.note('waiting for writes under way');
     await source.slots.fence();
     // lists return times even without data
-    await makeIndexes(source.database, openWrites, []);
+    await createIndexes(source.database, openWrites, []);
     await source.slots.hold();
     // no list has returned a later time than this
     const until = await databaseTime(source);

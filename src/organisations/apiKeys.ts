@@ -199,8 +199,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         });
         return rotated && { ...rotated, key: made.key };
       };
-      const whose = { organisationId: by.organisationId ?? '', who: by.actor.who };
-      const call = { ...whose, operation: 'rotate', args: { id, ...rotation } };
+      const caller = { organisationId: by.organisationId ?? '', who: by.actor.who };
+      const call = { ...caller, operation: 'rotate', args: { id, ...rotation } };
       return answers.once(attempt, call, make, async (newId, key) => {
         const [made, old] = [await madeBefore(newId, key), await loader.load(id)];
         return made && old ? { ...made, old } : undefined;

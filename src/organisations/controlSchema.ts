@@ -1,7 +1,7 @@
 import type { Connection } from 'mongoose';
 import type { Collection } from '../database/collection';
 import { isDuplicateKey } from '../database/faults';
-import { indexesOf, makeIndexes } from '../database/making';
+import { indexesOf, createIndexes } from '../database/indexes';
 import { databaseOf } from '../database/native';
 
 /* Which indexes the control database has, so that opening it takes one read instead of one command a collection. */
@@ -38,7 +38,7 @@ export async function adoptSchema(
   if (version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
   if (version === CONTROL_SCHEMA) return;
   await Promise.all(
-    collections.map((definition) => makeIndexes(databaseOf(control), definition, indexesOf(definition))),
+    collections.map((definition) => createIndexes(databaseOf(control), definition, indexesOf(definition))),
   );
   try {
     await rows.updateOne({ _id: 'schema' }, { $max: { version: CONTROL_SCHEMA } }, { upsert: true });

@@ -43,12 +43,12 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
 
   async function begin(id: string, session: ClientSession, record: RecordEvent): Promise<Erasure | undefined> {
     const begun = { $set: { state: 'erasing' } };
-    const how = { session, returnDocument: 'before' } as const;
+    const options = { session, returnDocument: 'before' } as const;
     // only the process that moves an organisation may change it
-    const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
+    const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
     if (!found) return undefined;
     // with its sandbox; from here on none can be created
-    const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, how).lean();
+    const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, options).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
     if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
     if (found.state !== 'erasing') await endAccess(id, session, record);

@@ -103,8 +103,8 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
       const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
-      const how = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
-      return ((await rows.findOneAndUpdate(free, { $set: taken }, how)) as HeldJob | null) ?? undefined;
+      const options = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
+      return ((await rows.findOneAndUpdate(free, { $set: taken }, options)) as HeldJob | null) ?? undefined;
     },
     /** Renews a lease, and stores the progress. False if it was lost. */
     keep: (job: HeldJob, at: Pick<JobRow, 'step' | 'progress'>): Promise<boolean> =>

@@ -55,9 +55,9 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
     const token = makeToken();
     const now = new Date(clock());
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
-    const whose = { organisation_id: organisationId, user, role };
-    await stored.create([{ _id: digest(token), ...whose, created_at: now, used_at: now, ends_at }], { session });
-    const member = { $set: { ...whose, last_sign_in_at: now, from } };
+    const owner = { organisation_id: organisationId, user, role };
+    await stored.create([{ _id: digest(token), ...owner, created_at: now, used_at: now, ends_at }], { session });
+    const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
     await record(userActor(user, from), 'user.signed_in', organisationId, { role });
     return token;
@@ -79,8 +79,8 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         models.change(async (session, record) => {
           await keep?.(session, String(endsAt.getTime()), token);
           if (!(await holdOrganisation(models, organisationId, session))) return undefined;
-          const whose = { organisation_id: organisationId, user, role };
-          const link = { _id: digest(token), ...whose, created_at: new Date(now), ends_at: endsAt };
+          const owner = { organisation_id: organisationId, user, role };
+          const link = { _id: digest(token), ...owner, created_at: new Date(now), ends_at: endsAt };
           await links.create([link], { session });
           await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
           return { token, endsAt };
@@ -138,11 +138,11 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         const { organisationId, userId } = of;
         const sandboxes = await organisations.find({ sandbox_of: organisationId }, { _id: 1 }, { session }).lean();
         const ids = [organisationId, ...sandboxes.map(({ _id }) => _id)];
-        const whose = userId === undefined ? {} : { 'user.id': userId };
-        const filter = { organisation_id: trusted({ $in: ids }), ...whose };
+        const byUser = userId === undefined ? {} : { 'user.id': userId };
+        const filter = { organisation_id: trusted({ $in: ids }), ...byUser };
         const { deletedCount: own } = await stored.deleteMany(filter, { session });
         // and those that act for it, if it is a sandbox
-        const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...whose }, { session });
+        const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...byUser }, { session });
         const deletedCount = own + acting;
         await links.deleteMany(filter, { session });
         const details = { everywhere: userId ?? 'everyone', sessions: deletedCount };

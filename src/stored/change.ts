@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession, mongo } from 'mongoose';
 import { isDuplicateKey } from '../database/faults';
-import { READ_WITHIN } from '../database/native';
+import { READ_TIMEOUT } from '../database/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import type { OrganisationData } from '../database/organisationData';
 import type { RequestContext } from '../operations/context';
@@ -56,7 +56,7 @@ export async function changeObject<T extends Row>(
   const work = (): Promise<object> =>
     write(
       async (session, now) => {
-        const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_WITHIN });
+        const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
         if (namesVersion && !matches(tagOf(schema, type, before)))
@@ -104,8 +104,8 @@ export async function orTaken<T, R extends Row>(
     if (given.length === 0) throw error;
     for (const member of given) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
-      const how = { projection: { _id: 1 }, maxTimeMS: READ_WITHIN };
-      const owner = await data.collection(resource).findOne<Row>(another, how);
+      const options = { projection: { _id: 1 }, maxTimeMS: READ_TIMEOUT };
+      const owner = await data.collection(resource).findOne<Row>(another, options);
       if (owner) throw taken(nameOf(resource), member, owner._id);
     }
     throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');

@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Collection, Projection } from '../database/collection';
 import { ROWS_OF_PIECE } from '../database/courtesy';
-import { READ_WITHIN } from '../database/native';
+import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
 import { parentFilter } from '../schema/filters';
@@ -101,7 +101,10 @@ function readFirstRows<T extends { _id: string }>(
       piece = [];
     };
     let rowsOfPiece = 0;
-    for await (const found of parents.aggregate<Found>(stages, { batchSize: ids.length + 1, maxTimeMS: READ_WITHIN })) {
+    for await (const found of parents.aggregate<Found>(stages, {
+      batchSize: ids.length + 1,
+      maxTimeMS: READ_TIMEOUT,
+    })) {
       piece.push(found);
       rowsOfPiece += found.rows.length;
       if (rowsOfPiece < ROWS_OF_PIECE) continue;

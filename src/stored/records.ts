@@ -168,10 +168,10 @@ async function claims<T extends { _id: string }>(
   // a member that rows may lack is unique among those that have it
   const hasValue = (document: T): boolean => (valueOf(document) ?? null) !== null;
   const taken = { [uniqueBy]: { $in: documents.filter(hasValue).map(valueOf) } };
-  const how = { projection: { [uniqueBy]: 1 }, session };
+  const options = { projection: { [uniqueBy]: 1 }, session };
   const rows = await data
     .collection(collection)
-    .find<T>(taken as object, how)
+    .find<T>(taken as object, options)
     .toArray();
   const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
   return (document, before) => {

@@ -1,6 +1,6 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import { ROWS_OF_PIECE } from '../database/courtesy';
-import { READ_WITHIN } from '../database/native';
+import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { invalidRequest } from '../errors';
 import { hasBrokenNumber, requireNumbers } from './brokenNumbers';
@@ -129,7 +129,7 @@ export async function aggregate(
   return data.aggregations(async () => {
     const rowsOf = data.collection(collection);
     const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: most + 1 }], {
-      maxTimeMS: READ_WITHIN,
+      maxTimeMS: READ_TIMEOUT,
       batchSize: MAX_ROWS + 2,
     });
     const rows: Row[] = [];
@@ -138,7 +138,7 @@ export async function aggregate(
       const exactly = withinRange(sums);
       if (typeof exactly === 'string') {
         const broken = { ...period.$match, $or: hasBrokenNumber(collection.stored.members) };
-        const row = await rowsOf.findOne(broken, { maxTimeMS: READ_WITHIN });
+        const row = await rowsOf.findOne(broken, { maxTimeMS: READ_TIMEOUT });
         if (row) requireNumbers(collection, row);
         const detail = `${exactly} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
         throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
-import { READ_WITHIN } from '../database/native';
+import { READ_TIMEOUT } from '../database/native';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
 import { published } from '../schema/model';
@@ -122,8 +122,8 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
               ? { row: found.document, before: found.before }
               : [],
           );
-          const how = { ordered: false, session, pace: data.pace() };
-          if (!dryRun) await writeRows(data.collection(spec.collection), changed, how);
+          const options = { ordered: false, session, pace: data.pace() };
+          if (!dryRun) await writeRows(data.collection(spec.collection), changed, options);
           stored = dryRun ? 0 : changed.length;
           return report(steps, dryRun);
         },
@@ -162,7 +162,7 @@ async function plan<Document extends Stored, Input extends object>(
     .find<Document>({ [spec.key]: { $in: keys.map(({ key }) => key) } } as object, {
       session,
       batchSize: ROWS_PER_READ,
-      maxTimeMS: READ_WITHIN,
+      maxTimeMS: READ_TIMEOUT,
     })
     .toArray();
   const byKey = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));

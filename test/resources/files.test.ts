@@ -10,7 +10,7 @@ import { commandsOf, startWatchedGateway } from '../support/commands';
 import { makeNorthwind, northwind } from '../support/factories';
 import { servedBy, startGateway } from '../support/gateway';
 import { grow } from '../support/grown';
-import { SMALL } from '../../src/database/making';
+import { SMALL } from '../../src/database/indexes';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 import { filesIn, filesOf, indexesOf, notedOf, type Tenant, tenantOf } from './tenant';
 

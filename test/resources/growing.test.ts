@@ -1,4 +1,4 @@
-import { SMALL } from '../../src/database/making';
+import { SMALL } from '../../src/database/indexes';
 import { SECOND } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { type Json, readAll } from '../support/client';

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 import { OWN } from '../../src/cli/store';
-import { collectionNames, differenceOf, indexesOf, makeIndexes } from '../../src/database/making';
+import { collectionNames, differenceOf, indexesOf, createIndexes } from '../../src/database/indexes';
 import { collections } from '../../src/resources';
 
 /** Gives the collections of an organisation every index, as if each had grown past the rows of a small one. */
@@ -8,6 +8,6 @@ export async function grow(database: mongo.Db): Promise<void> {
   const there = await collectionNames(database);
   for (const definition of [...collections, ...OWN].filter(({ name }) => there.has(name))) {
     const { isSmall } = await differenceOf(database, definition);
-    if (isSmall) await makeIndexes(database, definition, indexesOf(definition));
+    if (isSmall) await createIndexes(database, definition, indexesOf(definition));
   }
 }

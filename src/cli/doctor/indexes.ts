@@ -6,8 +6,8 @@ import {
   differenceOf,
   dropIndexes,
   filesOf,
-  makeIndexes,
-} from '../../database/making';
+  createIndexes,
+} from '../../database/indexes';
 import type { OrganisationData } from '../../database/organisationData';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
@@ -163,7 +163,7 @@ async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<
   for (const one of found) {
     const { definition, missing, surplus } = one;
     try {
-      if (missing.length > 0) await data.creating(() => makeIndexes(data.database, definition, missing));
+      if (missing.length > 0) await data.creating(() => createIndexes(data.database, definition, missing));
       done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
       // only then, since a new index may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);

@@ -1,4 +1,4 @@
-import { differenceOf, makeIndexes } from '../../database/making';
+import { differenceOf, createIndexes } from '../../database/indexes';
 import { databaseOf } from '../../database/native';
 import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
@@ -23,7 +23,7 @@ export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
     const made: string[] = [];
     for (const definition of controlCollections) {
       const { missing } = await differenceOf(databaseOf(control), definition, false);
-      if (missing.length > 0 && fix) await makeIndexes(databaseOf(control), definition, missing);
+      if (missing.length > 0 && fix) await createIndexes(databaseOf(control), definition, missing);
       made.push(...missing.map(({ name }) => `${definition.name}: ${name}`));
     }
     if (made.length === 0) return `${control.name} has every index`;

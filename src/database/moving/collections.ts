@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { isUnauthorised } from '../faults';
-import { type Description, foundIndexes } from '../making';
+import { type Description, existingIndexes } from '../indexes';
 import { openWrites } from '../slots';
 
 /* The collections of an organisation's database as a move sees them (docs/decisions/organisation-move.md). */
@@ -60,7 +60,7 @@ export async function indexLike(target: mongo.Db, source: mongo.Db, name: string
 
 /** A collection's indexes as the server describes them, by name. */
 export async function indexesOf(database: mongo.Db, name: string): Promise<(Description & { readonly v?: number })[]> {
-  return ((await foundIndexes(database, name)) ?? []).sort(byName);
+  return ((await existingIndexes(database, name)) ?? []).sort(byName);
 }
 
 const byName = (one: { readonly name: string }, another: { readonly name: string }): number =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../../units';
-import { makeIndexes } from '../making';
+import { createIndexes } from '../indexes';
 import type { OrganisationData } from '../organisationData';
 import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
@@ -81,7 +81,7 @@ export async function takeTarget({ target, mover }: Copying): Promise<void> {
   // the transaction of a killed mover would lock its row until the server's time limit
   if (sessions.length > 0) await target.database.client.db('admin').command(kill);
   await target.slots.fence();
-  await makeIndexes(target.database, openWrites, []);
+  await createIndexes(target.database, openWrites, []);
   await moverRows(target).insertMany([{ _id: mover }, ...LANES.map((lane) => ({ _id: laneOf(mover, lane) }))]);
 }
 

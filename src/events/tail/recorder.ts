@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Databases } from '../../database/connect';
 import { isDuplicateKey, isUnavailable } from '../../database/faults';
 import { createGate } from '../../database/gate';
-import { collectionNames } from '../../database/making';
+import { collectionNames } from '../../database/indexes';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';

@@ -90,10 +90,10 @@ async function foreignMessages(
   session: ClientSession,
 ): Promise<Map<string, Fault[]>> {
   const ids = records.flatMap((record) => messagesOf(record).map((message) => message.id));
-  const how = { projection: { request_id: 1 }, session };
+  const options = { projection: { request_id: 1 }, session };
   const rows = await data
     .collection(messages)
-    .find({ _id: { $in: ids } }, how)
+    .find({ _id: { $in: ids } }, options)
     .toArray();
   const owners = new Map(rows.map((message) => [message._id, message.request_id]));
   const faults = new Map<string, Fault[]>();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
-import { READ_WITHIN } from '../../database/native';
+import { READ_TIMEOUT } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
@@ -160,7 +160,7 @@ function statusAfter(author: Message['author'], before: RequestThread['status'])
 }
 
 async function threadOf(data: OrganisationData, id: string, session: ClientSession): Promise<RequestThread> {
-  const options = { session, maxTimeMS: READ_WITHIN };
+  const options = { session, maxTimeMS: READ_TIMEOUT };
   const found = await data.collection(requests).findOne({ _id: id.toLowerCase() }, options);
   if (!found) throw notFound('request');
   return found;
@@ -221,8 +221,8 @@ async function customerOf(data: OrganisationData, id: string | null): Promise<Cu
 
 /** Reads the name in the same transaction that copies it, because an erasure of the customer waits for such transactions. */
 async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
-  const how = { projection: { name: 1 }, session, maxTimeMS: READ_WITHIN };
-  const found = await data.collection(customers).findOne({ _id: id }, how);
+  const options = { projection: { name: 1 }, session, maxTimeMS: READ_TIMEOUT };
+  const found = await data.collection(customers).findOne({ _id: id }, options);
   return found?.name ?? null;
 }
 

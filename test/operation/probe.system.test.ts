@@ -1,17 +1,17 @@
 import os from 'node:os';
-import { pulseOf } from '../../src/database/pulse';
+import { createProbe } from '../../src/database/probe';
 
-const pulses: ReturnType<typeof pulseOf>[] = [];
-afterAll(() => Promise.all(pulses.map((pulse) => pulse.close())));
+const probes: ReturnType<typeof createProbe>[] = [];
+afterAll(() => Promise.all(probes.map((probe) => probe.close())));
 
-function isBeating(question: Parameters<typeof pulseOf>[1]): Promise<boolean> {
-  const pulse = pulseOf(process.env.TEST_MONGODB_URI!, question);
-  pulses.push(pulse);
-  return pulse.isBeating();
+function responds(question: Parameters<typeof createProbe>[1]): Promise<boolean> {
+  const probe = createProbe(process.env.TEST_MONGODB_URI!, question);
+  probes.push(probe);
+  return probe.responds();
 }
 
 test('a server that answers the query is up', async () => {
-  expect(await isBeating((client) => client.db('pulse').collection('nothing').findOne({}))).toBe(true);
+  expect(await responds((client) => client.db('probe').collection('nothing').findOne({}))).toBe(true);
 });
 
 describe('a server that answers too late the first time', () => {
@@ -27,10 +27,10 @@ describe('a server that answers too late the first time', () => {
       return [{ model: '', speed: 0, times: { ...times } }];
     });
     let asked = 0;
-    expect(await isBeating(() => ((asked += 1) === 1 ? new Promise(() => undefined) : Promise.resolve()))).toBe(isUp);
+    expect(await responds(() => ((asked += 1) === 1 ? new Promise(() => undefined) : Promise.resolve()))).toBe(isUp);
   });
 });
 
 test('a server that accepts connections but rejects the query is not up', async () => {
-  expect(await isBeating((client) => client.db('pulse').command({ no_such_command: 1 }))).toBe(false);
+  expect(await responds((client) => client.db('probe').command({ no_such_command: 1 }))).toBe(false);
 });

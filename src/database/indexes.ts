@@ -11,7 +11,7 @@ import { isNoSuchCollection } from './faults';
 export type Description = mongo.IndexDescription & { readonly name: string };
 
 /** Every collection has this index, so creating it creates the collection and nothing else. */
-const OF_ID: Description = { key: { _id: 1 }, name: '_id_' };
+const ID_INDEX: Description = { key: { _id: 1 }, name: '_id_' };
 
 /** All indexes of a collection's definition, with the names that the server would give them. */
 export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description[] {
@@ -22,7 +22,7 @@ export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description
 export const SMALL = 1000;
 
 /** Whether an index enforces a rule, unique values or expiry, instead of only speeding up reads. */
-const holdsRule = ({ unique, expireAfterSeconds }: Description): boolean =>
+const enforcesRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
 /** The files of a database: one per collection and index. One command. */
@@ -40,14 +40,14 @@ export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
 /** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all from its first row on. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
-  const found = await foundIndexes(database, definition.name);
+  const found = await existingIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
   const meanings = new Set(found?.map(meaningOf));
   const wanted = indexesOf(definition);
   const lacking = wanted.filter((index) => !meanings.has(meaningOf(index)));
-  const later = lacking.filter((index) => !holdsRule(index));
+  const later = lacking.filter((index) => !enforcesRule(index));
   // they are created together, so a collection with some of them was large or is from an earlier version
-  const hasNone = later.length > 0 && wanted.every((index) => holdsRule(index) || later.includes(index));
+  const hasNone = later.length > 0 && wanted.every((index) => enforcesRule(index) || later.includes(index));
   const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
@@ -60,7 +60,7 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     /** Whether it lacks only the indexes of a grown collection, which it gets when it is next used. */
     isGrown: grows && hasNone && !isSmall && later.length === lacking.length,
     /** Indexes that it should have at its size. */
-    missing: isSmall ? lacking.filter(holdsRule) : lacking,
+    missing: isSmall ? lacking.filter(enforcesRule) : lacking,
     /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
     /** Its files: itself and its indexes. */
@@ -80,7 +80,7 @@ export async function collectionNames(database: mongo.Db): Promise<Set<string>> 
 }
 
 /** A collection's indexes; undefined if it does not exist. */
-export async function foundIndexes(database: mongo.Db, name: string): Promise<Description[] | undefined> {
+export async function existingIndexes(database: mongo.Db, name: string): Promise<Description[] | undefined> {
   try {
     return (await database.collection(name).listIndexes().toArray()) as Description[];
   } catch (error) {
@@ -93,13 +93,13 @@ export async function foundIndexes(database: mongo.Db, name: string): Promise<De
  * Creates indexes, and the collection if missing; one command. Concurrent calls are safe, from other gateways too: the server
  * creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
  */
-export async function makeIndexes(
+export async function createIndexes(
   database: mongo.Db,
   { name }: Collection,
   missing: readonly Description[],
 ): Promise<void> {
   const collection = database.collection(name);
-  await collection.createIndexes(missing.length > 0 ? [...missing] : [OF_ID]);
+  await collection.createIndexes(missing.length > 0 ? [...missing] : [ID_INDEX]);
 }
 
 /** Drops retired indexes, one command each, since SecantusDB's Python server takes no list. */

@@ -3,9 +3,9 @@ import mongoose from 'mongoose';
 import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
-const ANSWER_WITHIN = 1500;
+const ANSWER_TIMEOUT = 1500;
 /** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers are late then. */
-const LATEST = 3000;
+const LATE_TIMEOUT = 3000;
 /** After this time an answer is slow, in milliseconds. */
 const SLOW = 200;
 /** A machine whose processors idled for a smaller share of the time is busy. */
@@ -13,18 +13,18 @@ const IDLE_SHARE = 0.05;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
   maxPoolSize: 1,
-  serverSelectionTimeoutMS: LATEST,
-  waitQueueTimeoutMS: LATEST,
+  serverSelectionTimeoutMS: LATE_TIMEOUT,
+  waitQueueTimeoutMS: LATE_TIMEOUT,
   // a connection that was silent this long is not reused
-  socketTimeoutMS: LATEST,
-  connectTimeoutMS: LATEST,
+  socketTimeoutMS: LATE_TIMEOUT,
+  connectTimeoutMS: LATE_TIMEOUT,
 };
 
 /**
  * Checks whether a cluster answers a question, over a connection of its own, since the pool for commands may have a long queue.
  * Connects on first use; most CLI commands never do.
  */
-export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClient) => Promise<unknown>) {
+export function createProbe(uri: string, question: (client: mongoose.mongo.MongoClient) => Promise<unknown>) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   let asking: Promise<boolean> | undefined;
 
@@ -45,14 +45,14 @@ export function pulseOf(uri: string, question: (client: mongoose.mongo.MongoClie
 
   async function ask(): Promise<boolean> {
     const wasBusy = watchMachine();
-    const answers = await answersWithin(ANSWER_WITHIN);
+    const answers = await answersWithin(ANSWER_TIMEOUT);
     // healthy databases counted as away for seconds while compilers ran on the same machine
-    return answers || (wasBusy() && (await answersWithin(LATEST)));
+    return answers || (wasBusy() && (await answersWithin(LATE_TIMEOUT)));
   }
 
   return {
     /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
-    isBeating: (): Promise<boolean> => (asking ??= ask().finally(() => (asking = undefined))),
+    responds: (): Promise<boolean> => (asking ??= ask().finally(() => (asking = undefined))),
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();
@@ -72,7 +72,7 @@ function watchMachine(): () => boolean {
     if (took < SLOW) return false;
     const now = machineTimes();
     const isBusy = before !== undefined && now.idle - before.idle < IDLE_SHARE * (now.all - before.all);
-    return isBusy || took > LATEST;
+    return isBusy || took > LATE_TIMEOUT;
   };
 }
 
