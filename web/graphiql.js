@@ -5,11 +5,11 @@ import './tool.css';
 import './repairs.js';
 import { useEditorContext, useSchemaContext } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
-import { createElement, Fragment, useEffect } from 'react';
+import { createElement, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
-import { answerBar } from './explorer/answer.js';
+import { answerBar } from './explorer/answer';
 import { offerOnly } from './explorer/complete.js';
-import { examplesPlugin } from './explorer/examples.js';
+import { examplesPlugin } from './explorer/examples';
 import { createFetcher, INTROSPECTION } from './explorer/send.js';
 import { createStorage, openingTabs } from './explorer/tabs.js';
 import { onKey } from './key.js';
@@ -19,10 +19,10 @@ const headers = JSON.stringify({ Authorization: settings.authorization }, null, 
 const answers = new EventTarget();
 const opening = openingTabs(settings.tabs, headers);
 
-/** Loads the schema again when the key changes, which decides whether there is one and what it says. Shows nothing. */
-function KeyFollower() {
+/** Loads the schema again when the key changes, and reopens the tab that was open. Shows nothing. */
+function Follower() {
   const { introspect } = useSchemaContext({ nonNull: true });
-  const { queryEditor } = useEditorContext({ nonNull: true });
+  const { changeTab, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
   useEffect(() => {
     if (settings.introspection === 'off') return undefined;
     let isFirst = true;
@@ -33,6 +33,11 @@ function KeyFollower() {
     });
   }, [introspect]);
   useEffect(() => offerOnly(queryEditor), [queryEditor]);
+  // GraphiQL opens the first tab, and others only once there are editors to fill
+  const isReady = Boolean(queryEditor && variableEditor && headerEditor && responseEditor);
+  useEffect(() => {
+    if (isReady && opening.active > 0) changeTab(opening.active);
+  }, [isReady]);
   return null;
 }
 
@@ -41,20 +46,6 @@ answers.addEventListener('answer', () => {
   if (matchMedia('(max-width: 45rem)').matches)
     document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
 });
-
-function Followers() {
-  return createElement(Fragment, null, createElement(KeyFollower), createElement(TabReopener));
-}
-
-/** Opens the tab that was open, once there are editors to fill: GraphiQL opens the first. Shows nothing. */
-function TabReopener() {
-  const { changeTab, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
-  const isReady = Boolean(queryEditor && variableEditor && headerEditor && responseEditor);
-  useEffect(() => {
-    if (isReady && opening.active > 0) changeTab(opening.active);
-  }, [isReady]);
-  return null;
-}
 
 createRoot(document.getElementById('graphiql')).render(
   createElement(
@@ -74,7 +65,7 @@ createRoot(document.getElementById('graphiql')).render(
       // the page around it follows the system's scheme too
       forcedTheme: 'system',
       plugins: [examplesPlugin(settings.tabs)],
-      toolbar: { additionalComponent: Followers },
+      toolbar: { additionalComponent: Follower },
       // null stops GraphiQL from requesting a schema that it cannot get
       ...(settings.introspection === 'off' ? { schema: null } : {}),
     },

@@ -14,7 +14,7 @@ import { readable } from './reference/document.js';
 import { followReading } from './reference/current.js';
 import { tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
 import { openLinked } from './reference/links.js';
-import { drawList, operationsOf } from './reference/list.js';
+import { drawList, operationsOf } from './reference/list';
 import { resolvesLocally } from './reference/resolve.js';
 import { withIdempotencyKey } from './reference/request';
 

@@ -1,11 +1,12 @@
+/** @jsxImportSource react */
 import { useEditorContext } from '@graphiql/react';
-import { createElement, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { onKey } from '../key.js';
 
 /* A plugin of GraphiQL that opens examples beside the visitor's own tabs. */
 
 export function examplesPlugin(examples) {
-  return { title: 'Examples', icon: Icon, content: () => createElement(Examples, { examples }) };
+  return { title: 'Examples', icon: Icon, content: () => <Examples examples={examples} /> };
 }
 
 function Examples({ examples }) {
@@ -32,28 +33,22 @@ function Examples({ examples }) {
     wanted.current = { ...example, headers: editor.headerEditor.getValue() };
     editor.addTab();
   };
-  return createElement(
-    'section',
-    { className: 'examples', 'aria-label': 'Examples' },
-    createElement('div', { className: 'examples-title' }, 'Examples'),
-    createElement('p', null, 'Each opens in a tab of its own; your tabs stay as they are.'),
-    createElement(
-      'ul',
-      null,
-      examples.map((example) =>
-        createElement(
-          'li',
-          { key: nameOf(example) },
-          createElement(
-            'button',
-            { type: 'button', className: 'button', onClick: () => open(example) },
-            nameOf(example),
-          ),
-          createElement('p', null, aboutOf(example)),
-          lackOf(example, scopes),
-        ),
-      ),
-    ),
+  return (
+    <section className="examples" aria-label="Examples">
+      <div className="examples-title">Examples</div>
+      <p>Each opens in a tab of its own; your tabs stay as they are.</p>
+      <ul>
+        {examples.map((example) => (
+          <li key={nameOf(example)}>
+            <button type="button" className="button" onClick={() => open(example)}>
+              {nameOf(example)}
+            </button>
+            <p>{aboutOf(example)}</p>
+            {lackOf(example, scopes)}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -64,7 +59,7 @@ function nameOf({ query }) {
 /** Which scopes the key lacks for it, if those that it has are known. */
 function lackOf(example, scopes) {
   const lacking = scopes ? example.scopes.filter((scope) => !scopes.includes(scope)) : [];
-  return lacking.length > 0 && createElement('p', { className: 'bad' }, `Your key lacks ${lacking.join(' and ')}.`);
+  return lacking.length > 0 && <p className="bad">Your key lacks {lacking.join(' and ')}.</p>;
 }
 
 /** The comment above the operation. */
@@ -73,14 +68,8 @@ function aboutOf({ query }) {
   return lines.map((line) => line.slice(2)).join(' ');
 }
 
-function Icon() {
-  return createElement(
-    'svg',
-    { viewBox: '0 0 24 24', fill: 'none', stroke: 'currentColor', strokeWidth: 1.5, 'aria-hidden': true },
-    createElement('path', {
-      d: 'M4 5h16M4 12h10M4 19h7M17 15l4 3-4 3z',
-      strokeLinecap: 'round',
-      strokeLinejoin: 'round',
-    }),
-  );
-}
+const Icon = () => (
+  <svg viewBox="0 0 24 24" fill="none" stroke="currentColor" strokeWidth={1.5} aria-hidden>
+    <path d="M4 5h16M4 12h10M4 19h7M17 15l4 3-4 3z" strokeLinecap="round" strokeLinejoin="round" />
+  </svg>
+);

@@ -1,5 +1,6 @@
+/** @jsxImportSource react */
 import { useEditorContext } from '@graphiql/react';
-import { createElement, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { copy } from '../copy';
 import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
@@ -30,12 +31,16 @@ export function answerBar(answers) {
       if (!navigator.clipboard) setRefused(text);
       await copy(button, text, () => shown.current);
     };
-    return createElement(
-      'div',
-      { className: 'answer-bar' },
-      createElement('output', { 'aria-label': 'Last answer' }, last ? words(last) : ''),
-      createElement('button', { type: 'button', className: 'button', onClick: copyCurl }, 'Copy as curl'),
-      createElement('pre', { ref: shown, hidden: refused === undefined, tabIndex: 0, 'aria-label': 'curl' }, refused),
+    return (
+      <div className="answer-bar">
+        <output aria-label="Last answer">{last && words(last)}</output>
+        <button type="button" className="button" onClick={copyCurl}>
+          Copy as curl
+        </button>
+        <pre ref={shown} hidden={refused === undefined} tabIndex={0} aria-label="curl">
+          {refused}
+        </pre>
+      </div>
     );
   };
 }
@@ -51,18 +56,9 @@ function curl({ queryEditor, variableEditor, headerEditor }) {
   const query = queryEditor.getValue();
   const operationName = queryEditor.operationName ?? undefined;
   const variables = parsed(variableEditor?.getValue());
-  const { headers, ...body } = {
-    headers: withoutKey(parsed(headerEditor?.getValue())),
-    query,
-    variables,
-    operationName,
-  };
-  return curlOf({
-    method: 'POST',
-    url: `${location.origin}/graphql`,
-    headers,
-    body: JSON.stringify(withoutStaleName(body)),
-  });
+  const headers = withoutKey(parsed(headerEditor?.getValue()));
+  const body = JSON.stringify(withoutStaleName({ query, variables, operationName }));
+  return curlOf({ method: 'POST', url: `${location.origin}/graphql`, headers, body });
 }
 
 function withoutKey(headers = {}) {
