@@ -1,7 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Answer, type Key, settings } from './api';
-import { drawChart } from './chart';
+import { Bars } from './chart';
 import type { Reading } from './list';
 import { Ago, Cell, Head, HeadRow, Problem } from './parts';
 import { choose, chosen } from './route';
@@ -64,24 +63,9 @@ export function Totals({ of: totals }: { of: readonly (readonly [string, Compone
 
 /** `of` names the key, or all keys. */
 export function Chart({ of, usage, period }: { of: string; usage: Usage; period: Period }): JSX.Element {
-  const place = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const { current: element } = place;
-    if (!element) return undefined;
-    const counts = `${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
-    const description = `Requests with ${of} in ${spanOf(period)}: ${counts}`;
-    let width = 0;
-    const draw = (): void => {
-      if (element.clientWidth === width || element.clientWidth === 0) return;
-      width = element.clientWidth;
-      element.replaceChildren(drawChart(usage.buckets, period === 'last_24h', description, width));
-    };
-    draw();
-    const observer = new ResizeObserver(draw);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [of, usage, period]);
-  return <div ref={place} />;
+  const counts = `${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
+  const description = `Requests with ${of} in ${spanOf(period)}: ${counts}`;
+  return <Bars of={usage.buckets} isHourly={period === 'last_24h'} description={description} />;
 }
 
 /** Counted under something other than an operation's name. */
