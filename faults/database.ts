@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { realChain, startOne } from '../src/database/embedded';
+import { defaultChain, startOne } from '../src/database/embedded';
 import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
 import { withClient } from '../src/database/embedded/ping';
 import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';
@@ -36,12 +36,12 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   const port = await freePort();
   async function start(plan: ServerPlan): Promise<RunningServer> {
     ending.throwIfAborted();
-    const server = await realChain.start(plan, { ...options, signal: ending }, port);
+    const server = await defaultChain.start(plan, { ...options, signal: ending }, port);
     await limitTransactions(server.uri);
     return server;
   }
 
-  const { plan, server: first } = await startOne({ ...realChain, start }, undefined, options);
+  const { plan, server: first } = await startOne({ ...defaultChain, start }, undefined, options);
   let server = first;
 
   return {

@@ -5,7 +5,7 @@ import { createTurns } from './admission/turns';
 import { keyCallers, openGatewayLimiters } from './callers';
 import type { Config } from './config';
 import { type Availability, createAvailability } from './database/availability';
-import { WRONG_FROM } from './database/clock';
+import { WRONG_BY } from './database/clock';
 import type { Databases } from './database/connect';
 import { createTails } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
@@ -218,7 +218,7 @@ function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () =
   const wrong = new Set<string>();
   return () => {
     for (const { cluster, ahead, machine } of clocks()) {
-      const isWrong = Math.abs(ahead) >= WRONG_FROM;
+      const isWrong = Math.abs(ahead) >= WRONG_BY;
       if (isWrong === wrong.has(cluster)) continue;
       if (isWrong) wrong.add(cluster);
       else wrong.delete(cluster);

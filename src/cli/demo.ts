@@ -4,7 +4,7 @@ import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
 import { type Config, givenVariables, reachable, readConfig } from '../config';
-import { unless, writeWhole } from '../database/embedded/recordFile';
+import { unless, writeAtomically } from '../database/embedded/recordFile';
 import { createLogger } from '../log';
 import type { ApiKeys } from '../organisations/apiKeys';
 import type { NewOrganisation } from '../organisations/organisations';
@@ -113,7 +113,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   const made = await keys.create({ organisationId: organisation.id, ...input });
   if (!made) return undefined;
   await mkdir(dirname(file), { recursive: true });
-  await writeWhole(file, `${made.key}\n`);
+  await writeAtomically(file, `${made.key}\n`);
   if (kept !== undefined) note('created a new demo key: the previous one no longer works');
   else if (earlier.length > 0)
     note(

@@ -74,7 +74,7 @@ export function isLostHistory(error: unknown): boolean {
 const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
 
 /** Why a cluster's log cannot be read, in a clause; undefined if an error means something else. */
-export function whyNoLog(error: unknown): string | undefined {
+export function whyLogUnreadable(error: unknown): string | undefined {
   if (isUnauthorised(error))
     return 'the database user lacks the privileges find and changeStream on all databases (role readAnyDatabase)';
   const hasNone = error instanceof mongoose.mongo.MongoServerError && NO_LOG.has(error.code);

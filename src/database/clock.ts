@@ -6,7 +6,7 @@ import type { mongo } from 'mongoose';
  */
 
 /** A clock that is off by this much is reported as wrong, in milliseconds. */
-export const WRONG_FROM = 30_000;
+export const WRONG_BY = 30_000;
 /** A measurement that took this much longer than the last one is dropped unless that is old; in milliseconds. */
 const SLOW = 200;
 const OLD = 60_000;

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Rows to decode at once, which blocks the event loop. */
-export const ROWS_OF_PIECE = 250;
+export const ROWS_PER_PIECE = 250;
 /** Time that work on many elements takes before it gives way, in milliseconds. */
 const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */

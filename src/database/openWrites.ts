@@ -3,7 +3,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { READ_TIMEOUT } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
-import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
+import { END_TIMEOUT, endlessWrite, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_TIMEOUT } from './slots';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -69,11 +69,11 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
 
 /**
  * Waits for the writes in progress now to end: all later ones see what is committed. `signal` stops it.
- * @throws Error if one of them does not end within {@link ENDED_WITHIN}
+ * @throws Error if one of them does not end within {@link END_TIMEOUT}
  */
 export async function writesEnded(data: OrganisationData, signal: AbortSignal): Promise<void> {
   // by this process's clock: if the database's is set back, no row counts as abandoned for as long
-  const until = performance.now() + ENDED_WITHIN;
+  const until = performance.now() + END_TIMEOUT;
   const keyOf = ({ _id, since }: OpenWrite): string => `${_id} ${String(since?.getTime())}`;
   let waited: Set<string> | undefined;
   for (;;) {
@@ -82,7 +82,7 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
     const all = open.filter(({ held }) => !held).map(keyOf);
     waited ??= new Set(all);
     if (!all.some((key) => waited?.has(key))) return;
-    if (performance.now() > until) throw notEnding();
+    if (performance.now() > until) throw endlessWrite();
     await sleep(ENDED_EVERY);
   }
 }
@@ -95,7 +95,7 @@ async function inProgress(data: OrganisationData): Promise<{ now: number; open: 
   const dead = new Date(now - DEAD_AFTER);
   if (open.some(({ since, held }) => since !== null && since < dead && !held)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
-    await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_WITHIN });
+    await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_TIMEOUT });
     open = await rows.find(OPEN, UNTIL_NOW).toArray();
   }
   return { now, open };

@@ -32,13 +32,13 @@ const MAX_FREE = 20;
 /** A free row that was idle for this long (ms) belonged to a gateway that is gone. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
-export const SWEEP_WITHIN = 5000;
+export const SWEEP_TIMEOUT = 5000;
 
 /** The row that belongs to no write. */
 const HOLDER = 'held';
 
 /** How long to wait for writes in flight, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
-export const ENDED_WITHIN = 120_000;
+export const END_TIMEOUT = 120_000;
 /** How often to retry the row of a write in flight, in milliseconds. */
 const FENCE_EVERY = 10;
 
@@ -109,7 +109,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
     abandon(slot: TakenSlot): void {
       const { _id, since } = slot;
       rows
-        .updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_WITHIN })
+        .updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_TIMEOUT })
         .then(({ matchedCount }) => {
           if (matchedCount === 1) this.release(slot);
         })
@@ -117,14 +117,14 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
     },
     /**
      * Deletes all rows: writes that have updated theirs end first, all others store nothing.
-     * @throws Error if one of them does not end within {@link ENDED_WITHIN}
+     * @throws Error if one of them does not end within {@link END_TIMEOUT}
      */
     fence: async (): Promise<void> => {
-      const until = performance.now() + ENDED_WITHIN;
+      const until = performance.now() + END_TIMEOUT;
       for (;;) {
         const left = await rows.find({}, { ...SETTLED_READ, projection: { _id: 1 } }).toArray();
         if (left.length === 0) return;
-        if (performance.now() > until) throw notEnding();
+        if (performance.now() > until) throw endlessWrite();
         let removed = 0;
         for (const { _id } of left) if (await remove(_id)) removed += 1;
         if (removed < left.length) await sleep(FENCE_EVERY);
@@ -137,4 +137,4 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   };
 }
 
-export const notEnding = (): Error => new Error('a write under way does not end');
+export const endlessWrite = (): Error => new Error('a write under way does not end');

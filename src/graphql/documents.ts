@@ -55,7 +55,7 @@ export const SHORT = TOKENS_A_POINT;
  * Points of a new document by its readable tokens: parsing and validating it takes up to 30 ms, before anything else about it is
  * known.
  */
-export function pointsOfNew(text: string): number {
+export function documentPoints(text: string): number {
   const lexer = new Lexer(new Source(text));
   let tokens = 0;
   try {
@@ -70,7 +70,7 @@ export function pointsOfNew(text: string): number {
 let rested: Promise<void> = Promise.resolve();
 
 /** Waits until a new document may be parsed: others get the event loop for as long as the previous one held it. */
-export function turnOfLoop(): Promise<void> {
+export function loopTurn(): Promise<void> {
   const turn = rested;
   rested = turn.then(async () => {
     const started = performance.now();

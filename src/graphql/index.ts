@@ -10,7 +10,7 @@ import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { type ApolloOptions, createApollo, type GraphqlContext, runApollo, writeApollo } from './apollo';
-import { createDocumentStore, pointsOfNew, SHORT, turnOfLoop } from './documents';
+import { createDocumentStore, documentPoints, SHORT, loopTurn } from './documents';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
 import { QUERY_LIMITS } from './queryLimits';
@@ -56,11 +56,11 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   async function admit(exchange: Exchange, caller: RequestContext | undefined, body: unknown): Promise<void> {
     const text = textOf(exchange, body);
     if (text === undefined || documents.knows(text)) return;
-    const points = pointsOfNew(text);
+    const points = documentPoints(text);
     if (points === 0) return;
     await (caller ? caller.charge(points) : chargeAddress(exchange, points));
     await exchange.turns.take(exchange, 'query');
-    await turnOfLoop();
+    await loopTurn();
   }
 
   let sdl: string | undefined;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WRONG_FROM } from '../database/clock';
+import { WRONG_BY } from '../database/clock';
 import { close } from '../database/moving/collections';
-import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../database/moving/copy';
+import { compareAll, copyAll, type Copying, MoverLost, type Compared, claimTarget } from '../database/moving/copy';
 import { createIndexes } from '../database/indexes';
 import { databaseTime } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
@@ -122,7 +122,7 @@ export class Move {
       );
     }
     const copying: Copying = { source, target, mover: this.#mover, signal: this.#signal, onProgress: () => undefined };
-    await takeTarget(copying);
+    await claimTarget(copying);
     await this.#withProgress('copying', (onProgress) => copyAll({ ...copying, onProgress }));
     const compared = await this.#withProgress('comparing', (onProgress) => compareAll({ ...copying, onProgress }));
     // a mover that was presumed dead and wakes up can write nothing from here on
@@ -180,7 +180,7 @@ export class Move {
 /** @throws JobRefused if the new cluster's clock is so far behind that writes would have to wait for it */
 async function compareClocks(source: OrganisationData, target: OrganisationData): Promise<void> {
   const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
-  if (here - there < WRONG_FROM) return;
+  if (here - there < WRONG_BY) return;
   const behind = `${String(Math.round((here - there) / 1000))} s behind that of cluster ${source.cluster}`;
   throw new JobRefused(`the clock of cluster ${target.cluster} is ${behind}; set it by NTP first`);
 }

@@ -49,15 +49,15 @@ export function narrowed(answer: Json, members: readonly string[]): Json {
 }
 
 /** Moves text by outsiders to `untrusted`, and leaves its number in its place. */
-export function setApart(value: unknown, selected: readonly Selected[], untrusted: string[]): unknown {
-  if (Array.isArray(value)) return value.map((one) => setApart(one, selected, untrusted));
+export function separateUntrusted(value: unknown, selected: readonly Selected[], untrusted: string[]): unknown {
+  if (Array.isArray(value)) return value.map((one) => separateUntrusted(one, selected, untrusted));
   if (typeof value !== 'object' || value === null) return value;
   const bySelection = new Map(selected.map((one) => [one.key, one]));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
       const one = bySelection.get(name);
       if (!one || member === null) return [name, member];
-      if (!isUntrusted(one)) return [name, setApart(member, one.selected, untrusted)];
+      if (!isUntrusted(one)) return [name, separateUntrusted(member, one.selected, untrusted)];
       untrusted.push(String(member).replace(UNSEEN, ''));
       return [name, `(text ${String(untrusted.length)})`];
     }),

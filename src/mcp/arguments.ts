@@ -96,7 +96,7 @@ function rowType({ field: { type } }: Tool) {
   return isObjectType(row) ? { name: row.name, stored: directiveOf(row.astNode, 'stored') } : undefined;
 }
 
-export function unknown(name: string, tool: Tool): Fault {
+export function unknownArgument(name: string, tool: Tool): Fault {
   return { pointer: `/${name}`, code: 'unknown', detail: unknownDetail(tool) };
 }
 

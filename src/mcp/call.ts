@@ -11,9 +11,9 @@ import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
-import { blocksOf, type Content, type Json, MAX_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
+import { blocksOf, type Content, type Json, MAX_DATA, narrowed, separateUntrusted, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
-import { createExplain, listsIn, unknown } from './arguments';
+import { createExplain, listsIn, unknownArgument } from './arguments';
 import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
 
 /* Calls of tools. */
@@ -67,9 +67,9 @@ export function createCalls(runner: Runner) {
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
       // clients send null for arguments that they omit
       if (tool.isWrite) {
-        if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
+        if (isGiven(fields)) throw validationFailed([unknownArgument(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
-      } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
+      } else if (isGiven(idempotencyKey)) throw validationFailed([unknownArgument(IDEMPOTENCY_KEY, tool)]);
       const sent = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null));
       const args = normaliseKeys(lists ? (lists(sent) as Params) : sent);
       try {
@@ -89,7 +89,7 @@ export type Calls = ReturnType<typeof createCalls>;
 function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   const { rows } = tool;
   if (!isGiven(fields)) return undefined;
-  if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknown(FIELDS, tool)]);
+  if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknownArgument(FIELDS, tool)]);
   const names: readonly unknown[] = Array.isArray(fields) ? fields : [fields];
   const all = rows.all.join(', ');
   if (names.length === 0 || names.length > rows.all.length) {
@@ -143,7 +143,7 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     const value = members ? narrowed(parsed, members) : parsed;
     const blocks = (one: Json): Content[] => {
       const untrusted: string[] = [];
-      const own = tool.isOpen ? setApart(one, selected, untrusted) : one;
+      const own = tool.isOpen ? separateUntrusted(one, selected, untrusted) : one;
       return blocksOf(JSON.stringify(own), untrusted, notes);
     };
     const whole = blocks(value);

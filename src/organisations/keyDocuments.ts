@@ -66,12 +66,12 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
 
 /** Matches keys by part of their name, or by the start or last four characters of their text. */
 export function searchCondition(text: string): Record<string, unknown> {
-  const name = trusted({ $regex: literal(text), $options: 'i' });
-  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal(text)}` }) }, { last_four: text }] };
+  const name = trusted({ $regex: escapeRegExp(text), $options: 'i' });
+  return { $or: [{ name }, { prefix: trusted({ $regex: `^${escapeRegExp(text)}` }) }, { last_four: text }] };
 }
 
 /** The regular expression that matches a text. */
-export const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
 /** The members that differ, with their old and new values. */
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {

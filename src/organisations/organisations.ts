@@ -8,7 +8,7 @@ import { findPage, type ListArguments, type Page } from '../database/pagination'
 import { notFound } from '../errors';
 import type { Actor, AuditAction } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
-import { literal } from './keyDocuments';
+import { escapeRegExp } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
 import { CHANGEABLE, type Listed, standingOf, toListed } from './organisationRows';
 
@@ -205,7 +205,7 @@ export function organisations(
           ...equal.map((one) => Object.fromEntries([one])),
           // active if it is missing
           ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),
-          ...(q ? [{ $or: [{ name: trusted({ $regex: literal(q), $options: 'i' }) }, { external_ref: q }] }] : []),
+          ...(q ? [{ $or: [{ name: trusted({ $regex: escapeRegExp(q), $options: 'i' }) }, { external_ref: q }] }] : []),
         ],
       });
     },

@@ -9,7 +9,7 @@ import type { ControlModels, OrganisationDocument } from './models';
  */
 
 /** Files to reserve for an organisation until it has more: what a small one takes once it is used. */
-export const COUNTED_AT_LEAST = 22;
+export const MIN_FILES = 22;
 /** New organisations leave one twelfth of each cluster free for the growth of others. */
 const GROWTH = 12;
 /** A cluster is nearly full beyond this share of its capacity; the alert uses the same. */
@@ -43,7 +43,7 @@ export function placement(
 
   /** How full clusters are: two commands, one on an index only, the other on the few organisations with moves. */
   async function fullness(of = clusters): Promise<Fullness[]> {
-    const each = { $max: ['$files', COUNTED_AT_LEAST] };
+    const each = { $max: ['$files', MIN_FILES] };
     const sums = { organisations: { $sum: 1 }, used: { $sum: '$files' }, reserved: { $sum: each } };
     const given = { $gt: '' };
     const [counted, moved] = await Promise.all([
@@ -69,7 +69,7 @@ export function placement(
       return {
         ...{ cluster, organisations, copies: there.length, capacity: capacityOf(cluster) },
         used: used + sum(there),
-        reserved: reserved + sum(there.map(countedAs)),
+        reserved: reserved + sum(there.map(reservedFiles)),
       };
     });
   }
@@ -93,13 +93,13 @@ export function placement(
       const there = clusters.filter((name) => !isAway(name));
       const found = await fullness(cluster !== undefined ? [cluster] : there.length > 0 ? there : clusters);
       const [best] = found.toSorted((one, other) => roomOf(other) - roomOf(one));
-      if (best && roomOf(best) >= countedAs(files)) return best.cluster;
+      if (best && roomOf(best) >= reservedFiles(files)) return best.cluster;
       throw new FullClusterError(`${found.map(sayFull).join('; ')}; ${MAKE_ROOM}`);
     },
   };
 }
 
-export const countedAs = (files = 0): number => Math.max(files, COUNTED_AT_LEAST);
+export const reservedFiles = (files = 0): number => Math.max(files, MIN_FILES);
 
 /** Files left for new organisations. */
 const roomOf = ({ reserved, capacity }: Fullness): number => capacity - Math.floor(capacity / GROWTH) - reserved;

@@ -47,7 +47,7 @@ export async function changeObject<T extends Row>(
   const matches = matcherOf(ifMatch);
   // a number that cannot be returned has no tag, but may be replaced
   const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
-  refuse([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
+  throwFaults([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
   const given = normaliseKeys(sent);
   const model = data.collection(resource);
@@ -71,7 +71,7 @@ export async function changeObject<T extends Row>(
         const { updated_at: last } = before as { updated_at?: Date };
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
         requireNumbers(resource, row);
-        refuse(resource.records?.rules(asJson(toRecord(row))) ?? []);
+        throwFaults(resource.records?.rules(asJson(toRecord(row))) ?? []);
         attempted = row as Members;
         await claim(resource, model, { before: before as Members, row: row as Members }, session);
         await writeRows(model, [{ row, before }], { ordered: true, session });
@@ -79,7 +79,7 @@ export async function changeObject<T extends Row>(
       },
       { writes: [resource] },
     );
-  return orTaken(data, resource, () => attempted, work);
+  return writeUnique(data, resource, () => attempted, work);
 }
 
 /** Members that no two objects of a resource may share. */
@@ -88,7 +88,7 @@ function uniqueMembers({ indexes }: Pick<Resource, 'indexes'>): string[] {
 }
 
 /** Runs a write of an object. @throws AppError conflict if another has one of its unique values */
-export async function orTaken<T, R extends Row>(
+export async function writeUnique<T, R extends Row>(
   data: OrganisationData,
   resource: Resource<R>,
   attempted: () => Members,
@@ -134,7 +134,7 @@ async function claim<T extends Row>(
 const nameOf = ({ stored: { type } }: Pick<Resource, 'stored'>): string => referenceTo(type).replace(/_id$/, '');
 
 /** @throws AppError validation_failed if there are faults */
-export function refuse(faults: readonly Fault[]): void {
+export function throwFaults(faults: readonly Fault[]): void {
   if (faults.length > 0) throw validationFailed(faults);
 }
 

@@ -68,14 +68,14 @@ export function listRequest<T extends { readonly _id: string }>(
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   filters: readonly Filter[],
-): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: FiltersInForce } {
+): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: ActiveFilters } {
   return {
     organisationId: data.organisationId,
     operation: collection.name,
     args,
     unique: uniqueMember(collection),
     times: collection.times,
-    filters: filtersInForce(args, filters),
+    filters: activeFilters(args, filters),
   };
 }
 
@@ -105,10 +105,10 @@ export async function readOne<T extends { _id: string }>(
 type Given = string | number | boolean | readonly string[];
 
 /** Normalised values by argument name. */
-type FiltersInForce = Readonly<Record<string, Given>>;
+type ActiveFilters = Readonly<Record<string, Given>>;
 
 /** The filters in force, without nulls and with normalised values, for the conditions and the cursor's fingerprint. */
-export function filtersInForce(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): FiltersInForce {
+export function activeFilters(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): ActiveFilters {
   const given: Record<string, Given> = {};
   for (const filter of filters) {
     const { argument } = filter;
@@ -133,7 +133,7 @@ function isList(value: Given): value is readonly string[] {
 }
 
 /** MongoDB conditions for the filters in force. Undefined if nothing can match, as for a search without words. */
-export function toConditions(given: FiltersInForce, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
+export function toConditions(given: ActiveFilters, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
   // both ends of a period in one condition, since with two a server may scan the index from one end only
   const spans = new Map<string, object>();
@@ -162,6 +162,6 @@ export function toConditions(given: FiltersInForce, filters: readonly Filter[]):
 }
 
 /** Whether a filter selects changed rows, which means the caller syncs a copy with it. */
-function asksForChanges(given: FiltersInForce, filters: readonly Filter[]): boolean {
+function asksForChanges(given: ActiveFilters, filters: readonly Filter[]): boolean {
   return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
 }

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Collection, Projection } from '../database/collection';
-import { ROWS_OF_PIECE } from '../database/courtesy';
+import { ROWS_PER_PIECE } from '../database/courtesy';
 import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
@@ -107,7 +107,7 @@ function readFirstRows<T extends { _id: string }>(
     })) {
       piece.push(found);
       rowsOfPiece += found.rows.length;
-      if (rowsOfPiece < ROWS_OF_PIECE) continue;
+      if (rowsOfPiece < ROWS_PER_PIECE) continue;
       rowsOfPiece = 0;
       handOver();
       await data.giveWay();

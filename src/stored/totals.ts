@@ -1,5 +1,5 @@
 import { type PipelineStage, trusted } from 'mongoose';
-import { ROWS_OF_PIECE } from '../database/courtesy';
+import { ROWS_PER_PIECE } from '../database/courtesy';
 import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { invalidRequest } from '../errors';
@@ -144,7 +144,7 @@ export async function aggregate(
         throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
       }
       rows.push({ ..._id, ...exactly });
-      if (rows.length % ROWS_OF_PIECE === 0) await data.giveWay();
+      if (rows.length % ROWS_PER_PIECE === 0) await data.giveWay();
     }
     return { data: rows, has_more: false };
   });

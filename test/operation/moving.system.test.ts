@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/auth/principal';
-import { compareAll, copyAll, takeTarget } from '../../src/database/moving/copy';
+import { compareAll, copyAll, claimTarget } from '../../src/database/moving/copy';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
@@ -210,8 +210,8 @@ test('a mover that was replaced stores nothing in the new database', async () =>
   const { signal } = new AbortController();
   const first = { source, target, mover: 'first', signal, onProgress: () => undefined };
   const second = { ...first, mover: 'second' };
-  await takeTarget(first);
-  await takeTarget(second);
+  await claimTarget(first);
+  await claimTarget(second);
   const copied = there.db(databaseName(id)).collection('products');
   await expect(copyAll(first)).rejects.toThrow('another process has taken over the move');
   expect(await copied.countDocuments()).toBe(0);
@@ -231,7 +231,7 @@ test('a copy is whole and has all indexes, whichever ranges a killed attempt has
   const { signal } = new AbortController();
   const done: number[] = [];
   const copying = { source, target, mover: 'only', signal, onProgress: (count: number) => done.push(count) };
-  await takeTarget(copying);
+  await claimTarget(copying);
   // ranges in the middle and at the end are there
   const sorted = await from!.collection('rows').find().sort({ _id: 1 }).toArray();
   await to!.collection('rows').insertMany([...sorted.slice(2100, 3300), ...sorted.slice(7000)]);

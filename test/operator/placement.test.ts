@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { COUNTED_AT_LEAST } from '../../src/organisations/placement';
+import { MIN_FILES } from '../../src/organisations/placement';
 import type { Json } from '../support/client';
 import { eventually } from '../http/eventually';
 import { metric, startGateway, type TestGateway } from '../support/gateway';
@@ -44,7 +44,7 @@ async function fill(gateway: TestGateway, rows: readonly { cluster: string; file
 const many = (cluster: string, count: number): { cluster: string; files?: number }[] =>
   Array.from({ length: count }, (_, at) => ({
     cluster,
-    ...(at % 3 > 0 && { files: at % 2 > 0 ? 9 : COUNTED_AT_LEAST }),
+    ...(at % 3 > 0 && { files: at % 2 > 0 ? 9 : MIN_FILES }),
   }));
 
 const clustersOf = async (gateway: TestGateway): Promise<Json[]> =>
@@ -115,7 +115,7 @@ test('gateways that place organisations concurrently fill no cluster past its ca
   const made = answers.filter(({ status }) => status === 201).length;
   expect(made).toBeGreaterThan(0);
   const [cluster] = await clustersOf(gateways[0]!);
-  expect(cluster.files_reserved).toBe((99 + made) * COUNTED_AT_LEAST);
+  expect(cluster.files_reserved).toBe((99 + made) * MIN_FILES);
   expect(cluster.files_reserved).toBeLessThanOrEqual(cluster.files_capacity);
   expect((await create(gateways[1]!)).status).toBe(409);
 });

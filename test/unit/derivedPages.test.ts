@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { definedByType } from '../../src/database/collection';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { firstPage } from '../../src/database/pagination';
-import { filtersInForce } from '../../src/stored/collection';
+import { activeFilters } from '../../src/stored/collection';
 import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';
 import type { Filter } from '../../src/schema/filters';
@@ -54,7 +54,7 @@ describe('a list of a parent', () => {
 });
 
 describe('a filter', () => {
-  const inForce = (filter: Filter, value: unknown) => filtersInForce({ [filter.argument]: value }, [filter]);
+  const inForce = (filter: Filter, value: unknown) => activeFilters({ [filter.argument]: value }, [filter]);
 
   test('compares ids in lower case, whatever the name of the member', () => {
     const filter: Filter = { argument: 'buyer', member: 'buyer', members: [], by: 'EQUALS', type: 'ID' };

@@ -10,7 +10,7 @@ import { whyUnreachable } from '../../src/database/embedded/ping';
 import { ask } from '../../src/database/embedded/programs';
 import { spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
 import { findPython } from '../../src/database/embedded/secantusdb';
-import { type Commands, formSet, startServer } from '../../src/database/embedded/start';
+import { type Commands, formReplicaSet, startServer } from '../../src/database/embedded/start';
 import { Unusable } from '../../src/database/embedded/types';
 
 let folder: string;
@@ -131,7 +131,7 @@ describe('a mongod becomes a one-member replica set', () => {
   ])('%s', async (_title, config, expected, sent) => {
     const state = config ? { config } : {};
     const server = mongod(state);
-    await formSet(server, 'rs0', HERE);
+    await formReplicaSet(server, 'rs0', HERE);
     expect(state).toEqual({ config: expected });
     expect(server.sent).toEqual(sent);
   });

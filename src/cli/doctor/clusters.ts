@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { oldestInLog, openChanges, whyNoLog } from '../../database/changeCursor';
-import { WRONG_FROM } from '../../database/clock';
+import { oldestInLog, openChanges, whyLogUnreadable } from '../../database/changeCursor';
+import { WRONG_BY } from '../../database/clock';
 import { DEFAULT_CLUSTER } from '../../database/connect';
 import { OLDEST_MONGODB, tooOld } from '../../database/cluster';
 import { readTail, tailRows } from '../../events/tail/lease';
@@ -115,14 +115,14 @@ export function checkClocks({ store: { databases } }: DoctorContext): Promise<Ch
   return examine('clocks', fix, () => {
     const clocks = databases.clocks();
     const machine = hostname();
-    const wrong = clocks.filter(({ ahead }) => Math.abs(ahead) >= WRONG_FROM);
+    const wrong = clocks.filter(({ ahead }) => Math.abs(ahead) >= WRONG_BY);
     if (wrong.length === 0) {
       const all = clocks.length === 1 ? 'the database' : counted(clocks.length, 'cluster');
-      return `this machine and ${all} agree within ${String(WRONG_FROM / 1000)} s`;
+      return `this machine and ${all} agree within ${String(WRONG_BY / 1000)} s`;
     }
     const ofAll = clocks.map(({ ahead }) => ahead);
     // if the databases agree with each other, it is this machine that differs
-    const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_FROM;
+    const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_BY;
     if (isThisMachine)
       throw new Error(`the clock of this machine (${machine}) is ${distance(-(ofAll[0] ?? 0))} all clusters`);
     const said = wrong.map(
@@ -164,7 +164,7 @@ async function recordingOf(databases: Databases, cluster: string): Promise<Found
   try {
     await (await openChanges(client, [])).close();
   } catch (error) {
-    const reason = whyNoLog(error);
+    const reason = whyLogUnreadable(error);
     if (reason === undefined) throw error;
     const fix = `run the servers of cluster ${cluster} as a replica set, and give the user the role readAnyDatabase (or a role with find and changeStream on all databases)`;
     return { detail: `${cluster}: events are not recorded, because ${reason}`, fix };

@@ -21,13 +21,13 @@ import {
 export { type Database, DatabaseUnavailable, type EmbeddedOptions } from './types';
 
 /** Tried in order, the closest to production first. */
-export const realChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };
+export const defaultChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };
 
 /**
  * The database to use: MONGODB_URI, or the server that is already running for this data folder, or a new one that `stop()` stops.
  * @throws DatabaseUnavailable with what was tried and what to do
  */
-export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = realChain): Promise<Database> {
+export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = defaultChain): Promise<Database> {
   const { MONGODB_URI: uri, report, signal } = given;
   if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})` }, report);
 

@@ -12,11 +12,11 @@ export async function readRecord<T>(file: string, shape: z.ZodType<T>): Promise<
 }
 
 export function writeRecord(file: string, record: unknown): Promise<void> {
-  return writeWhole(file, `${JSON.stringify(record, undefined, 2)}\n`);
+  return writeAtomically(file, `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
 /** Written to a draft and renamed, so that the file's old mode is dropped, and readers and a crash get one or the other. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+export async function writeAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
     await writeFile(draft, text, { mode: 0o600 });

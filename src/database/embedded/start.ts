@@ -65,7 +65,7 @@ async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortS
     const host = `127.0.0.1:${String(port)}`;
     // without the set's name, which a mongod that is not in it yet rejects
     await withClient(`mongodb://${host}/?directConnection=true`, ELECTION_MS, (client) =>
-      formSet(client.db('admin'), plan.replicaSet, host, signal),
+      formReplicaSet(client.db('admin'), plan.replicaSet, host, signal),
     );
   }
   return identify(uri, 15_000);
@@ -90,7 +90,12 @@ export interface Commands {
 }
 
 /** Makes a mongod the primary of its own replica set, which transactions require: initiates the set, or moves it to this address. */
-export async function formSet(admin: Commands, replicaSet: string, host: string, signal?: AbortSignal): Promise<void> {
+export async function formReplicaSet(
+  admin: Commands,
+  replicaSet: string,
+  host: string,
+  signal?: AbortSignal,
+): Promise<void> {
   const deadline = performance.now() + ELECTION_MS;
   let configured = false;
   while (performance.now() < deadline) {

@@ -36,7 +36,7 @@ export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
 }
 
 /** Makes a collection like another one, without its indexes; one that exists already stays as it is. */
-export async function makeLike(target: mongo.Db, { name, options }: Found): Promise<void> {
+export async function createLike(target: mongo.Db, { name, options }: Found): Promise<void> {
   const { validator, validationLevel, validationAction, ...others } = options;
   const own = ownValidator(validator);
   const validation = own && { validator: own, validationLevel, validationAction };

@@ -6,7 +6,7 @@ import { createIndexes } from '../indexes';
 import type { OrganisationData } from '../organisationData';
 import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
-import { collectionsOf, indexesOf, indexLike, makeLike } from './collections';
+import { collectionsOf, indexesOf, indexLike, createLike } from './collections';
 
 /*
  * Copies an organisation's database to another cluster while nothing writes to it, and compares both
@@ -74,7 +74,7 @@ function moverRows(target: OrganisationData): mongo.Collection<MoverRow> {
 }
 
 /** Lets this process alone write to the target: transactions of others are ended, or store nothing. */
-export async function takeTarget({ target, mover }: Copying): Promise<void> {
+export async function claimTarget({ target, mover }: Copying): Promise<void> {
   const others = await moverRows(target).find().toArray();
   const sessions = others.flatMap((row) => row.sessions ?? []);
   const kill = { killSessions: sessions.map((id) => ({ id })) };
@@ -96,7 +96,7 @@ export async function copyAll(copying: Copying): Promise<void> {
   let done = 0;
   for (const collection of found) {
     const { name } = collection;
-    await makeLike(to, collection);
+    await createLike(to, collection);
     // a killed attempt can have left gaps anywhere
     const isBegun = (await to.collection(name).findOne({}, { projection: { _id: 1 } })) !== null;
     await inLanes(batches(raw(from, name, {})), async (batch, lane) => {

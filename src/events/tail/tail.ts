@@ -9,7 +9,7 @@ import {
   oldestInLog,
   openChanges,
   type Token,
-  whyNoLog,
+  whyLogUnreadable,
 } from '../../database/changeCursor';
 import type { Databases } from '../../database/connect';
 import { describeError } from '../../log';
@@ -76,7 +76,7 @@ function createTail(options: TailOptions) {
 
   async function follow(client: mongo.MongoClient, lease: Lease, row: Progress): Promise<void> {
     const opened = await open(client, row).catch(async (error: unknown) => {
-      const reason = whyNoLog(error);
+      const reason = whyLogUnreadable(error);
       if (reason === undefined) throw error;
       if (!toldNoLog)
         logger.warn({ cluster, reason }, 'events are not recorded: the log of the database cannot be read');

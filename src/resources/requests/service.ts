@@ -11,7 +11,7 @@ import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
-import { type ChangeArguments, changeObject, orTaken, refuse } from '../../stored/change';
+import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne } from '../../stored/collection';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { MAX_WORDS, searchWords } from '../../stored/search';
@@ -70,7 +70,7 @@ export async function openRequest(
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
-  refuse(brokenTexts(input));
+  throwFaults(brokenTexts(input));
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const externalRef = input.external_ref == null ? null : normalised(input.external_ref);
   const subject = subjectOf(input);
@@ -78,7 +78,7 @@ export async function openRequest(
   const customer = await customerOf(data, customerId);
   const { contact } = input;
   const search = searchWords(subject, input.text);
-  return orTaken(
+  return writeUnique(
     data,
     requests,
     () => ({ external_ref: externalRef }),
@@ -125,7 +125,7 @@ interface NewMessage {
  * @throws AppError validation_failed if the text is blank; not_found
  */
 export async function addMessage(data: OrganisationData, input: NewMessage, write: UnitOfWork): Promise<Message> {
-  refuse(brokenTexts(input));
+  throwFaults(brokenTexts(input));
   requireText(input);
   const author = input.author ?? 'customer';
   return write(async (session, now) => {
