@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   type FieldNode,
   getNamedType,
+  getNullableType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   isEnumType,
@@ -10,7 +11,6 @@ import {
   isNonNullType,
   isObjectType,
   Kind,
-  type OperationTypeNode,
   parse,
   type SelectionSetNode,
   specifiedRules,
@@ -48,11 +48,9 @@ function bare(type: GraphQLOutputType, selection: SelectionSetNode | undefined):
 /** What was selected so far of each type: the name of its interface by its text. */
 const selected = new Map<string, string>();
 
-/** The interface of what is selected of a type; root types have none. */
+/** The interface of what is selected of a type. */
 function objectType(type: GraphQLObjectType, selection: SelectionSetNode): string {
   const text = membersOf(type, selection);
-  if (schema.getRootType('query' as OperationTypeNode) === type) return text;
-  if (schema.getRootType('mutation' as OperationTypeNode) === type) return text;
   const same = [...selected.values()].filter((name) => name.replace(/\d+$/, '') === type.name).length;
   if (!selected.has(text)) selected.set(text, same === 0 ? type.name : `${type.name}${String(same + 1)}`);
   return selected.get(text) ?? text;
@@ -80,14 +78,17 @@ function callType(name: string, text: string): string {
   if (error) throw new Error(`${name}: ${error.message}`);
   const [operation] = document.definitions;
   if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${name} is no operation`);
-  const root = schema.getRootType(operation.operation);
-  if (!root) throw new Error(`${name} has no root`);
+  // each selects one field, as `value`
+  const [value] = operation.selectionSet.selections as readonly FieldNode[];
+  const field = value && schema.getRootType(operation.operation)?.getFields()[value.name.value];
+  if (!field) throw new Error(`${name} selects nothing`);
   const variables = (operation.variableDefinitions ?? []).map(({ variable, type }) =>
     type.kind === Kind.NON_NULL_TYPE
-      ? `readonly ${variable.name.value}: ${variableType(type)};`
-      : `readonly ${variable.name.value}?: ${variableType(type)} | null | undefined;`,
+      ? `${variable.name.value}: ${variableType(type)};`
+      : `${variable.name.value}?: ${variableType(type)} | null;`,
   );
-  return `  ${name}: { readonly variables: { ${variables.join(' ')} }; readonly answer: ${objectType(root, operation.selectionSet)} };`;
+  const answer = bare(getNullableType(field.type), value.selectionSet);
+  return `  ${name}: { variables: { ${variables.join(' ')} }; answer: ${answer} };`;
 }
 
 async function main(): Promise<void> {

@@ -34,9 +34,6 @@ export const DOCUMENTS = {
   events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } next_cursor } }`,
-  keyEvents: `query($key_id: ID!, $cursor: String) {
-    value: audit_events(key_id: $key_id, limit: 20, cursor: $cursor) {
-      data { id at action actor actor_name from key_id details } next_cursor } }`,
   requests: `query(
     $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
     $request_id: String, $since: DateTime, $cursor: String

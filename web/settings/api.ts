@@ -27,7 +27,7 @@ interface Settings {
 }
 
 /** The result of an operation that succeeds. */
-export type Answer<Operation extends keyof Calls> = NonNullable<Calls[Operation]['answer']['value']>;
+export type Answer<Operation extends keyof Calls> = Calls[Operation]['answer'];
 export type Key = Answer<'key'>;
 
 export const settings = settingsOf(document);

@@ -225,140 +225,77 @@ interface NewWebhookEndpoint {
 }
 
 export interface Calls {
-  keys: {
-    readonly variables: {
-      readonly state?: string | null | undefined;
-      readonly search?: string | null | undefined;
-      readonly cursor?: string | null | undefined;
-    };
-    readonly answer: { readonly value: ApiKeyPage | null };
-  };
-  key: { readonly variables: { readonly id: string }; readonly answer: { readonly value: ApiKey | null } };
-  replacedKeys: {
-    readonly variables: { readonly replaced_by: string };
-    readonly answer: { readonly value: ApiKeyPage2 | null };
-  };
-  usage: {
-    readonly variables: { readonly id: string; readonly period: 'last_24h' | 'last_30d' };
-    readonly answer: { readonly value: KeyUsage | null };
-  };
-  newestKeys: { readonly variables: {}; readonly answer: { readonly value: ApiKeyPage3 | null } };
-  expiringKeys: {
-    readonly variables: { readonly expires_before: string; readonly cursor?: string | null | undefined };
-    readonly answer: { readonly value: ApiKeyPage4 | null };
-  };
-  allUsage: {
-    readonly variables: { readonly period: 'last_24h' | 'last_30d' };
-    readonly answer: { readonly value: KeyUsage2 | null };
-  };
-  members: { readonly variables: {}; readonly answer: { readonly value: MemberList | null } };
+  keys: { variables: { state?: string | null; search?: string | null; cursor?: string | null }; answer: ApiKeyPage };
+  key: { variables: { id: string }; answer: ApiKey };
+  replacedKeys: { variables: { replaced_by: string }; answer: ApiKeyPage2 };
+  usage: { variables: { id: string; period: 'last_24h' | 'last_30d' }; answer: KeyUsage };
+  newestKeys: { variables: {}; answer: ApiKeyPage3 };
+  expiringKeys: { variables: { expires_before: string; cursor?: string | null }; answer: ApiKeyPage4 };
+  allUsage: { variables: { period: 'last_24h' | 'last_30d' }; answer: KeyUsage2 };
+  members: { variables: {}; answer: MemberList };
   events: {
-    readonly variables: {
-      readonly action?: string | null | undefined;
-      readonly key_id?: string | null | undefined;
-      readonly limit?: number | null | undefined;
-      readonly cursor?: string | null | undefined;
-    };
-    readonly answer: { readonly value: AuditEventPage | null };
-  };
-  keyEvents: {
-    readonly variables: { readonly key_id: string; readonly cursor?: string | null | undefined };
-    readonly answer: { readonly value: AuditEventPage | null };
+    variables: { action?: string | null; key_id?: string | null; limit?: number | null; cursor?: string | null };
+    answer: AuditEventPage;
   };
   requests: {
-    readonly variables: {
-      readonly key_id?: string | null | undefined;
-      readonly failed?: boolean | null | undefined;
-      readonly status?: string | null | undefined;
-      readonly code?: string | null | undefined;
-      readonly face?: 'rest' | 'graphql' | 'mcp' | null | undefined;
-      readonly operation?: string | null | undefined;
-      readonly request_id?: string | null | undefined;
-      readonly since?: string | null | undefined;
-      readonly cursor?: string | null | undefined;
+    variables: {
+      key_id?: string | null;
+      failed?: boolean | null;
+      status?: string | null;
+      code?: string | null;
+      face?: 'rest' | 'graphql' | 'mcp' | null;
+      operation?: string | null;
+      request_id?: string | null;
+      since?: string | null;
+      cursor?: string | null;
     };
-    readonly answer: { readonly value: LoggedRequestPage | null };
+    answer: LoggedRequestPage;
   };
-  requestCounts: {
-    readonly variables: { readonly code: string; readonly since?: string | null | undefined };
-    readonly answer: { readonly value: RequestCountList | null };
-  };
+  requestCounts: { variables: { code: string; since?: string | null }; answer: RequestCountList };
   make: {
-    readonly variables: {
-      readonly name: string;
-      readonly scopes: readonly string[];
-      readonly expires_at?: string | null | undefined;
-      readonly allowed_ranges?: readonly string[] | null | undefined;
-      readonly mcp?: 'off' | 'read' | 'write' | null | undefined;
+    variables: {
+      name: string;
+      scopes: readonly string[];
+      expires_at?: string | null;
+      allowed_ranges?: readonly string[] | null;
+      mcp?: 'off' | 'read' | 'write' | null;
     };
-    readonly answer: { readonly value: NewApiKey | null };
+    answer: NewApiKey;
   };
   rotate: {
-    readonly variables: {
-      readonly id: string;
-      readonly overlap_hours?: number | null | undefined;
-      readonly expires_at?: string | null | undefined;
-    };
-    readonly answer: { readonly value: RotatedApiKey | null };
+    variables: { id: string; overlap_hours?: number | null; expires_at?: string | null };
+    answer: RotatedApiKey;
   };
   update: {
-    readonly variables: {
-      readonly id: string;
-      readonly name?: string | null | undefined;
-      readonly expires_at?: string | null | undefined;
-      readonly allowed_ranges?: readonly string[] | null | undefined;
-      readonly mcp?: 'off' | 'read' | 'write' | null | undefined;
+    variables: {
+      id: string;
+      name?: string | null;
+      expires_at?: string | null;
+      allowed_ranges?: readonly string[] | null;
+      mcp?: 'off' | 'read' | 'write' | null;
     };
-    readonly answer: { readonly value: ApiKey4 | null };
+    answer: ApiKey4;
   };
-  revoke: { readonly variables: { readonly id: string }; readonly answer: { readonly value: ApiKey | null } };
-  endpoints: { readonly variables: {}; readonly answer: { readonly value: WebhookEndpointList | null } };
+  revoke: { variables: { id: string }; answer: ApiKey };
+  endpoints: { variables: {}; answer: WebhookEndpointList };
   deliveries: {
-    readonly variables: {
-      readonly endpoint: string;
-      readonly state?: 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped' | null | undefined;
-      readonly cursor?: string | null | undefined;
+    variables: {
+      endpoint: string;
+      state?: 'delivered' | 'waiting' | 'held' | 'failed' | 'skipped' | null;
+      cursor?: string | null;
     };
-    readonly answer: { readonly value: WebhookDeliveryPage | null };
+    answer: WebhookDeliveryPage;
   };
-  message: {
-    readonly variables: { readonly endpoint: string; readonly delivery: string };
-    readonly answer: { readonly value: WebhookMessage | null };
-  };
-  createEndpoint: {
-    readonly variables: { readonly url: string; readonly types?: readonly string[] | null | undefined };
-    readonly answer: { readonly value: NewWebhookEndpoint | null };
-  };
+  message: { variables: { endpoint: string; delivery: string }; answer: WebhookMessage };
+  createEndpoint: { variables: { url: string; types?: readonly string[] | null }; answer: NewWebhookEndpoint };
   updateEndpoint: {
-    readonly variables: {
-      readonly id: string;
-      readonly url?: string | null | undefined;
-      readonly types?: readonly string[] | null | undefined;
-    };
-    readonly answer: { readonly value: WebhookEndpoint | null };
+    variables: { id: string; url?: string | null; types?: readonly string[] | null };
+    answer: WebhookEndpoint;
   };
-  enableEndpoint: {
-    readonly variables: { readonly id: string; readonly from?: string | null | undefined };
-    readonly answer: { readonly value: WebhookEndpoint | null };
-  };
-  disableEndpoint: {
-    readonly variables: { readonly id: string };
-    readonly answer: { readonly value: WebhookEndpoint | null };
-  };
-  deleteEndpoint: {
-    readonly variables: { readonly id: string };
-    readonly answer: { readonly value: WebhookEndpoint | null };
-  };
-  rotateEndpoint: {
-    readonly variables: { readonly id: string };
-    readonly answer: { readonly value: NewWebhookEndpoint | null };
-  };
-  testEndpoint: {
-    readonly variables: { readonly id: string };
-    readonly answer: { readonly value: WebhookAttempt | null };
-  };
-  resend: {
-    readonly variables: { readonly endpoint: string; readonly delivery: string };
-    readonly answer: { readonly value: WebhookAttempt | null };
-  };
+  enableEndpoint: { variables: { id: string; from?: string | null }; answer: WebhookEndpoint };
+  disableEndpoint: { variables: { id: string }; answer: WebhookEndpoint };
+  deleteEndpoint: { variables: { id: string }; answer: WebhookEndpoint };
+  rotateEndpoint: { variables: { id: string }; answer: NewWebhookEndpoint };
+  testEndpoint: { variables: { id: string }; answer: WebhookAttempt };
+  resend: { variables: { endpoint: string; delivery: string }; answer: WebhookAttempt };
 }

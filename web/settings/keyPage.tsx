@@ -28,7 +28,7 @@ export function keyPage(): PageOf {
   const found = new Reading<Found>(read, draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
-  const events = new List<Answer<'keyEvents'>>((cursor) => call('keyEvents', { key_id: shownId(), cursor }), draw);
+  const events = new List<Answer<'events'>>((cursor) => call('events', { key_id: shownId(), limit: 20, cursor }), draw);
 
   async function load(): Promise<void> {
     await found.load();
