@@ -178,7 +178,9 @@ const EXAMPLES: Partial<Record<ErrorCode, Partial<ErrorExample>>> = {
     detail: '/text: is required',
     members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
   },
-  quota_exceeded: { detail: 'The organisation has 1000123456 bytes and may have 1000000000; nothing was stored.' },
+  quota_exceeded: {
+    detail: 'The organisation stores 1000123456 bytes, and its limit is 1000000000; nothing was stored.',
+  },
   rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
 };
 

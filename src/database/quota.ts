@@ -50,7 +50,7 @@ export function createQuota(most: number, read = storedBytes) {
       }
       const bytes = known.get(database.databaseName)?.bytes ?? 0;
       if (bytes < most) return;
-      const detail = `The organisation has ${String(bytes)} bytes and may have ${String(most)}; nothing was stored.`;
+      const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
     /** Of the organisations that wrote here: the largest size, and how many have reached the limit. */

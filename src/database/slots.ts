@@ -137,4 +137,4 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   };
 }
 
-export const endlessWrite = (): Error => new Error('a write under way does not end');
+export const endlessWrite = (): Error => new Error('a write in progress does not end');

@@ -120,7 +120,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
     properties[IDEMPOTENCY_KEY] = {
       type: 'string',
       description:
-        'Your own id of this write, e.g. a UUID (1 to 255 visible ASCII characters): sent again with the same arguments, it returns the first answer.',
+        'Your own id for this write, e.g. a UUID (1 to 255 visible ASCII characters). Repeated with the same arguments, it returns the first answer.',
     };
   }
   return { ...own, properties };

@@ -112,7 +112,7 @@ export const MAKE_ROOM = 'add a cluster to MONGODB_CLUSTERS, or raise CLUSTER_FI
 function sayFull({ cluster, organisations, copies, reserved, capacity }: Fullness): string {
   const count = (value: number): string => value.toLocaleString('en');
   if (capacity === 0) return `CLUSTER_FILES keeps cluster ${cluster} free of organisations`;
-  return `cluster ${cluster} is full: ${count(reserved)} of its ${count(capacity)} files are reserved for ${count(organisations + copies)} organisations, and the rest is for these to grow`;
+  return `cluster ${cluster} is full: ${count(reserved)} of its ${count(capacity)} files are reserved for ${count(organisations + copies)} organisations, and the rest is left for their growth`;
 }
 
 /**

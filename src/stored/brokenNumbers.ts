@@ -90,6 +90,6 @@ export function requireNumbers({ stored: { type }, brokenNumber }: Numbered, row
   const fault = brokenNumber?.(row);
   if (!fault) return;
   const name = referenceTo(type).replace(/_id$/, '').replaceAll('_', ' ');
-  const detail = `The ${name} ${row._id} cannot be returned: ${String(fault.pointer)} ${fault.detail}. Something else than this API wrote it; correct it in the database.`;
+  const detail = `The ${name} ${row._id} cannot be returned: ${String(fault.pointer)} ${fault.detail}. Another program wrote it; correct it in the database.`;
   throw new AppError('invalid_request', detail, { errors: [fault] });
 }
