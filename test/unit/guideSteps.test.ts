@@ -76,11 +76,15 @@ test.each<readonly [sentence: string, from: string | RegExp, to: string]>([
   ['Bill is @stored but has no created_at', /(Bill @stored[^]*?)created_at: DateTime!/, '$1made_at: DateTime!'],
   ['Bill is searched by Query.bills(q:), but no member of Bill is @searchable', ' @searchable', ''],
   ['Query.bill has the same route as Query.bills', '"/bills/:id"', '"/bills"'],
-  ['Mutation.change_bill has the scope QUOTES_READ, with which keys read', 'scope: QUOTES_WRITE', 'scope: QUOTES_READ'],
+  [
+    'Mutation.change_bill has the scope QUOTES_READ, with which keys can read',
+    'scope: QUOTES_WRITE',
+    'scope: QUOTES_READ',
+  ],
   ['Mutation.change_bill(paid_on:) is no member of Bill, which a PATCH sets', 'due_on: Date)', 'paid_on: Date)'],
   ['Mutation.change_bill takes null for status, but Bill.status is never null', ' @constraint(not_null: true)', ''],
-  ['the scalar Money is checked by nothing', 'extend', 'scalar Money extend'],
-])('%s is said', (sentence, from, to) => {
+  ['nothing checks the scalar Money', 'extend', 'scalar Money extend'],
+])('%s is reported', (sentence, from, to) => {
   const wrong = BILLS.replace(from, to);
   expect(wrong).not.toBe(BILLS);
   expect(saidOf(wrong)).toContain(sentence);

@@ -35,13 +35,16 @@ const CASES: readonly Case[] = [
   ['Query.it returns Int, but REST and tools answer with an object', read('it: Int @rest(path: "/it")')],
   ['Query.it returns Any, but REST', `union Any = Quote | Order ${read('it: Any @rest(path: "/it")')}`],
   ['Query.it returns [QuoteLine!], but REST and tools answer with an object', read('it: [QuoteLine!] @mcp')],
-  ['MeKey.owner is Named, of which REST cannot', 'interface Named { name: String } extend type MeKey { owner: Named }'],
+  [
+    'MeKey.owner is Named, whose fields REST cannot know',
+    'interface Named { name: String } extend type MeKey { owner: Named }',
+  ],
   ['Tree.branches leads back to Tree', 'type Tree { leaf: ID branches: [Tree!]! } extend type MeKey { tree: Tree }'],
   ['which the tool Query.it would return', `type Tree { branches: [Tree!]! } ${read('it: Tree @mcp')}`],
   ['Quote.customer has its own @access', read('it: Quote @mcp')],
   ['MeKey.uses needs day, which REST cannot send', 'extend type MeKey { uses(day: Date!): Int }'],
   ['Hidden has only fields with', 'type Hidden { it: Int @graphql_only } extend type MeKey { hidden: Hidden }'],
-  ['Query.it is non-null, so that its error would take the other fields of a GraphQL answer', read('it: Quote!')],
+  ['Query.it is non-null, so its error would remove the other fields of a GraphQL answer', read('it: Quote!')],
   ['Mutation.quote has the same name as Query.quote: rename one of them', write('quote: Quote')],
   ['MeKey.it has @constraint(required:)', 'extend type MeKey { it: String @constraint(required: true) }'],
   ['MeKey.it has @constraint(not_null:)', 'extend type MeKey { it: String @constraint(not_null: true) }'],
@@ -153,7 +156,7 @@ const note = (text: string): string => write(`note(it: ${text}): Quote`);
 
 /** Sentences about the argument of a write, by its type. */
 const NOTES: readonly (readonly [sentence: string, type: string])[] = [
-  ['has @constraint(min: 5, max: 1), which nothing meets: change one of them', 'Int @constraint(min: 5, max: 1)'],
+  ['has @constraint(min: 5, max: 1), which no value meets: change one of them', 'Int @constraint(min: 5, max: 1)'],
   ['has @constraint(pattern:), which has no effect on Int: remove it', 'Int @constraint(pattern: "x")'],
   ['has @constraint(min:), which has no effect on String: remove it', 'String @constraint(min: 1)'],
   ['has @constraint(max_length:), which has no effect on Boolean: remove it', 'Boolean @constraint(max_length: 1)'],
@@ -161,7 +164,7 @@ const NOTES: readonly (readonly [sentence: string, type: string])[] = [
   ['has @constraint(pattern: "["), which is not a regular expression', 'String @constraint(pattern: "[")'],
   ['has @constraint(pattern: "\\-"), which is not a regular expression', 'String @constraint(pattern: "\\\\-")'],
   ['has @constraint(format: "phone"), which nothing checks', 'String @constraint(format: "phone")'],
-  ['has @constraint(one_of: []), which nothing meets: name the values', 'String @constraint(one_of: [])'],
+  ['has @constraint(one_of: []), which no value meets: name the values', 'String @constraint(one_of: [])'],
   ['has @constraint(one_of:) with "long"', 'String @constraint(one_of: ["a", "long"], max_length: 2)'],
   ['has @constraint(default: 9), which its max refuses', 'Int @constraint(min: 1, max: 5, default: 9)'],
   ['has the default 0, which its min refuses: change one of them', 'Int = 0 @constraint(min: 1, max: 5)'],

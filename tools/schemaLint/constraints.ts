@@ -116,7 +116,7 @@ export const CONSTRAINTS: Rules = {
     PAIRS.map(([least, most]) => {
       const { [least]: from = -Infinity, [most]: to = Infinity } = constraint;
       const bounds = `${least}: ${String(from)}, ${most}: ${String(to)}`;
-      return from > to && `has @constraint(${bounds}), which nothing meets: change one of them`;
+      return from > to && `has @constraint(${bounds}), which no value meets: change one of them`;
     }),
   ),
   'constraint-text': bounded((_place, { pattern, format, one_of: values }) => [
@@ -126,7 +126,7 @@ export const CONSTRAINTS: Rules = {
     format !== undefined &&
       [undefined, true].includes(FORMATS[format] as true | undefined) &&
       `has @constraint(format: "${format}"), which nothing checks: use email, currency or known-currency`,
-    values?.length === 0 && 'has @constraint(one_of: []), which nothing meets: name the values',
+    values?.length === 0 && 'has @constraint(one_of: []), which no value meets: name the values',
   ]),
   'constraint-default': bounded((place, constraint) => {
     const { default: otherwise, one_of: values, ...bounds } = constraint;

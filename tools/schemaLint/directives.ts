@@ -125,13 +125,13 @@ export const DIRECTIVES: Rules = {
       const members = sdl.fieldsOf(rows && namedType(rows.type));
       return [
         !rows && `has @mcp(fields:) but returns no list: its type has no ${ROWS}`,
-        fields.length === 0 && 'has @mcp(fields: []), so rows would have an id at most: name members, or remove it',
+        fields.length === 0 && 'has @mcp(fields: []), so rows would have at most an id: name members, or remove it',
         kind === 'mutation' && 'has @mcp(fields:), which is for reads: remove it',
         ...(rows ? fields : []).map((one) => {
           const member = members.find(({ name }) => name.value === one);
           if (!member) return `has @mcp(fields:) with ${one}, which its rows lack`;
           const isUnseen = rest && omittedFrom(member);
-          return isUnseen && `has @mcp(fields:) with ${one}, which REST lists omit, so tools do: remove it`;
+          return isUnseen && `has @mcp(fields:) with ${one}, which REST lists omit, and so do tools: remove it`;
         }),
       ];
     },

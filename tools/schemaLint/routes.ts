@@ -149,7 +149,7 @@ export const ROUTES: Rules = {
   'root-null': {
     root: ({ node }) => [
       node.type.kind === Kind.NON_NULL_TYPE &&
-        'is non-null, so that its error would take the other fields of a GraphQL answer: remove !',
+        'is non-null, so its error would remove the other fields of a GraphQL answer: remove !',
     ],
   },
   'access-null': {
@@ -158,7 +158,7 @@ export const ROUTES: Rules = {
         node.type.kind === Kind.NON_NULL_TYPE &&
         directiveOf(node, 'access') &&
         !sdl.stored.has(namedType(node.type)) &&
-        'has @access and is non-null, so that whoever may not read it loses what is around it: remove !',
+        'has @access and is non-null, so a caller who may not read it loses the object around it: remove !',
     ],
   },
   answer: { schema: answerErrors },
@@ -201,7 +201,7 @@ function answerErrors({ schema, roots, sdl }: Model): SchemaError[] {
         const errors = errorsAt(
           field.astNode ?? undefined,
           isRound && `${place} leads back to ${inner.name}, which ${who} would return without end: ${instead}`,
-          isAbstractType(inner) && `${place} is ${inner.name}, of which ${who} cannot know the fields: ${instead}`,
+          isAbstractType(inner) && `${place} is ${inner.name}, whose fields ${who} cannot know: ${instead}`,
           directiveOf(field.astNode, 'access') &&
             `${place} has its own @access, but ${who} returns every field to all who may call it: ${instead}`,
           needed.length > 0 &&

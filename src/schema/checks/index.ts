@@ -84,10 +84,7 @@ export function schemaErrors(
 function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
   return definitions.flatMap((node) =>
     node.kind === Kind.SCALAR_TYPE_DEFINITION && !Object.hasOwn(scalars, node.name.value)
-      ? errorsAt(
-          node,
-          `the scalar ${node.name.value} is checked by nothing: add it to src/schema/scalars.ts, or remove it`,
-        )
+      ? errorsAt(node, `nothing checks the scalar ${node.name.value}: add it to src/schema/scalars.ts, or remove it`)
       : [],
   );
 }
@@ -205,7 +202,7 @@ function relationErrors({ stored }: SchemaModel): SchemaError[] {
         !isList && isListType(field.type)
           ? `${place} is a list of ${type}: write ${type}Page, or a single object`
           : isAny &&
-              `${place} leads to the type ${type}, which any key could read: add @access with the scope of reading it`,
+              `${place} leads to the type ${type}, which any key could read: add @access with the scope for reading it`,
       );
     }),
   );
@@ -234,7 +231,7 @@ function scopeErrors({ roots }: Sdl): SchemaError[] {
     return errorsAt(
       field,
       read !== undefined &&
-        `Mutation.${field.name.value} has the scope ${String(scope)}, with which keys read Query.${read}: use another for writes`,
+        `Mutation.${field.name.value} has the scope ${String(scope)}, with which keys can read Query.${read}: use another for writes`,
     );
   });
 }
