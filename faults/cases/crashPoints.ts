@@ -20,7 +20,7 @@ export const crashPoints: Case = {
   name: 'crash-points',
   title: 'kill -9 at every step of a write',
   what: () =>
-    `A bulk write of ${number(PRODUCTS)} new products with an Idempotency-Key goes to a gateway that reaches the database through a proxy. The gateway gets SIGKILL after the database has answered the write's first command and before the answer arrives; the next time after the second command, and so on until a write completes. After each kill the same write is sent twice to another gateway under the same key. Promise: at whatever step, the write is stored exactly once, its answer says that the products were created, and the replay is identical.`,
+    `A bulk write of ${number(PRODUCTS)} new products with an Idempotency-Key goes to a gateway that reaches the database through a proxy. The gateway gets SIGKILL once the database has answered the write's first command, before that answer arrives; next time after the second command, and so on until a write completes. After each kill the same write is sent twice to another gateway under the same key. Promise: whichever step the kill hits, the write is stored exactly once, its answer says that the products were created, and the replay is identical.`,
   async run({ rig, tell }) {
     const [survivor] = await rig.gateways();
     const tenant = await rig.newTenant('crash points');

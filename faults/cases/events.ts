@@ -23,7 +23,7 @@ export const events: Case = {
   name: 'events',
   title: 'Events of every change',
   what: ({ changes }) =>
-    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is ${troublesOf(changes)}; a stop lasts ${milliseconds(STOPPED_FOR)}, longer than its lease. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
+    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and a program with transactions, half of which are rolled back. Meanwhile the gateway that records events is ${troublesOf(changes)}; a stop lasts ${milliseconds(STOPPED_FOR)}, longer than its lease. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
   async run({ rig, scale, tell }) {
     const gateways = await rig.gateways();
     const { key, organisationId } = await rig.newTenant('events');

@@ -28,7 +28,7 @@ export const fullDisk: Case = {
   name: 'full-disk',
   title: 'Full database disk',
   what: () =>
-    `A separate database has its data on a tmpfs of ${number(DISK_MIB)} MiB, which another file fills except for ${String(LEFT_MIB)} MiB. Four clients send bulk calls and threads of incompressible text until writes fail, and for ${milliseconds(WATCH)} more, while a fifth reads. Then the file is deleted, and the database is restarted if it has exited. Promise: a write on the full disk gets 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}; a read gets 200, or else 503, and then \`readyz\` returns 503 too; no acknowledged write is lost; and writes resume afterwards. Recovery is from the deletion to the first acknowledged write.`,
+    `A separate database keeps its data on a tmpfs of ${number(DISK_MIB)} MiB, of which another file fills all but ${String(LEFT_MIB)} MiB. Four clients send bulk calls and threads of incompressible text until writes fail, and for ${milliseconds(WATCH)} more, while a fifth reads. Then the file is deleted, and the database is restarted if it has exited. Promise: a write on the full disk gets 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}; a read gets 200, or else 503, and then \`readyz\` returns 503 too; no acknowledged write is lost; and writes resume afterwards. Recovery is from the deletion to the first acknowledged write.`,
   async run(input) {
     const disk = await mountDisk();
     if ('refused' in disk)
