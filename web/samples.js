@@ -24,46 +24,41 @@ export function newUuid() {
 
 export function curlOf({ method, url, headers = {}, body, fresh }) {
   const isUsual = method === (body === undefined ? 'GET' : 'POST');
-  return [
+  return joined(' \\\n  ', [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
     '-H "Authorization: Bearer $SCOPEGATE_KEY"',
     ...Object.entries(typed(headers, body)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(fresh === undefined ? [] : [`-H ${quoted(`${FRESH}: ${fresh}`)}`]),
-    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
-  ].join(' \\\n  ');
+    fresh !== undefined && `-H ${quoted(`${FRESH}: ${fresh}`)}`,
+    body !== undefined && `-d ${quoted(body)}`,
+  ]);
 }
 
 function typescriptOf({ method, url, headers = {}, body, fresh }) {
   const entries = Object.entries(typed(headers, body));
   const data = parsed(body);
-  return [
+  const text = data === undefined ? JSON.stringify(body) : `JSON.stringify(${indented(JSON.stringify(data, null, 2))})`;
+  return joined('\n', [
     `const response = await fetch(${JSON.stringify(url)}, {`,
-    ...(method === 'GET' ? [] : [`  method: ${JSON.stringify(method)},`]),
+    method !== 'GET' && `  method: ${JSON.stringify(method)},`,
     '  headers: {',
     '    Authorization: `Bearer ${process.env.SCOPEGATE_KEY}`,',
     ...entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
-    ...(fresh === undefined ? [] : [`    // send the same again if you retry\n    "${FRESH}": crypto.randomUUID(),`]),
+    fresh !== undefined && `    // send the same again if you retry\n    "${FRESH}": crypto.randomUUID(),`,
     '  },',
-    ...(body === undefined
-      ? []
-      : [
-          data === undefined
-            ? `  body: ${JSON.stringify(body)},`
-            : `  body: JSON.stringify(${indented(JSON.stringify(data, null, 2))}),`,
-        ]),
+    body !== undefined && `  body: ${text},`,
     '});',
     'if (!response.ok) throw new Error(await response.text());',
     'console.log(await response.json());',
-  ].join('\n');
+  ]);
 }
 
 function pythonOf({ method, url, headers = {}, body, fresh }) {
   const data = parsed(body);
   // requests itself says that json= is JSON
   const entries = Object.entries(data === undefined ? typed(headers, body) : headers);
-  return [
+  return joined('\n', [
     'import os',
-    ...(fresh === undefined ? [] : ['import uuid']),
+    fresh !== undefined && 'import uuid',
     '',
     'import requests',
     '',
@@ -72,17 +67,18 @@ function pythonOf({ method, url, headers = {}, body, fresh }) {
     '    headers={',
     `        "Authorization": f"Bearer {os.environ['SCOPEGATE_KEY']}",`,
     ...entries.map(([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
-    ...(fresh === undefined
-      ? []
-      : [`        # send the same again if you retry\n        "${FRESH}": str(uuid.uuid4()),`]),
+    fresh !== undefined && `        # send the same again if you retry\n        "${FRESH}": str(uuid.uuid4()),`,
     '    },',
-    ...(body === undefined
-      ? []
-      : [data === undefined ? `    data=${JSON.stringify(body)},` : `    json=${pythonic(data, '    ')},`]),
+    body !== undefined &&
+      `    ${data === undefined ? `data=${JSON.stringify(body)}` : `json=${pythonic(data, '    ')}`},`,
     ')',
     'response.raise_for_status()',
     'print(response.json())',
-  ].join('\n');
+  ]);
+}
+
+function joined(separator, lines) {
+  return lines.filter((line) => line !== false).join(separator);
 }
 
 function typed(headers, body) {
@@ -107,29 +103,15 @@ function indented(text) {
   return text.replaceAll('\n', '\n  ');
 }
 
-const PYTHON = new Map([
-  [true, 'True'],
-  [false, 'False'],
-  [null, 'None'],
-]);
-
 function pythonic(value, indent) {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
   const deeper = `${indent}    `;
-  const block = (open, parts, close) =>
-    parts.length === 0
-      ? open + close
-      : `${open}\n${parts.map((part) => `${deeper}${part},\n`).join('')}${indent}${close}`;
-  if (Array.isArray(value))
-    return block(
-      '[',
-      value.map((item) => pythonic(item, deeper)),
-      ']',
-    );
-  if (value && typeof value === 'object') {
-    const members = Object.entries(value).map(
-      ([name, member]) => `${JSON.stringify(name)}: ${pythonic(member, deeper)}`,
-    );
-    return block('{', members, '}');
-  }
-  return PYTHON.get(value) ?? JSON.stringify(value);
+  const isList = Array.isArray(value);
+  const [open, close] = isList ? '[]' : '{}';
+  const parts = Object.entries(value).map(
+    ([name, member]) => `${deeper}${isList ? '' : `${JSON.stringify(name)}: `}${pythonic(member, deeper)},\n`,
+  );
+  return parts.length === 0 ? open + close : `${open}\n${parts.join('')}${indent}${close}`;
 }
