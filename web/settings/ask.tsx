@@ -1,9 +1,9 @@
-import { type ComponentChildren, createContext, type HTMLAttributes, type JSX } from 'preact';
+import { createContext, type HTMLAttributes, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import { Failure, failureOf, reason, sentence } from './api';
 import { close, isOpen, open, redraw, type Shown } from './dialog';
 import { failureNotice, Notice } from './notices';
-import { Problem } from './parts';
+import { OptionList, type Options, Problem } from './parts';
 
 /* Dialogs that confirm a change, and their fields. If somebody else changed it too, or an answer was lost, the page is read again. */
 
@@ -258,12 +258,14 @@ export function Field({ label, hint, isTime = false, ...rest }: FieldProps): JSX
   );
 }
 
-/** A choice; its options are its children. */
-export function Choice(props: { label: string; name: string; children: ComponentChildren }): JSX.Element {
+/** A choice; `first` is selected at first. */
+export function Choice(props: { label: string; name: string; options: Options; first: string }): JSX.Element {
   return (
     <label class="field">
       {props.label}
-      <select name={props.name}>{props.children}</select>
+      <select name={props.name}>
+        <OptionList of={props.options} first={props.first} />
+      </select>
     </label>
   );
 }

@@ -4,7 +4,7 @@ import { Csv, type EventFilters } from './csv';
 import { EventTable } from './events';
 import { KeyChoice, readChoice } from './keyNames';
 import { List } from './list';
-import { Button } from './parts';
+import { Button, Filter, type Options } from './parts';
 import { choose, chosen, placeOf } from './route';
 import { EVENTS } from './sentences';
 
@@ -13,6 +13,10 @@ import { EVENTS } from './sentences';
 const AT_ONCE = 20;
 /** Most events in a file; a browser holds them in memory meanwhile. */
 const MOST = 50_000;
+const ACTIONS: Options = [
+  ['', 'everything'],
+  ...Object.entries(EVENTS).map(([action, [words]]) => [action, words] as const),
+];
 const UUID = /^[0-9a-f-]{36}$/i;
 
 export function auditPage() {
@@ -37,20 +41,7 @@ export function auditPage() {
           <h1 id="audit-title" tabIndex={-1}>
             Audit log
           </h1>
-          <label class="filter">
-            What
-            <select
-              value={action ?? ''}
-              onChange={({ currentTarget }) => change({ action: currentTarget.value || null })}
-            >
-              <option value="">everything</option>
-              {Object.entries(EVENTS).map(([name, [words]]) => (
-                <option key={name} value={name}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Filter label="What" of={action ?? ''} options={ACTIONS} change={(to) => change({ action: to || null })} />
           <KeyChoice of={key} change={(to) => change({ key_id: to })} />
           <button
             class="button"

@@ -1,5 +1,6 @@
 import { type ComponentChildren, type JSX, render } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { copy } from '../copy';
 import { Notice } from './notices';
 import { byId } from './page';
 
@@ -111,6 +112,45 @@ export function Sheet(props: { title: ComponentChildren; button: string; childre
         </button>
       </p>
     </div>
+  );
+}
+
+interface CopyableProps {
+  /** Its name for assistive technology. */
+  readonly name: string;
+  readonly text: string;
+  /** Whether copying it is the first thing to do in a dialog. */
+  readonly isFirst?: boolean;
+}
+
+/** A text with a button that copies it, or selects it where browsers refuse. */
+export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.Element {
+  const [isRefused, setRefused] = useState(false);
+  const source = useRef<HTMLPreElement>(null);
+  const press = async (button: HTMLElement): Promise<void> => {
+    setRefused(!(await copy(button, text, () => source.current ?? button)));
+  };
+  return (
+    <>
+      <div class="command">
+        <pre tabIndex={0} aria-label={name} ref={source}>
+          <code>{text}</code>
+        </pre>
+        <button
+          class={`button ${isFirst ? 'primary' : ''}`}
+          type="button"
+          autofocus={isFirst}
+          onClick={({ currentTarget }) => void press(currentTarget)}
+        >
+          Copy
+        </button>
+      </div>
+      {isRefused && (
+        <p class="fault" role="alert">
+          The browser did not let the page copy. The text is selected: press Ctrl+C or ⌘C.
+        </p>
+      )}
+    </>
   );
 }
 

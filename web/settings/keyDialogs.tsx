@@ -2,12 +2,12 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Answer, call, type Key, now, settings } from './api';
 import { Choice } from './ask';
-import { Sheet, showSecret } from './dialog';
+import { Copyable, Sheet, showSecret } from './dialog';
 import { changed } from './keyChanges';
 import * as field from './keyFields';
 import { keyText } from './keyNames';
 import { askOnce } from './once';
-import { Copyable } from './parts';
+import type { Options } from './parts';
 import { exact } from './time';
 
 /* Creating and rotating a key. */
@@ -51,7 +51,7 @@ export function makeKey(scope?: string): void {
 }
 
 /** When a new key may expire: after the same lifetime as the old one, or at the same time. */
-function nextExpiries({ created_at: made, expires_at: end }: Key): field.Options {
+function nextExpiries({ created_at: made, expires_at: end }: Key): Options {
   if (end === null) return [['', 'never, like the old key'], field.ON_A_DATE];
   const next = new Date(now() + Date.parse(end) - Date.parse(made)).toISOString();
   const kept = [end, `${exact(end)}, like the old key`] as const;
@@ -67,7 +67,7 @@ export function rotateKey(key: Key): void {
       // if it cannot be read, the gateway takes that lifetime all the same
       if (id !== null) void call('key', { id }).then(setLike, () => undefined);
     }, []);
-    const unknown: field.Options = [[field.AS_IT_IS, 'the lifetime of the key that replaced it'], field.ON_A_DATE];
+    const unknown: Options = [[field.AS_IT_IS, 'the lifetime of the key that replaced it'], field.ON_A_DATE];
     return (
       <>
         <p>
@@ -75,13 +75,7 @@ export function rotateKey(key: Key): void {
           allowed addresses and, unless you choose otherwise, the same lifetime. What still uses the old key when that
           expires gets a 401.
         </p>
-        <Choice label="Keep the old key working for" name="overlap">
-          {OVERLAPS.map(([hours, text]) => (
-            <option key={hours} value={hours} selected={hours === '24'}>
-              {text}
-            </option>
-          ))}
-        </Choice>
+        <Choice label="Keep the old key working for" name="overlap" options={OVERLAPS} first="24" />
         <field.Expiry label="The new key expires" options={like ? nextExpiries(like) : unknown} />
       </>
     );
@@ -105,7 +99,7 @@ export function rotateKey(key: Key): void {
   });
 }
 
-const OVERLAPS: field.Options = [
+const OVERLAPS: Options = [
   ['0', '0 hours (expire it now)'],
   ['1', '1 hour'],
   ['24', '24 hours'],

@@ -2,7 +2,7 @@ import { Fragment, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Failure, now, settings } from './api';
 import { Choice, Field, useFault } from './ask';
-import { HeadRow } from './parts';
+import { HeadRow, OptionList, type Options } from './parts';
 
 /* Fields of the dialogs of keys. */
 
@@ -57,16 +57,9 @@ export const Ranges = ({ value = '' }: { value?: string }): JSX.Element => (
 );
 
 export const Assistants = ({ value }: { value: keyof typeof MCP }): JSX.Element => (
-  <Choice label="AI assistants (MCP)" name="mcp">
-    {Object.entries(MCP).map(([access, words]) => (
-      <option key={access} value={access} selected={access === value}>
-        {words}
-      </option>
-    ))}
-  </Choice>
+  <Choice label="AI assistants (MCP)" name="mcp" options={Object.entries(MCP)} first={value} />
 );
 
-export type Options = readonly (readonly [value: string, text: string])[];
 export const IN_DAYS: Options = [
   ['30', 'in 30 days'],
   ['90', 'in 90 days'],
@@ -89,11 +82,7 @@ export function Expiry({ label, options, first }: { label: string; options: Opti
             onChange={({ currentTarget }) => setDate(currentTarget.value === 'date')}
             {...(isDate ? {} : described)}
           >
-            {options.map(([value, text], at) => (
-              <option key={at} value={value} selected={value === first || (first === undefined && at === 0)}>
-                {text}
-              </option>
-            ))}
+            <OptionList of={options} first={first ?? options[0]?.[0]} />
           </select>
         </label>
         {isDate && (

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { type Answer, call, type Key, newest } from './api';
+import { Filter, type Options } from './parts';
 
 /* Names of keys, and links to their pages, and their scopes in words. */
 
@@ -79,29 +80,23 @@ export async function readChoice(chosen: string | null, draw: () => void): Promi
   draw();
 }
 
+interface KeyChoiceProps {
+  readonly of: string | null;
+  readonly change: (to: string | null) => void;
+}
+
 /** A choice of one of the newest keys. */
-export function KeyChoice({
-  of: key,
-  change,
-}: {
-  of: string | null;
-  change: (to: string | null) => void;
-}): JSX.Element {
+export function KeyChoice({ of: key, change }: KeyChoiceProps): JSX.Element {
   const isOlder = key !== null && !newestKeys.data.some(({ id }) => id === key);
+  const options: Options = [
+    ['', 'any'],
+    ...(isOlder ? [[key, nameOf(key) ?? `key ${key.slice(0, 8)}`] as const] : []),
+    ...newestKeys.data.map((one) => [one.id, `${one.name} …${one.last_four}`] as const),
+  ];
   return (
-    <label class="filter">
-      Key
-      <select value={key ?? ''} onChange={({ currentTarget }) => change(currentTarget.value || null)}>
-        <option value="">any</option>
-        {isOlder && <option value={key}>{nameOf(key) ?? `key ${key.slice(0, 8)}`}</option>}
-        {newestKeys.data.map((one) => (
-          <option key={one.id} value={one.id}>
-            {one.name} …{one.last_four}
-          </option>
-        ))}
-        {newestKeys.has_more && <option disabled>Older keys: on their own pages</option>}
-      </select>
-    </label>
+    <Filter label="Key" of={key ?? ''} options={options} change={(to) => change(to || null)}>
+      {newestKeys.has_more && <option disabled>Older keys: on their own pages</option>}
+    </Filter>
   );
 }
 

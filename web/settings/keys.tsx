@@ -3,7 +3,7 @@ import { type Answer, call, type Key, settings } from './api';
 import { KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
-import { Ago, Button, Cell, Head, State, Table } from './parts';
+import { Ago, Button, Cell, Filter, Head, State, Table } from './parts';
 import { choose, chosen, placeOf } from './route';
 
 /* The list of keys. Its filters are in the address. */
@@ -73,16 +73,7 @@ export function keysPage(actions: KeyActions) {
             value={filter.search}
             onInput={({ currentTarget }) => search(currentTarget.value)}
           />
-          <label class="filter">
-            Show
-            <select value={filter.state} onChange={({ currentTarget }) => show(currentTarget.value)}>
-              {Object.entries(STATES).map(([state, words]) => (
-                <option key={state} value={state}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Filter label="Show" of={filter.state} options={Object.entries(STATES)} change={show} />
           {actions.make && (
             <Button class="primary" does={actions.make}>
               New key

@@ -1,6 +1,5 @@
 import { Component, type ComponentChildren, createRef, type JSX } from 'preact';
-import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { copy } from '../copy';
+import { useEffect, useLayoutEffect, useReducer, useRef } from 'preact/hooks';
 import { type Failure, now } from './api';
 import { focused, moveFocus } from './dialog';
 import type { List, Page } from './list';
@@ -124,6 +123,44 @@ export function Button({ does, class: more = '', label, isBusy, children }: Butt
   );
 }
 
+export type Options = readonly (readonly [value: string, words: string])[];
+
+interface FilterProps {
+  readonly label: string;
+  /** The chosen value. */
+  readonly of: string;
+  readonly options: Options;
+  readonly change: (to: string) => void;
+  /** What comes after the options. */
+  readonly children?: ComponentChildren;
+}
+
+/** A choice that narrows a list. */
+export function Filter({ label, of: chosen, options, change, children }: FilterProps): JSX.Element {
+  return (
+    <label class="filter">
+      {label}
+      <select value={chosen} onChange={({ currentTarget }) => change(currentTarget.value)}>
+        <OptionList of={options} />
+        {children}
+      </select>
+    </label>
+  );
+}
+
+/** `first` is selected at first. */
+export function OptionList({ of: options, first }: { of: Options; first?: string | undefined }): JSX.Element {
+  return (
+    <>
+      {options.map(([value, words]) => (
+        <option key={value} value={value} selected={first === undefined ? undefined : value === first}>
+          {words}
+        </option>
+      ))}
+    </>
+  );
+}
+
 interface TableProps {
   readonly of: Pick<List<Page>, 'value' | 'rows' | 'cursor' | 'isBusy' | 'failure' | 'again' | 'more'>;
   readonly class: string;
@@ -236,44 +273,5 @@ export function Facts({ of: facts }: { of: readonly (readonly [string, Component
         </div>
       ))}
     </dl>
-  );
-}
-
-interface CopyableProps {
-  /** Its name for assistive technology. */
-  readonly name: string;
-  readonly text: string;
-  /** Whether copying it is the first thing to do in a dialog. */
-  readonly isFirst?: boolean;
-}
-
-/** A text with a button that copies it, or selects it where browsers refuse. */
-export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.Element {
-  const [isRefused, setRefused] = useState(false);
-  const source = useRef<HTMLPreElement>(null);
-  const press = async (button: HTMLElement): Promise<void> => {
-    setRefused(!(await copy(button, text, () => source.current ?? button)));
-  };
-  return (
-    <>
-      <div class="command">
-        <pre tabIndex={0} aria-label={name} ref={source}>
-          <code>{text}</code>
-        </pre>
-        <button
-          class={`button ${isFirst ? 'primary' : ''}`}
-          type="button"
-          autofocus={isFirst}
-          onClick={({ currentTarget }) => void press(currentTarget)}
-        >
-          Copy
-        </button>
-      </div>
-      {isRefused && (
-        <p class="fault" role="alert">
-          The browser did not let the page copy. The text is selected: press Ctrl+C or ⌘C.
-        </p>
-      )}
-    </>
   );
 }

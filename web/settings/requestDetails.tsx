@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Answer, settings } from './api';
-import { close, Sheet } from './dialog';
+import { close, Copyable, Sheet } from './dialog';
 import { makeKey, mayMake } from './keyDialogs';
 import { isOffered } from './keyFields';
 import { KeyLink } from './keyNames';
-import { Ago, Button, Cell, Copyable, Facts, Head, HeadRow, State } from './parts';
+import { Ago, Button, Cell, Facts, Head, HeadRow, State } from './parts';
 import { exact, length } from './time';
 
 /* A request of the log. */

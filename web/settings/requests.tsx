@@ -4,7 +4,7 @@ import { open } from './dialog';
 import { KeyChoice, KeyLink, readChoice, readNames } from './keyNames';
 import { List, Reading } from './list';
 import { say } from './page';
-import { Ago, Button, Cell, Head, Table } from './parts';
+import { Ago, Button, Cell, Filter, Head, type Options, Table } from './parts';
 import { APIS, CountsByKey, Details, type Request, Status } from './requestDetails';
 import { choose, chosen, isShown, type PageOf, placeOf } from './route';
 import { exact, length } from './time';
@@ -132,17 +132,8 @@ export class Requests {
       value: this.#filters[name],
       onInput: ({ currentTarget }: { currentTarget: { value: string } }) => this.#change(name, currentTarget.value),
     });
-    const choice = (label: string, name: keyof Filters, options: readonly (readonly [string, string])[]) => (
-      <label class="filter">
-        {label}
-        <select {...field(name)}>
-          {options.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      </label>
+    const choice = (label: string, name: keyof Filters, options: Options) => (
+      <Filter label={label} of={this.#filters[name]} options={options} change={(to) => this.#change(name, to)} />
     );
     const text = { type: 'search', autoComplete: 'off', autocapitalize: 'none', spellcheck: false } as const;
     const refresh = async (): Promise<void> => {

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Answer, call, Failure, failureOf, settings } from '../api';
-import { open, redraw, Sheet } from '../dialog';
+import { Copyable, open, redraw, Sheet } from '../dialog';
 import { List } from '../list';
 import { say } from '../page';
-import { Ago, Button, Cell, Copyable, Facts, Head, HeadRow, Problem, State, Table } from '../parts';
+import { Ago, Button, Cell, Facts, Filter, Head, HeadRow, type Options, Problem, State, Table } from '../parts';
 import { exact, length } from '../time';
 import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
 
@@ -19,7 +19,9 @@ const STATES: Readonly<Record<State, { readonly words: string; readonly note?: s
   skipped: { words: 'skipped', note: 'the endpoint was enabled from another time' },
 };
 
-interface Options {
+const CHOICES: Options = [['', 'all'], ...Object.entries(STATES).map(([state, { words }]) => [state, words] as const)];
+
+interface DeliveriesOptions {
   readonly draw: () => void;
   readonly refresh: () => Promise<unknown>;
   /** Called after a resend was accepted. */
@@ -35,7 +37,7 @@ export class Deliveries {
   /** Outcomes of manual resends by id; undefined while one is being sent. */
   readonly #outcomes = new Map<string, Attempt | Failure | undefined>();
 
-  constructor(readonly options: Options) {
+  constructor(readonly options: DeliveriesOptions) {
     this.list = new List((cursor) => this.#read(cursor), options.draw);
   }
 
@@ -118,20 +120,7 @@ export class Deliveries {
           <h2 id="deliveries-title" tabIndex={-1}>
             Deliveries
           </h2>
-          <label class="filter">
-            State
-            <select
-              value={this.#state}
-              onChange={({ currentTarget }) => this.#choose(currentTarget.value as State | '')}
-            >
-              <option value="">all</option>
-              {Object.entries(STATES).map(([state, { words }]) => (
-                <option key={state} value={state}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Filter label="State" of={this.#state} options={CHOICES} change={(to) => this.#choose(to as State | '')} />
           <Button does={refresh} isBusy={this.list.isBusy}>
             Refresh
           </Button>

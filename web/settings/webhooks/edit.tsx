@@ -3,10 +3,9 @@ import { useState } from 'preact/hooks';
 import { type Answer, call, Failure, failureOf, reason, settings } from '../api';
 import { ask, Field, type Next, useFault } from '../ask';
 import type { Calls } from '../calls';
-import { Sheet, showSecret } from '../dialog';
+import { Copyable, Sheet, showSecret } from '../dialog';
 import { fault } from '../keyFields';
 import { say } from '../page';
-import { Copyable } from '../parts';
 import { exact } from '../time';
 import { type Endpoint, Url } from './words';
 
