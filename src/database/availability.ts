@@ -20,7 +20,6 @@ export type Availability = ReturnType<typeof createAvailability>;
 
 export interface AvailabilityOptions {
   readonly clusters: readonly string[];
-  /** Whether a cluster responds. */
   readonly answers: (cluster: string) => Promise<boolean>;
   /** Called when a cluster goes away, and when it is back. */
   readonly onChange: (cluster: string, isAway: boolean) => void;

@@ -135,7 +135,6 @@ export const AWAY = 'The database is not responding.';
 /** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
 export const OLDEST_MONGODB = '6.0';
 
-/** A cluster's server is too old. */
 export class OldServerError extends Error {
   override readonly name = 'OldServerError';
 }

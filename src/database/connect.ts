@@ -30,9 +30,7 @@ export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 export interface DatabaseOptions {
   readonly uri: string;
   readonly controlDatabase: string;
-  /** Additional clusters by name. */
   readonly clusters: Readonly<Record<string, string>>;
-  /** The collections of every organisation. */
   readonly collections: OrganisationData['collections'];
   /** Called with a warning for each server that is too old; without this such a server is rejected. */
   readonly onOldServer?: (warning: string) => void;
@@ -114,7 +112,6 @@ export async function connectDatabases(options: DatabaseOptions) {
       await reach(organisation.cluster);
       return organisationData(organisation);
     },
-    /** Names of the clusters. */
     clusters: [...clusters.keys()],
     /** Sets what decides whether an organisation's collections may be created, and what records their files. */
     openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {

@@ -11,7 +11,6 @@ export interface GatewayRow {
   readonly _id: string;
   /** Host and URL; of two gateways there, only the later one can be alive. */
   readonly place: string;
-  /** Raised with each beat. */
   readonly beat: number;
   readonly sessions: readonly { readonly cluster: string; readonly id: mongo.Binary }[];
 }

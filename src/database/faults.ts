@@ -116,7 +116,6 @@ export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   return new Set(faults.map(({ index }) => index));
 }
 
-/** Whether a transaction is too large for the server. */
 export function isTooLarge(error: unknown): boolean {
   return error instanceof MongoServerError && TOO_LARGE.has(error.code);
 }

@@ -39,7 +39,6 @@ export interface IdempotentCall extends Asked {
   readonly keyId: string;
   /** @see checkIdempotencyKey */
   readonly idempotencyKey: string;
-  /** Called if the answer is replayed. */
   readonly onReplay: () => void;
 }
 

@@ -63,7 +63,6 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     missing: isSmall ? lacking.filter(enforcesRule) : lacking,
     /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
-    /** Its files: itself and its indexes. */
     files: found === undefined ? 0 : 1 + found.length,
   };
 }

@@ -73,7 +73,6 @@ export class OrganisationData {
   constructor(
     private readonly place: Place,
     private readonly open: OpenCluster,
-    /** All collections of an organisation. */
     readonly collections: readonly Collection[],
     private readonly courtesy: Courtesy,
     private readonly upkeep: Upkeep,
@@ -137,7 +136,6 @@ export class OrganisationData {
     await this.upkeep.quota?.admit(this.database);
   }
 
-  /** Drops the organisation's database. */
   async drop(): Promise<void> {
     await this.database.dropDatabase();
   }

@@ -127,7 +127,6 @@ function listOf(request: Omit<ListRequest, 'conditions'>) {
   const sort = args.sort ?? defaultSort;
   const [field, direction] = sort.startsWith('-') ? ([sort.slice(1), -1] as const) : ([sort, 1] as const);
   const filters = Object.entries(request.filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  /** The fingerprint in its cursors. */
   const mark = cursorMark([organisationId, operation, field, direction, filters]);
   return { field, direction, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
 }

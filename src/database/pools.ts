@@ -64,9 +64,7 @@ export function watchPool(cluster: string) {
     },
     use: () => ({
       cluster,
-      /** Connections in use. */
       checkedOut,
-      /** Idle connections. */
       available: Math.max(0, open.size - checkedOut),
       /** Commands waiting for a connection. */
       pending,

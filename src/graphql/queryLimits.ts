@@ -33,7 +33,6 @@ export const QUERY_LIMITS = {
   tokens: 2000,
   /** Lines of query text, because graphql-js counts them from the start to locate each error. */
   lines: 2000,
-  /** Bytes of query text. */
   bytes: 100 * 1024,
   /** Rows that an operation can return in the worst case. */
   rows: 20_000,

@@ -21,7 +21,6 @@ import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools
 /** A request, whose idempotency key is an argument of its call. */
 export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKey: string | undefined };
 
-/** Who calls. */
 export interface Caller {
   readonly exchange: Exchange;
   readonly incoming: Incoming;

@@ -20,7 +20,6 @@ export interface Tool {
   /** Its entry in `tools/list`. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly isWrite: boolean;
-  /** Names of its arguments, in the order of the schema. */
   readonly argumentNames: readonly string[];
   /** Members of its rows, if it is a list. */
   readonly rows: Rows | undefined;

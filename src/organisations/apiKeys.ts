@@ -75,7 +75,6 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document ? { document, key } : undefined;
   }
 
-  /** Prefixes of new keys. */
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
 
   /** Whether an organisation is a sandbox, which never changes. */

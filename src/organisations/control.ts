@@ -76,7 +76,6 @@ export async function openControl({ databases, config, ...options }: ControlOpti
       requireRoom: (cluster, files) => places.choose(cluster, files),
     }),
     feeds: feeds(models),
-    /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),
     record: (action: AuditAction, organisationId: string, details: Record<string, unknown>) =>
       models.change((_session, record) => record(options.actor, action, organisationId, details)),
@@ -87,7 +86,6 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     /** The key operations of a signed-in user, acting from a network address, with the Idempotency-Key of the request. */
     integrations: ({ organisation, home, user }: Session, from: string, attempt?: Attempt) =>
       integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores, attempt),
-    /** The same for an operator. */
     integrationsOf: (organisation: Organisation, actor: Actor, attempt?: Attempt) =>
       integrationsOf({ organisation, home: organisation.id, name: actor.who, actor }, stores, attempt),
   };

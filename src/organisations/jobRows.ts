@@ -7,7 +7,6 @@ export interface JobRow {
   readonly organisation_id: string;
   /** Of a move: the cluster. */
   readonly to: string | null;
-  /** Who asked for it. */
   readonly actor: Actor;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly step: string | null;

@@ -23,7 +23,6 @@ export const BEAT_EVERY = 3000;
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
 
-/** A leased job. */
 export type HeldJob = JobRow & { readonly holder: string };
 
 interface JobsOptions {

@@ -15,7 +15,6 @@ import type { ControlModels, KeyAnswerDocument } from './models';
 
 export interface Attempt {
   readonly idempotencyKey: string;
-  /** Called if the first answer is replayed. */
   readonly onReplay: () => void;
 }
 

@@ -22,7 +22,6 @@ export interface Moves {
   readonly organisation: Listed;
   readonly move?: MoveDocument;
   readonly copies: NonNullable<OrganisationDocument['copies']>;
-  /** Files that it has. */
   readonly files: number;
 }
 

@@ -85,7 +85,6 @@ export function organisations(
     return found;
   }
 
-  /** Stores a new organisation. */
   async function insert(input: NewOrganisation, keep?: Keep): Promise<Listed> {
     const cluster = await place(input.cluster);
     const { name, plan, currency, demo, external_ref } = input;

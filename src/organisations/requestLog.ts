@@ -16,7 +16,6 @@ export interface RequestPageQuery extends ListArguments, RequestFilters {
   readonly organisationId: string;
 }
 
-/** Maximum keys in a count. */
 const MAX_KEYS = 100;
 
 interface KeyRequests {

@@ -29,7 +29,6 @@ export interface RequestRow {
   /** The scope that the key lacked, or several of which any one was needed; undefined in older rows. */
   readonly missing_scope?: string | null;
   readonly ms: number;
-  /** Network address of the caller. */
   readonly address: string;
   /** Whether it has an error code or a status from 400. */
   readonly failed: boolean;

@@ -37,9 +37,8 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
     shown(await organisations.findOne(filter).lean());
 
   return {
-    /** The sandbox of an organisation. */
     of: (id: string): Promise<Sandbox | undefined> => find({ sandbox_of: id, state: CHANGEABLE }),
-    /** Those of an organisation, including any that is being erased. */
+    /** The sandboxes of an organisation, including any being erased. */
     async allOf(id: string): Promise<Organisation[]> {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },

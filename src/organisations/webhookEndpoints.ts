@@ -23,7 +23,6 @@ interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** An endpoint that has not failed. */
 const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;
 const NOBODY = { holder: null, until: new Date(0) } as const;
 
@@ -40,7 +39,6 @@ function taken({ holder, state, until }: EndpointRow, now: number): Pick<Endpoin
 export function webhookEndpointsOf(models: ControlModels, now: () => number, answers: KeyAnswers) {
   const rows = nativeCollection(models.webhookEndpoints);
 
-  /** Endpoints of all organisations, by state. */
   const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
     new Map(
       await Promise.all(ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const)),
@@ -139,7 +137,6 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
         const set = { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) } as const;
         return { update: { $set: set, $unset: { due: '' } }, action: 'webhook.disabled', details: { reason } };
       }),
-    /** Resolves with the removed endpoint. */
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
       models.change(async (session, record) => {
         const found = await rows.findOneAndDelete(filterOf(id, by), { session });

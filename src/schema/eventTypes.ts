@@ -51,7 +51,6 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
   );
 }
 
-/** Every type of event. */
 export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
   const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {

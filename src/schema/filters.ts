@@ -4,7 +4,6 @@ import { directiveOf, type FilterBy, namedType, type Sdl } from './sdl';
 /* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
 
 export interface Filter {
-  /** Name of the argument. */
   readonly argument: string;
   /** The member of a row to compare. */
   readonly member: string;
@@ -27,7 +26,6 @@ export const ID = 'id';
 /** The member for full-text search, in every searchable collection but in no type. */
 export const SEARCH_MEMBER = 'search';
 
-/** The filters of each root field, by its name. */
 export function findFilters({ roots }: Sdl): ReadonlyMap<string, readonly Filter[]> {
   return new Map(
     roots.map(({ field: { name, arguments: args = [] } }) => [

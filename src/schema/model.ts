@@ -50,7 +50,6 @@ export class SchemaModel extends Sdl {
     return this.#once(scopeDescriptionsOf);
   }
 
-  /** The filters of a root field. */
   filtersOf(name: string): readonly Filter[] {
     return this.#once(findFilters).get(name) ?? [];
   }

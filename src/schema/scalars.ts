@@ -28,7 +28,6 @@ function toIso(value: unknown): string {
   return date.toISOString();
 }
 
-/** Whether a scalar accepts a value. */
 export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: unknown): boolean {
   try {
     scalar.parseValue(value);

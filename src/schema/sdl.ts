@@ -78,7 +78,6 @@ export interface RootField {
 
 /** The types of a document by name, each with its extensions. */
 export class Sdl {
-  /** The fields of all object types. */
   readonly fields: readonly FieldOfType[];
   /** The fields of Query and Mutation. */
   readonly roots: readonly RootField[];
@@ -126,7 +125,6 @@ export class Sdl {
     return rows === undefined ? undefined : this.fieldsOf(rows);
   }
 
-  /** The members of an input type. */
   inputFieldsOf(type: string): readonly InputValueDefinitionNode[] {
     return this.#inputs.get(type) ?? [];
   }
@@ -140,7 +138,6 @@ export class Sdl {
     return this.#enums.get(type) ?? [];
   }
 
-  /** The default of an operation's argument. */
   defaultOf(operation: string, argument: string): number {
     const node = this.rootField(operation)?.arguments?.find(({ name }) => name.value === argument);
     const constraint = directiveOf(node, 'constraint');
@@ -267,13 +264,11 @@ const readDirectives = new WeakMap<ConstDirectiveNode, object>();
 
 interface Definition {
   readonly defaults: object;
-  /** The arguments that are lists. */
   readonly lists: ReadonlySet<string>;
 }
 
 let definitions: ReadonlyMap<string, Definition> | undefined;
 
-/** The directives that the SDL defines. */
 function readDefinitions(): ReadonlyMap<string, Definition> {
   return (definitions ??= new Map(
     loadDocument()

@@ -21,7 +21,6 @@ export interface StoredMember {
 /** A field that leads to other stored objects. */
 export interface Relation {
   readonly field: FieldDefinitionNode;
-  /** The type of the other objects. */
   readonly type: string;
   /** Whether it lists the objects that refer to this one; otherwise it is the object that this one refers to. */
   readonly isList: boolean;
@@ -54,7 +53,6 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'dateTime',
 };
 
-/** The stored types of a schema, by name. */
 export function findStoredTypes(sdl: Sdl): Types {
   const stored = new Map(
     sdl.document.definitions.filter(isObjectNode).flatMap((node) => {

@@ -10,7 +10,6 @@ export interface BulkUpsert {
   readonly stored: StoredType;
   /** The argument with the elements of a call; named as the collection that they are stored in. */
   readonly list: string;
-  /** The input type of an element. */
   readonly element: string;
   /** The member with the caller's key of an object: the unique one of the stored type. */
   readonly key: string;
@@ -18,7 +17,6 @@ export interface BulkUpsert {
   readonly needed: readonly string[];
   /** Name of the root field that changes one object (PATCH), if there is one. */
   readonly change: string | undefined;
-  /** Type of the answer. */
   readonly report: string;
   /** Type of the result of one element; empty if there is none. */
   readonly result: string;
@@ -27,7 +25,6 @@ export interface BulkUpsert {
 /** The object after an upsert, without its id and times, from the existing one if there is one. */
 export type Merge = (existing: object | undefined, element: object, organisation: Organisation) => object;
 
-/** The outcomes of an element. */
 export const OUTCOMES = ['created', 'updated', 'unchanged', 'failed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 /** The member of a report with the result of each element. */

@@ -129,7 +129,6 @@ function toFault(error: ErrorObject): Fault {
   return { pointer, code, detail: detailOf(error, code) };
 }
 
-/** The missing or unknown member. */
 function memberOf({ params }: ErrorObject): string | undefined {
   return (params.missingProperty ?? params.additionalProperty) as string | undefined;
 }

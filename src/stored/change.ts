@@ -159,7 +159,6 @@ function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
   };
 }
 
-/** With times as strings. */
 function asJson<T extends object>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

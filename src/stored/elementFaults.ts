@@ -39,7 +39,6 @@ const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
 interface Keyed {
-  /** Name of the list in the call. */
   readonly list: string;
   /** The member that identifies an object: sku, external_ref. */
   readonly key: string;

@@ -30,7 +30,6 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
   readonly omit?: readonly string[];
   /** Additional list members of a record, with the SDL type of their items. */
   readonly lists?: Readonly<Record<string, { readonly type: string; readonly omit: readonly string[] }>>;
-  /** The collections that `store` writes. */
   readonly writes: OrganisationData['collections'];
   /** Stores records that are new or changed. @throws a duplicate key error if the transaction should be retried. */
   readonly store: (

@@ -126,7 +126,6 @@ function tracesOf(key: string, text: string): string[] {
   return parts.filter((part) => text.toLowerCase().includes(part.toLowerCase()));
 }
 
-/** Percent-decodes a text repeatedly. */
 function decoded(text: string): string {
   const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return once === text ? text : decoded(once);

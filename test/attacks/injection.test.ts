@@ -92,7 +92,6 @@ async function read(face: Face, position: Position, text: string): Promise<Answe
   return face.call(caller, position.operation, argumentsWith(position, value, ids));
 }
 
-/** Number of rows or objects in an answer. */
 function rowsOf(face: Face, { operation }: Position, answer: Answer): number {
   if (face.errorOf(answer) !== undefined) return 0;
   const value: Json = face.valueOf(answer, operation);

@@ -14,7 +14,6 @@ import { document, operatorDocument } from '../support/openapi';
 const OPERATIONS: readonly Json[] = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 const ajv = createAjv().addSchema(document, 'openapi').addSchema(operatorDocument, 'operators');
 
-/** The faults of an example according to its schema. */
 function faultsOf({ schema, example }: Json, id = 'openapi'): unknown {
   const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', `"${id}#/`)) as object;
   return checkWith(ajv.compile(absolute))(example).faults;

@@ -156,7 +156,6 @@ test('operation ids are a verb and an object, and links refer to existing operat
 });
 
 describe('integers', () => {
-  /** The schemas of all integers in the document. */
   const integers: Record<string, unknown>[] = [];
   JSON.stringify([document.paths, document.components.schemas], (_name, value: unknown) => {
     const { type } = (value ?? {}) as { type?: unknown };

@@ -12,7 +12,6 @@ interface Draft {
   search: string;
   headers: Record<string, string>;
   body?: string | undefined;
-  /** What is wrong with the key. */
   readonly key: Set<'revoked' | 'spent' | 'suspended' | 'starter' | 'scopeless'>;
 }
 

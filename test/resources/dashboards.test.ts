@@ -36,7 +36,6 @@ const KEYS: Record<string, (row: Json, at: string) => [string, unknown]> = {
   CURRENCY: (row) => ['currency', row.currency],
 };
 
-/** The expected totals of rows. */
 function expectedTotals(rows: Json[], at: string, groupBy: readonly string[], amounts: readonly string[]): Json[] {
   const groups = new Map<string, { names: Json; sums: Record<string, number> }>();
   for (const row of rows) {

@@ -61,7 +61,6 @@ function stagesOf(plan: Json): string[] {
 }
 
 interface Expected {
-  /** Maximum number of rows examined. */
   readonly examined?: number;
   /** Whether results may be sorted in memory. */
   readonly maySort?: boolean;

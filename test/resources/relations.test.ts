@@ -18,7 +18,6 @@ const rowsOf = (list: 'requests' | 'orders', id: unknown) => records[list].filte
 const busy = records.customers.find(({ id }) => rowsOf('requests', id).length > 2)!.id;
 const idle = records.customers.find(({ id }) => rowsOf('orders', id).length === 0)!.id;
 
-/** Names of the commands that a document causes. */
 async function commandNames(document: string, variables: Json = {}): Promise<string[]> {
   const sent = await commandsOf(gateway, organisation, () => query(caller, document, variables));
   return sent.map(({ name }) => name);

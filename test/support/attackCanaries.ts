@@ -63,7 +63,6 @@ function canaries(organisation: string): () => string {
 
 const CANARY = /zq[a-z]+\d+x/gi;
 
-/** The canaries in a text. */
 export function canariesIn(text: string): string[] {
   return [...new Set(text.match(CANARY))];
 }

@@ -70,7 +70,6 @@ function placesIn(schema: JsonSchema, steps: readonly Step[]): { steps: readonly
   });
 }
 
-/** Resolves a schema that is a reference or nullable. */
 function resolved(schema: JsonSchema): JsonSchema {
   const reference = (schema.$ref ?? (schema.anyOf as JsonSchema[] | undefined)?.[0]?.$ref) as string | undefined;
   return reference === undefined ? schema : components[reference.slice(SCHEMA_ROOT.length)]!;
@@ -115,7 +114,6 @@ function sampleOf(schema: JsonSchema): unknown {
   }
 }
 
-/** The value at a path. */
 export function valueAt(value: Json, steps: readonly Step[]): unknown {
   return steps.reduce((inner: Json, step) => inner?.[step], value);
 }

@@ -22,7 +22,6 @@ export interface Probe {
   /** The required scope; undefined if none. */
   readonly scope: Operation['scope'];
   readonly identities: readonly Identity[];
-  /** Sends the attack as a caller of the organisation `home`. */
   send(caller: Client, home: Holding, identity: Identity): Promise<Sent>;
 }
 

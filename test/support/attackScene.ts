@@ -51,7 +51,6 @@ export interface Scene {
   readonly closed: readonly Organisation[];
   /** A caller with this kind of key; 'scope missing' lacks `scope`. */
   callerWith(kind: KeyKind, scope: Scope | undefined): Client;
-  /** The organisation of a kind of key. */
   homeOf(kind: KeyKind): Holding;
 }
 
@@ -94,7 +93,6 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   };
 }
 
-/** A canary. */
 const nameOf = (holding: string): string => `zq${holding}0x`;
 
 /** Fills an organisation, by default a new one, with canaries. A row of each kind refers to `customer`, of another organisation. */

@@ -22,7 +22,6 @@ export type Case = readonly [sentence: string, from: string | RegExp, to?: strin
 
 export interface Served {
   readonly resources?: readonly CheckedResource[];
-  /** Further resolvers. */
   readonly own?: Resolvers;
 }
 

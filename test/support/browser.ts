@@ -13,7 +13,6 @@ import { describeWith, findProgram } from './programs';
 
 /** The same engine without windows, menus and accounts, which halves the CPU time of page tests. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
-/** The installed Chromium, or the one in CHROMIUM. */
 const CHROMIUM =
   process.env.CHROMIUM ??
   findProgram(HEADLESS_SHELL, 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
@@ -43,7 +42,6 @@ export const WIDTHS = [1280, 390] as const;
 export const THEMES = ['light', 'dark'] as const;
 export type Width = (typeof WIDTHS)[number];
 export type Theme = (typeof THEMES)[number];
-/** Each theme and each width once. */
 export const VIEWS = THEMES.map((theme, at) => ({ theme, width: WIDTHS[at]! }));
 
 type View = { width?: Width; theme?: Theme } & BrowserContextOptions;
@@ -148,12 +146,10 @@ export function says(of: Page | Locator, text: string | RegExp): Promise<void> {
   return found.filter({ visible: true }).first().waitFor();
 }
 
-/** Waits until an element has the focus. */
 export async function hasFocus(element: Locator): Promise<void> {
   await element.and(element.page().locator(':focus')).waitFor();
 }
 
-/** Expects an element to be within the window. */
 export async function expectInView(element: Locator): Promise<void> {
   const { y, height } = (await element.boundingBox())!;
   expect(y).toBeGreaterThanOrEqual(0);

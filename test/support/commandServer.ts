@@ -15,7 +15,6 @@ export interface Finished {
 
 /** A process that runs the command lines of one test file (see commandProcess.js). */
 export interface CommandServer {
-  /** Path of its socket. */
   readonly socket: string;
   run(args: readonly string[], environment: Readonly<Record<string, string>>, cwd: string): Promise<Finished>;
   stop(): Promise<void>;

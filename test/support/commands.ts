@@ -3,13 +3,11 @@ import { databaseName } from '../../src/database/organisationData';
 import type { Json } from './client';
 import { startGateway, type TestGateway } from './gateway';
 
-/** A command as sent by the driver. */
 export interface SentCommand {
   readonly name: string;
   readonly command: Json;
 }
 
-/** Starts a gateway with command monitoring. */
 export function startWatchedGateway(): Promise<TestGateway> {
   const uri = process.env.TEST_MONGODB_URI!;
   return startGateway({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });

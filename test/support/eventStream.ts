@@ -19,9 +19,7 @@ export interface OpenedStream {
   text(): string;
   /** The complete frames so far, without comments. */
   frames(): Frame[];
-  /** The events so far. */
   events(): Json[];
-  /** Waits for a number of events, and returns them. */
   first(count: number): Promise<Json[]>;
   /** Waits for the error that ends it, and returns its extensions. */
   error(): Promise<Json>;
@@ -30,7 +28,6 @@ export interface OpenedStream {
   pause(): void;
   resume(): void;
   leave(): void;
-  /** Aborts the connection. */
   reset(): void;
 }
 

@@ -14,7 +14,6 @@ export type Arguments = Record<string, unknown>;
 export interface Problem {
   readonly status: number;
   readonly code: string;
-  /** The validation errors, if any. */
   readonly errors?: Json;
 }
 

@@ -66,7 +66,6 @@ export function argumentsOf(list: string): Argument[] {
   });
 }
 
-/** The filter by one argument with a value. */
 export function filterBy({ name, member, by, isList }: Argument, value: Value): Filter {
   const means = MEANINGS[by];
   if (!means) throw new Error(`test/support/filters.ts does not say what @filter(by: ${by}) means`);
@@ -74,7 +73,6 @@ export function filterBy({ name, member, by, isList }: Argument, value: Value): 
   return { args: { [name]: isList ? [value] : value }, keeps };
 }
 
-/** Filters by one argument with different values from the rows. */
 export function filtersBy(rows: Rows, argument: Argument): Filter[] {
   const values =
     argument.by === 'EQUALS' || argument.by === 'EMAIL'

@@ -21,7 +21,6 @@ export interface KillOptions {
   readonly isInside?: boolean;
   /** The server whose changes count, and the variables to reach it through a proxy. */
   readonly server?: { readonly uri: string; readonly through: (proxy: string) => Environment };
-  /** The signal instead of SIGKILL. */
   readonly signal?: NodeJS.Signals;
 }
 

@@ -7,9 +7,7 @@ function read(file: string): OpenApiDocument {
   return JSON.parse(readFileSync(join(__dirname, '..', '..', file), 'utf8')) as OpenApiDocument;
 }
 
-/** The published document. */
 export const document = read('openapi.json');
-/** That of the operator API. */
 export const operatorDocument = read('openapi.operator.json');
 
 /** Throws unless a REST answer matches the published document: status, type, headers and body. */

@@ -90,7 +90,6 @@ const VOLATILE: Record<string, readonly string[]> = {
 export interface Face {
   readonly name: 'REST' | 'GraphQL' | 'MCP';
   call(caller: Client, operation: Operation, args: Arguments, headers?: Record<string, string>): Promise<Answer>;
-  /** The operation's value. */
   valueOf(answer: Answer, operation: Operation): Json;
   /** The error in an answer; undefined if there is none. */
   errorOf(answer: Answer): Json;

@@ -6,9 +6,7 @@ import type { Json } from './client';
 
 /** A request as it arrived, such as a delivery of a webhook. */
 export interface Arrival {
-  /** Its path and query. */
   readonly url: string;
-  /** The id of a delivery. */
   readonly id: string;
   readonly event: Json;
   readonly body: string;
@@ -34,9 +32,7 @@ export interface Receiver {
 
 /** Requests without an answer yet. */
 interface Held {
-  /** Their number. */
   count(): number;
-  /** Answers them all. */
   release(status?: number): void;
 }
 

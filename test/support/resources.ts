@@ -112,7 +112,6 @@ function sortsBy(list: FieldDefinitionNode, member: string): boolean {
   return directiveOf(sort, 'constraint')?.one_of?.includes(member) === true;
 }
 
-/** The sort values of a list. */
 export function sortsOf({ list, order }: Resource): string[] {
   return ['created_at', 'updated_at', ...(order ? [order] : []), ...(list === 'orders' ? ['placed_at'] : [])].flatMap(
     (member) => [member, `-${member}`],
@@ -124,7 +123,6 @@ export function names(text: string): string[] {
   return text.split(/\s+/).sort();
 }
 
-/** A selection of every member. */
 export function selection({ members, nested }: Resource): string {
   return names(members)
     .map((member) => (nested[member] === undefined ? member : `${member} { ${nested[member]} }`))
@@ -143,7 +141,6 @@ export function toRow(record: ImportRecord): Json {
   return { external_ref: null, ...row, message_count: messages.length, last_message_at: last };
 }
 
-/** A row as listed by REST. */
 export function toItem(row: Json): Json {
   const { lines: _lines, ...item } = row;
   return item;
@@ -168,7 +165,6 @@ function compare(a: string, b: string): number {
 
 export type Records = Record<ListName, ImportRecord[]>;
 
-/** Northwind as in its files. */
 export function northwindRecords(): Records {
   return Object.fromEntries(RESOURCES.map(({ list }) => [list, northwind(list)])) as Records;
 }

@@ -142,7 +142,6 @@ export const openDetails = (page: Page): Promise<void> =>
     .first()
     .click();
 
-/** Closes the details of a row. */
 export async function closeDetails(page: Page): Promise<void> {
   await press(dialog(page), 'Close');
   await dialog(page).waitFor({ state: 'hidden' });

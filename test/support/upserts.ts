@@ -75,7 +75,6 @@ export const UPSERT_CALLS = UPSERTS.flatMap((kind) =>
 
 let made = 0;
 
-/** A new key. */
 export function newKey(): string {
   return `KEY-${String((made += 1))}`;
 }
@@ -85,13 +84,10 @@ export function upserting(kind: Upsert, face: Face, caller: () => Client) {
   const { list, key } = kind;
   const operation = `upsert_${list}`;
   return {
-    /** Calls the upsert; the outcome may be a problem. */
     call: (elements: readonly Json[], options: Json = {}): Promise<Outcome> =>
       call(face, caller(), operation, { [list]: elements, ...options }),
-    /** Calls the upsert and returns its report. */
     report: (elements: readonly Json[], options: Json = {}): Promise<Json> =>
       ask(face, caller(), operation, { [list]: elements, ...options }),
-    /** An element with the required members. */
     element: (members: Json = {}): Json => ({ [key]: newKey(), name: 'Hex bolt', ...members }),
     /** The row stored under an element's key, as listed; undefined if there is none. */
     stored: async (element: Json): Promise<Json> => (await ask(face, caller(), list, { [key]: element[key] })).data[0],
@@ -106,7 +102,6 @@ export function written(row: Json): Json {
   return { ...given, contacts: members.contacts.map(({ id: _contactId, ...contact }: Json) => contact) };
 }
 
-/** The upsert of a list. */
 export function upsertOf(list: Upsert['list']): Upsert {
   return UPSERTS.find((kind) => kind.list === list)!;
 }

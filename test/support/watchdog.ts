@@ -180,7 +180,6 @@ export async function watch(
   return report;
 }
 
-/** What is wrong with a report. */
 function faultsOf(report: Report, { kept: most = KEPT, peak = Infinity }: Bounds = {}): string[] {
   const { late, lateLimit, readLate, readLimit, failures, files, connections, memory, kept } = report;
   const more = (what: string, [before, after]: readonly [number, number]): string[] =>

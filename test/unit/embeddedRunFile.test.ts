@@ -26,7 +26,6 @@ function serverOf(pid = process.pid): string {
   return uri;
 }
 
-/** The id of a process that has exited. */
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
 const runFile = (): string => join(dataDir, 'database.run.json');

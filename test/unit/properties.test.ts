@@ -12,7 +12,6 @@ fc.configureGlobal({ seed: 20261121 });
 /** Any text that a database stores unchanged, up to a length. */
 const text = (maxLength: number): fc.Arbitrary<string> => fc.string({ unit: 'binary', maxLength });
 
-/** One of the characters of a text. */
 function oneOf(characters: string): fc.Arbitrary<string> {
   return fc.constantFrom(...Array.from(characters));
 }

@@ -32,7 +32,6 @@ const { serialize, deserialize } = mongoose.mongo.BSON;
 const LISTS = ['products', 'customers', 'quotes', 'orders', 'requests'];
 const TYPES = ['product', 'customer', 'quote', 'order', 'request'];
 
-/** What the resolvers below return. */
 let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const schemas = buildSchemas(

@@ -13,14 +13,12 @@ const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
 /** Name of the optional variant of a header in components. */
 export const perhaps = (name: string): string => `${name}.perhaps`;
 
-/** References to headers by name. */
 export function headerRefs(names: readonly string[]): Record<string, object> {
   return Object.fromEntries(
     names.map((name) => [name.replace(/\.perhaps$/, ''), { $ref: `#/components/headers/${name}` }]),
   );
 }
 
-/** Headers of an error response, by status. */
 function headersOf(status: number, callers: Callers): string[] {
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
@@ -102,7 +100,6 @@ const REQUEST_ID = '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11';
 
 interface Header {
   readonly description: string;
-  /** Whether it is always present. */
   readonly required: boolean;
   readonly schema: object;
   readonly example: string | number;

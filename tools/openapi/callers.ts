@@ -4,13 +4,11 @@ import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../../src/http/exchange';
 /* Who calls an API, and what its document says to them of errors and headers. */
 
 export interface Callers {
-  /** What they authenticate with. */
   readonly credential: 'key' | 'token';
   /** The error codes that they can get. */
   readonly codes: readonly ErrorCode[];
   /** What they can do about an error, and the detail of its example, where that is not what {@link ERROR_CODES} says. */
   readonly words: Partial<Record<ErrorCode, { readonly help: string; readonly detail?: string }>>;
-  /** Headers of every success. */
   readonly headers: readonly string[];
 }
 

@@ -43,7 +43,6 @@ export function withItemTypes(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
-/** The parameter, if the route has it. */
 export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
   if (includes.length === 0) return [];
   const counts = { minItems: 1, maxItems: includes.length };

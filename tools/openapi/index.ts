@@ -44,7 +44,6 @@ interface Api {
   readonly title: string;
   readonly description: string;
   readonly path: string;
-  /** Name and description of its credential. */
   readonly security: readonly [name: string, description: string];
   readonly callers: Callers;
   readonly idempotencyKey: Parameter;
@@ -202,7 +201,6 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
   };
 }
 
-/** The arguments that a body has as members. */
 function bodyArguments({ operation: { rest }, field }: Linked): GraphQLArgument[] {
   return field.args.filter(({ name }) => isInBody(rest, name));
 }

@@ -17,7 +17,6 @@ const QUERIES = { kinds: ['query'], where: 'fields of Query' };
 const MEMBERS = { kinds: ['member'], where: 'fields of other types than Query, Mutation and Subscription' };
 const ARGUMENTS = { kinds: ['argument'], where: 'arguments of fields' };
 
-/** Where each directive has an effect. */
 const EFFECTS: ReadonlyMap<string, { readonly kinds: readonly string[]; readonly where: string }> = new Map([
   ['rest', ROOTS],
   ['mcp', { ...ROOTS, where: 'root fields' }],

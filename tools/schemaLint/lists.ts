@@ -12,7 +12,6 @@ function argumentOf({ arguments: args = [] }: FieldDefinitionNode, name: string)
   return args.find((one) => one.name.value === name);
 }
 
-/** Types of points in time. */
 const TIMES = ['DateTime', 'Date'];
 /** Members of a row that are null unless totals are grouped by them. */
 const GROUPED = ['status', 'month', 'customer_id'];

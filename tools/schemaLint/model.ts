@@ -27,7 +27,6 @@ export interface Model extends Checked {
   readonly defined: readonly CheckedResource[];
 }
 
-/** A root field with @rest. */
 export interface Route extends FieldPlace {
   readonly root: RootType;
   readonly method: string;
@@ -42,7 +41,6 @@ export type Found = readonly unknown[];
 export interface Rule {
   /** Every node that can have directives. */
   readonly place?: (place: Place, model: Model) => Found;
-  /** Fields of all types. */
   readonly field?: (field: FieldPlace, model: Model) => Found;
   readonly root?: (field: FieldPlace, model: Model) => Found;
   readonly route?: (route: Route, model: Model) => Found;

@@ -26,13 +26,11 @@ export interface FieldPlace extends Place<
   'query' | 'mutation' | 'stream' | 'member' | 'abstract',
   FieldDefinitionNode
 > {
-  /** Its type. */
   readonly owner: string;
 }
 
 /** An argument of a field or of a directive, or a field of an input type. */
 export interface InputPlace extends Place<'argument' | 'setting' | 'input', InputValueDefinitionNode> {
-  /** The field that it is an argument of. */
   readonly of?: FieldPlace;
 }
 

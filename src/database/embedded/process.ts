@@ -33,7 +33,6 @@ if (child.pid !== undefined) process.send({ pid: child.pid }, () => {});
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'message', 'disconnect']) process.on(name, stop);
 `;
 
-/** How a guarded process exited. */
 interface Exit {
   readonly code: number | null;
   /** One clause, for example "exit code 1". */

@@ -64,7 +64,6 @@ export interface Link {
   offer(options: EmbeddedOptions, remembered: Remembered | undefined): Promise<ServerPlan>;
 }
 
-/** A started server. */
 export interface RunningServer extends Omit<GuardedProcess, 'unref'> {
   readonly uri: string;
   readonly port: number;

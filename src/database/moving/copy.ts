@@ -35,7 +35,6 @@ export class MoverLost extends Error {
   }
 }
 
-/** The copy differs. */
 export class CopyFault extends Error {
   override readonly name = 'CopyFault';
 }
@@ -50,7 +49,6 @@ export interface Copying {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** What was compared. */
 export interface Compared {
   readonly collections: number;
   readonly documents: number;

@@ -1,6 +1,5 @@
 import { defineResource } from '../../stored/resource';
 
-/** A contact at a customer. */
 export interface Contact {
   /** UUID. */
   readonly id: string;
@@ -11,7 +10,6 @@ export interface Contact {
   readonly primary: boolean;
 }
 
-/** A customer as stored. */
 export interface Customer {
   readonly _id: string;
   readonly external_ref: string;

@@ -1,6 +1,5 @@
 import { defineResource } from '../../stored/resource';
 
-/** A product as stored. */
 export interface Product {
   readonly _id: string;
   readonly sku: string;

@@ -1,6 +1,5 @@
 import { defineResource } from '../../stored/resource';
 
-/** A request thread as stored. */
 export interface RequestThread {
   readonly _id: string;
   readonly subject: string;
@@ -15,7 +14,6 @@ export interface RequestThread {
   readonly search: readonly string[];
 }
 
-/** A message of a thread. */
 export interface Message {
   readonly _id: string;
   readonly request_id: string;
