@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { DAY, MINUTE } from '../../src/units';
 import { button, hasFocus, inBrowser, lost, press, says } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -9,12 +9,6 @@ const { counted, dialog, fact, follow, heading, named, rows, section } = on;
 
 inBrowser('the page of a key', () => {
   const { gateway, visit } = on.pageScene(on.BROKEN);
-  const rename = async (page: Page, name: string): Promise<void> => {
-    await press(page, 'Edit');
-    await dialog(page).getByLabel('Name').fill(name);
-    await press(page, 'Save');
-    await heading(page, name).waitFor();
-  };
 
   test('shows what the key may do, its usage, requests and audit log, and works with Back, reload and links', async () => {
     const of = await makeOrganisation(gateway, { name: 'Northwind' });
@@ -166,7 +160,10 @@ inBrowser('the page of a key', () => {
     await says(dialog(page), /It was replaced, so it ends at .* UTC\./);
     expect(await dialog(page).getByLabel('Expires').isVisible()).toBe(false);
     await page.keyboard.press('Escape');
-    await rename(page, 'nightly, old');
+    await press(page, 'Edit');
+    await dialog(page).getByLabel('Name').fill('nightly, old');
+    await press(page, 'Save');
+    await heading(page, 'nightly, old').waitFor();
     await page.getByRole('link', { name: 'nightly' }).click();
     await page.waitForURL((url) => !url.pathname.endsWith(id));
     const back = fact(page, 'Replaces').getByRole('link', { name: 'nightly, old' });

@@ -66,9 +66,7 @@ describe('an admin', () => {
   });
 
   test.each([
-    [{ name: '' }, '/name'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
-    [{ allowed_ranges: ['10.0.0.0/8', 'everywhere'] }, '/allowed_ranges/1'],
     [{ allowed_ranges: ['10.0.0.1/8'] }, '/allowed_ranges/0'],
     [{ name: ' ', allowed_ranges: ['everywhere'] }, '/name', '/allowed_ranges/0'],
   ])('gets 422 for %j, and nothing changes', async (changes: object, ...pointers: string[]) => {
