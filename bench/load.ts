@@ -31,7 +31,7 @@ export interface LoadOptions {
   /** Expected status of every answer. */
   readonly status: number;
   /** Maximum calls of each connection a second. */
-  readonly mostPerSecond?: number | undefined;
+  readonly maxPerSecond?: number | undefined;
 }
 
 export interface PacedOptions extends LoadOptions {
@@ -54,7 +54,7 @@ const LONGEST_ROUND = 30_000;
 /** Number of calls that a connection cycles through. */
 const CALLS = 400;
 /** Limit on the bodies of a connection, which are built in advance; if they are large, there are fewer calls. */
-const MOST_BYTES = 2_000_000;
+const MAX_BYTES = 2_000_000;
 
 /** Answers 200 of keys over their limit: a minute can end during a measurement, and each of four keys then gets one. */
 const NEW_WINDOWS = 8;
@@ -70,7 +70,7 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
       url,
       connections: options.connections,
       duration: 3600,
-      ...(options.mostPerSecond !== undefined && { connectionRate: options.mostPerSecond }),
+      ...(options.maxPerSecond !== undefined && { connectionRate: options.maxPerSecond }),
       sampleInt: 100,
       setupClient: (client) => {
         client.setRequests(callsOf(options, connection));
@@ -108,7 +108,7 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
 function callsOf({ next, seed }: LoadOptions, connection: number): autocannon.Request[] {
   const random = seeded(seed * 1009 + connection);
   const calls: autocannon.Request[] = [];
-  for (let bytes = 0; calls.length < CALLS && bytes < MOST_BYTES;) {
+  for (let bytes = 0; calls.length < CALLS && bytes < MAX_BYTES;) {
     const { headers, isRead: _isRead, ...call } = next(random, connection);
     calls.push({ ...call, headers: { ...headers } });
     bytes += call.body?.length ?? 0;

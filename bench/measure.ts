@@ -58,13 +58,13 @@ export async function measure(
   { rounds, starts, seconds: each, warmUp, warmUps }: Pace,
 ): Promise<MeasuredScenario> {
   const samples = new Map<Entry, Sample[]>(scenario.entries.map((entry) => [entry, []]));
-  const { connections, longer = 1, mostPerSecond } = scenario;
+  const { connections, longer = 1, maxPerSecond } = scenario;
   const seconds = each * longer;
   const warm = async (): Promise<void> => {
     for (const { contestant, next, status = 200 } of scenario.entries) {
       // slow operations take longer to warm up
       for (let [taken, requests] = [0, 0]; taken < warmUps && requests < ENOUGH_TO_COMPILE; taken += 1) {
-        const load = { next, connections, seconds: warmUp * longer, seed: taken, status, mostPerSecond };
+        const load = { next, connections, seconds: warmUp * longer, seed: taken, status, maxPerSecond };
         requests += (await saturate(servers(contestant), load)).latencies.length;
       }
     }
@@ -77,7 +77,7 @@ export async function measure(
     }
     for (const entry of rotated(scenario.entries, round)) {
       const { next, status = 200 } = entry;
-      const load = { next, connections, seconds, seed: round + 1, status, mostPerSecond };
+      const load = { next, connections, seconds, seed: round + 1, status, maxPerSecond };
       samples.get(entry)?.push(await saturate(servers(entry.contestant), load));
     }
   }

@@ -50,7 +50,7 @@ export interface Scenario {
   /** Factor on the duration, for scenarios with long calls; 1 by default. */
   readonly longer?: number;
   /** Maximum calls of each connection a second. */
-  readonly mostPerSecond?: number;
+  readonly maxPerSecond?: number;
 }
 
 const READ = 'Scopegate read';
@@ -183,7 +183,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: 1,
       longer: 4,
       // an organisation may be 20,000 changes ahead of what is known to be recorded as events, which is stored every two seconds
-      mostPerSecond: 5,
+      maxPerSecond: 5,
       entries: [
         ...same(upsertProducts(content, 1000), 'node', 'scopegate'),
         { label: RELIEVED, contestant: 'relieved', next: upsertProducts(content, 1000) },

@@ -112,7 +112,7 @@ export class Move {
     const last = { time: await clusterTime(source), signal: this.#signal };
     const missing = await awaitTail(this.stores, source, last);
     if (missing) {
-      this.report.warn('the events of its last changes are not recorded; the organisation will be told of a gap');
+      this.report.warn('the events of its last changes are not recorded; the organisation gets a gap event');
       await this.stores.control.feeds.oweGap(this.id, missing);
     }
     open.push(...(await close(source.database, ofEvents)));

@@ -19,7 +19,7 @@ const LOOK_EVERY = 2000;
 /** When a job is tried again that failed because of a database, or that another process has begun, in milliseconds. */
 const AGAIN_AFTER = 5000;
 /** Jobs that a gateway does at once: each reads and writes as fast as it can. */
-const MOST = 2;
+const MAX_AT_ONCE = 2;
 
 /** The actor of moves that a gateway resumes on its own. */
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
@@ -44,7 +44,8 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function run(): Promise<void> {
     while (!ending.signal.aborted) {
       woken = new AbortController();
-      const job = running.size < MOST ? await next().catch(noted('looking for jobs failed; will retry')) : undefined;
+      const job =
+        running.size < MAX_AT_ONCE ? await next().catch(noted('looking for jobs failed; will retry')) : undefined;
       if (job) {
         const ended = work(job)
           .catch(noted('a job could not be ended; another gateway takes it'))

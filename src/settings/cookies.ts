@@ -33,7 +33,7 @@ export function cookie(name: string, publicUrl: string | undefined) {
 export type BrowserSessions = ReturnType<typeof browserSessions>;
 
 /** How many recently valid sessions are remembered. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** The sessions of browsers, by their cookie. `failures` limits cookies without a session per address. */
 export function browserSessions(
@@ -44,7 +44,7 @@ export function browserSessions(
   const sessionCookie = cookie('scopegate_session', PUBLIC_URL);
   const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
   // a session that was valid a moment ago is looked up whatever others do at the same address
-  const known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: SESSION_LIMITS.absolute });
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
     /** The session of a request and its token; undefined if nobody is signed in. @throws AppError rate_limited */

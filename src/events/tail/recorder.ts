@@ -16,7 +16,7 @@ import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
 import { type Change, changedMembers, collectionOf, gapEvent, momentOf, toEvent } from './changes';
 
-/* Stores the events of a cluster's changes with their organisations. */
+/* Turns the changes of a cluster into events, and stores them with their organisations. */
 
 /** A change with its place in the log. */
 export interface Found {
@@ -32,19 +32,20 @@ export interface RecorderOptions {
   readonly databases: Pick<Databases, 'organisationData' | 'organisationsOn'>;
   readonly feeds: Feeds;
   readonly onWritten: (cluster: string, events: number) => void;
-  /** Called with organisations whose events were stored, before the tail goes on. */
+  /** Called with the organisations whose events were stored; the tail waits for it. */
   readonly onStored: (organisations: readonly string[]) => Promise<void>;
   readonly logger: Logger;
 }
 
 const WITHOUT_STATUS = { before: undefined, now: null };
+/** Organisations whose events are stored concurrently. */
 const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
 const BATCH = 500;
-/** Maximum objects of a type that get an event after a gap; the gap event says that there may be more. */
-const MOST_AFTER_GAP = 10_000;
-/** How much earlier than the loss a change may be dated, in milliseconds: a write gets its time before it is committed. */
+/** Maximum objects of a type that get an event after a gap; more may have changed, as the gap event says. */
+const MAX_AFTER_GAP = 10_000;
+/** How long before its commit a write may be dated, in milliseconds. */
 const DATED_BEFORE = 2 * MINUTE;
 
 export function recorderOf({ cluster, databases, feeds, onWritten, onStored, logger }: RecorderOptions) {
@@ -56,16 +57,16 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
   const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
 
-  /** Records that an organisation is owed a gap event, because its events could not be stored. @throws the error if its cluster does not respond */
-  async function refused(id: string, from: Date, error: unknown): Promise<void> {
+  /** Notes that an organisation gets a gap event, because its events could not be stored. @throws the error if its cluster does not respond */
+  async function oweGap(id: string, from: Date, error: unknown): Promise<void> {
     if (isUnavailable(error) && !(error instanceof AppError)) throw error;
-    // its database is closed for a move, or refuses events: the others must not wait for it
+    // its database refuses events, for example during a move: other organisations must not wait
     const failure = { cluster, organisation_id: id, error: describeError(error) };
-    logger.warn(failure, 'events of an organisation could not be stored; it will be told of a gap');
+    logger.warn(failure, 'events of an organisation could not be stored; it gets a gap event');
     await feeds.oweGap(id, from);
   }
 
-  /** Reads a member of rows, by key; of rows that are gone it is missing. */
+  /** Reads one member of rows, by their keys; rows that no longer exist are left out. */
   async function read(data: OrganisationData, member: string, wanted: readonly Row[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
     for (const name of new Set(wanted.map(({ of }) => of.collection))) {
@@ -105,7 +106,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const wanted = changes.flatMap((one): Row[] => {
       const row = rowOf(one);
       if (!row.of.hasStatus || row.id === undefined) return [];
-      // what is remembered may be from before the transaction of the part
+      // the remembered status may predate the transaction
       if (one.of.part) return [row];
       if (one.change.operationType !== 'update' || statuses.has(keyIn(one.change, row))) return [];
       const members = changedMembers(one.change, one.of);
@@ -121,10 +122,10 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     );
   }
 
-  /** The events of an organisation's changes, with their positions. */
+  /** The events of an organisation's changes, as rows to store. */
   async function toRows(data: OrganisationData, { epoch }: Feed, found: readonly Found[]): Promise<EventRow[]> {
     const looked = await lookUp(data, found);
-    // of a part it is the status after its transaction, whatever was written first
+    // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
       [...looked.keys()].flatMap((change) => {
         const { status, clusterTime } = change;
@@ -150,7 +151,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     });
   }
 
-  /** Stores rows in their order. Those that are there already change nothing. */
+  /** Stores rows in order; rows that exist are left as they are. */
   async function store(data: OrganisationData, rows: readonly EventRow[]): Promise<void> {
     if (rows.length === 0) return;
     await data.prepare([events]);
@@ -165,7 +166,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const kept = found.filter(({ time }) => time > feed.since);
     const [first] = kept;
     if (!first) return;
-    // in the middle of a transaction a reader may have passed that position
+    // not in the middle of a transaction, where readers may already be past its position
     const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),
@@ -175,7 +176,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
       const rows = await toRows(data, feed, kept);
       await store(data, gap ? [gap, ...rows] : rows);
     } catch (error) {
-      await refused(id, momentOf(first.change), error);
+      await oweGap(id, momentOf(first.change), error);
       return;
     }
     if (owed) await feeds.settleGap(id, owed);
@@ -183,7 +184,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
 
   const isHere = (feed: Feed | undefined): feed is Feed => feed?.cluster === cluster && feed.standing !== 'closed';
 
-  /** Work for each of these organisations; a database that came back after its organisation was erased is dropped. */
+  /** Runs `work` for each of these organisations, and drops databases that it recreated for erased ones. */
   async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<void>): Promise<void> {
     const known = await feeds.of(ids);
     const here = ids.flatMap((id) => {
@@ -198,27 +199,27 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   }
 
   return {
-    /** Forgets what was seen, since others may have gone on. */
+    /** Forgets statuses, since another gateway may have recorded changes in between. */
     begin(): void {
       statuses.clear();
     },
     /** Stores the events of a batch. @throws if the cluster does not respond */
     async write(batch: readonly Found[]): Promise<void> {
-      const byOrganisation = new Map<string, Found[]>();
+      const byDatabase = new Map<string, Found[]>();
       for (const found of batch) {
-        const id = organisationOf(found.change.ns.db) ?? '';
-        const before = byOrganisation.get(id);
+        const before = byDatabase.get(found.change.ns.db);
         if (before) before.push(found);
-        else byOrganisation.set(id, [found]);
+        else byDatabase.set(found.change.ns.db, [found]);
       }
-      if (byOrganisation.size === 0) return;
+      if (byDatabase.size === 0) return;
+      const byOrganisation = new Map([...byDatabase].map(([name, found]) => [organisationOf(name) ?? '', found]));
       await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
     },
     /**
-     * Stores a gap event with every organisation on the cluster that has data: the history between `from` and `mark` was lost. Then an
-     * `.updated` event for each object changed since.
+     * Stores a gap event for every organisation on the cluster that has data, since the history between `from` and `mark` was lost, and an
+     * `.updated` event for each object changed since `from`.
      */
-    async tellGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
+    async recordGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
       const all = await databases.organisationsOn(cluster);
       for (let at = 0; at < all.length; at += BATCH) {
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
@@ -239,7 +240,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
               );
             }
           } catch (error) {
-            await refused(id, from, error);
+            await oweGap(id, from, error);
           }
         });
       }
@@ -254,7 +255,7 @@ interface Row {
   readonly id: unknown;
 }
 
-/** `.updated` events of what has changed since a time. */
+/** An `.updated` event for each object of a collection changed since a time. */
 async function changedSince(
   data: OrganisationData,
   { collection, object: type, members, hasStatus }: PublicCollection,
@@ -262,7 +263,7 @@ async function changedSince(
 ): Promise<Omit<EventRow, '_id' | 'at'>[]> {
   if (!members.has('updated_at')) return [];
   const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
-  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MOST_AFTER_GAP } as const;
+  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MAX_AFTER_GAP } as const;
   const rows = data.database.collection(collection).find(since, options);
   return rows
     .map(({ _id, status }) => {
@@ -280,7 +281,7 @@ async function insert(collection: mongo.Collection<EventRow>, rows: readonly Eve
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
     }
-    // another tail has stored some of them: one that is there is left as it is
+    // another tail has stored some of them: those are left as they are
     const ids = { _id: { $in: left.map(({ _id }) => _id) } };
     const options = { projection: { _id: 1 }, readPreference: 'primary' } as const;
     const there = new Set((await collection.find(ids, options).toArray()).map(({ _id }) => _id));

@@ -128,7 +128,7 @@ function createTail(options: TailOptions) {
         } else found.push({ change, time, ordinal });
       }
       if (pendingGap !== undefined && mark) {
-        await recorder.tellGap(pendingGap, mark);
+        await recorder.recordGap(pendingGap, mark);
         pendingGap = undefined;
       }
       await recorder.write(found);
@@ -165,7 +165,7 @@ function createTail(options: TailOptions) {
     const lostFrom = token && new Date(at ? at.t * 1000 : now());
     if (lostFrom) {
       const lost = { cluster, from: lostFrom };
-      logger.error(lost, 'the log of the database no longer has all changes; organisations are told');
+      logger.error(lost, 'the log of the database no longer has all changes; organisations get a gap event');
     }
     const progress = { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) };
     return { cursor, progress, lostFrom };
