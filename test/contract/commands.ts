@@ -24,8 +24,8 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
     const collection = String(command[commandName]);
     // records of requests, and looks for their organisations and keys
     const isRecording = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
-    // waiting jobs, and abandoned moves
-    const isLooking = collection === 'jobs' || command.filter?.['move.to'] !== undefined;
+    // signs of life, waiting jobs, and abandoned moves
+    const isLooking = ['heartbeats', 'jobs'].includes(collection) || command.filter?.['move.to'] !== undefined;
     const isPeriodic = isRecording || isLooking || command.filter?._id?.$in !== undefined;
     if (commandName === 'ping' || isPeriodic) return;
     const keys = usedKeys(command);
