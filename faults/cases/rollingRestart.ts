@@ -24,7 +24,7 @@ export const rollingRestart: Case = {
   name: 'rolling-restart',
   title: 'Rolling restart under load',
   what: ({ restartRounds }) =>
-    `${String(CLIENTS)} keep-alive clients behind a small load balancer (polls \`readyz\` ten times per second, removes a gateway after ${String(OUT_AFTER)} consecutive failures, never retries) read and write without an Idempotency-Key. DRAIN_DELAY=${String(DRAIN_DELAY)}. One gateway gets SIGTERM, exits, is restarted and put back into service; then the other; ${number(restartRounds)} rounds. Promise: no request fails, and each gateway exits with code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being in service.`,
+    `${String(CLIENTS)} keep-alive clients behind a small load balancer (polls \`readyz\` ten times per second, removes a gateway after ${String(OUT_AFTER)} consecutive failures, sends to the one that is not being restarted if neither is left, never retries) read and write without an Idempotency-Key. DRAIN_DELAY=${String(DRAIN_DELAY)}. One gateway gets SIGTERM, exits, is restarted and put back into service; then the other; ${number(restartRounds)} rounds. Promise: no request fails, and each gateway exits with code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being in service.`,
   async run({ rig, scale, random, tell }) {
     const gateways = await rig.gateways({ DRAIN_DELAY: String(DRAIN_DELAY) });
     const tenant = await rig.newTenant('rolling restart');
@@ -92,6 +92,7 @@ export const rollingRestart: Case = {
 /** Shuts a gateway down gracefully and starts a new process in its place; returns how long the exit took. */
 async function replace(gateway: Gateway, balancer: Balancer, promises: Promises, exitBound: number): Promise<number> {
   const started = performance.now();
+  balancer.replaces(gateway);
   const code = await Promise.race([gateway.end('SIGTERM'), sleep(exitBound, 'late' as const, { ref: false })]);
   const ms = performance.now() - started;
   promises.keep(
@@ -101,16 +102,18 @@ async function replace(gateway: Gateway, balancer: Balancer, promises: Promises,
   if (code === 'late') await gateway.end('SIGKILL');
   await gateway.restart();
   await until(() => balancer.isIn(gateway), RETURN_BOUND);
+  balancer.replaces(undefined);
   return ms;
 }
 
 /**
  * A minimal load balancer: keep-alive connections to the ready gateways, no retries. Relies on readyz alone, so a draining gateway gets
- * requests until the failures of its readyz are noticed.
+ * requests until the failures of its readyz are noticed. If no gateway is ready, as on a machine that is too busy to answer readyz, it
+ * sends to those that are not being replaced, as Envoy does.
  */
 function startBalancer(gateways: readonly Gateway[]) {
   const inService = new Set(gateways);
-  let [turn, isOver] = [0, false];
+  let [turn, isOver, replaced] = [0, false, undefined as Gateway | undefined];
 
   async function probe(gateway: Gateway): Promise<void> {
     let refusals = 0;
@@ -126,15 +129,16 @@ function startBalancer(gateways: readonly Gateway[]) {
   return {
     async send(call: Call): Promise<{ reply: Reply; gateway: string }> {
       turn += 1;
-      const ready = [...inService];
+      const ready = inService.size > 0 ? [...inService] : gateways.filter((one) => one !== replaced);
       const gateway = ready[turn % ready.length];
-      if (!gateway) {
-        const reply = { kind: 'failed', reason: 'no gateway is ready', mayHaveArrived: false, ms: 0 } as const;
-        return { reply, gateway: 'none' };
-      }
+      if (!gateway) throw new Error('there is no gateway but the one that is replaced');
       return { reply: await gateway.call(call), gateway: gateway.name };
     },
     isIn: (gateway: Gateway) => inService.has(gateway),
+    /** Says which gateway is being replaced. */
+    replaces(gateway: Gateway | undefined): void {
+      replaced = gateway;
+    },
     async stop(): Promise<void> {
       isOver = true;
       await Promise.all(probes);
