@@ -10,7 +10,7 @@ export interface Check extends Found {
 
 export interface Found {
   readonly detail: string;
-  /** What to do if it is not ok, or about a warning if it is. */
+  /** What to do about the failure or, if the check is ok, about the warning that `detail` gives. */
   readonly fix?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface DoctorContext {
   readonly signal: AbortSignal;
 }
 
-/** A failure with a fix other than its check's. */
+/** A failure that has its own fix instead of its check's. */
 export class Finding extends Error {
   constructor(
     detail: string,
@@ -33,7 +33,7 @@ export class Finding extends Error {
   }
 }
 
-/** The check's detail is what `look` returns, with a fix if it is a warning, or if it throws the error's message. */
+/** Runs a check. `look` returns the detail, with a fix if it is a warning; if `look` throws, the check has failed. */
 export async function examine(
   name: string,
   fix: string,
@@ -47,7 +47,7 @@ export async function examine(
   }
 }
 
-/** The first names of many, and how many more there are. */
+/** The first of the names, and how many more there are. */
 export function listed(names: readonly string[], most = 20): string {
   return names.slice(0, most).join(', ') + (names.length > most ? ` and ${String(names.length - most)} more` : '');
 }

@@ -12,9 +12,9 @@ import { entryOf, clusterPrefix, rethrowWithFix } from './connection';
 
 /* Checks of the servers: replica sets, transactions, clocks and logs. */
 
-/** Above this many seconds of a transaction limit, doctor warns. */
+/** Doctor warns about a transaction limit longer than this, in seconds. */
 const LONGEST_TRANSACTION = 15;
-/** A log that is shorter, in milliseconds, has only just begun. */
+/** A log shorter than this, in milliseconds, has only just begun. */
 const YOUNG = 10 * MINUTE;
 
 type Databases = Store['databases'];
@@ -34,10 +34,10 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
     return `connected to ${server.description}; MongoDB ${versions.join(', ')} (${OLDEST_MONGODB} or later is required)`;
   });
   if (!hello) return;
-  const told = hello;
-  const set = await examine('replica set', fix, () => setOf(DEFAULT_CLUSTER, told));
+  const answer = hello;
+  const set = await examine('replica set', fix, () => setOf(DEFAULT_CLUSTER, answer));
   yield set;
-  // needs a replica set, whose absence is reported above
+  // transactions need a replica set; that it is missing is reported above
   if (!set.ok) return;
   yield await examine('transactions', fix, async () => {
     const probes = client.db(control.name).collection('doctor');
@@ -75,7 +75,7 @@ export function checkClusters({ store: { databases }, config: { MONGODB_CLUSTERS
   );
 }
 
-/** The name of a cluster's replica set. @throws Finding if it is none, or has no primary */
+/** The name of a cluster's replica set. @throws Finding if it is not a replica set, or has no primary */
 function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
   if (typeof setName !== 'string') {
     throw new Finding(
@@ -91,8 +91,8 @@ function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
 }
 
 /**
- * How long each cluster that responds keeps the transaction of a dead process. Only a warning, since gateways end those of
- * other gateways; undefined if no cluster reports it.
+ * How long each cluster that responds keeps the transactions of a dead process. Only a warning, since running gateways end the
+ * transactions of dead ones; undefined if no cluster reports its limit.
  */
 export async function checkTransactionLimit({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
   const limits = await Promise.all(databases.clusters.map((cluster) => databases.transactionLimit(cluster)));
@@ -104,14 +104,14 @@ export async function checkTransactionLimit({ store: { databases } }: DoctorCont
   const detail = known.map(({ cluster, seconds }) => `${cluster} ${String(seconds)} s`).join(', ');
   const long = known.filter(({ seconds }) => seconds > LONGEST_TRANSACTION).map(({ cluster }) => cluster);
   const noun = long.length === 1 ? 'cluster' : 'clusters';
-  const fix = `set transactionLifetimeLimitSeconds to ${String(LONGEST_TRANSACTION)} on the servers of ${noun} ${long.join(', ')} (mongod --setParameter), so that documents of a killed process are not locked for longer`;
+  const fix = `set transactionLifetimeLimitSeconds to ${String(LONGEST_TRANSACTION)} on the servers of ${noun} ${long.join(', ')} (mongod --setParameter), so that documents locked by a killed process are released by then`;
   return { name: 'transaction limit', ok: true, detail, ...(long.length > 0 && { fix }) };
 }
 
-/** Whether the clocks of the clusters and of this machine agree. Gateways go by the database's. */
+/** Whether the clocks of the clusters and of this machine agree. Gateways go by the clock of the database. */
 export function checkClocks({ store: { databases } }: DoctorContext): Promise<Check> {
   const fix =
-    'set the wrong one by NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
+    'correct the wrong clock with NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
   return examine('clocks', fix, () => {
     const clocks = databases.clocks();
     const machine = hostname();
@@ -125,15 +125,15 @@ export function checkClocks({ store: { databases } }: DoctorContext): Promise<Ch
     const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_BY;
     if (isThisMachine)
       throw new Error(`the clock of this machine (${machine}) is ${distance(-(ofAll[0] ?? 0))} all clusters`);
-    const said = wrong.map(
+    const faults = wrong.map(
       ({ cluster, ahead, machine: member }) =>
         `the clock of ${member}, the primary of cluster ${cluster}, is ${distance(ahead)} this machine (${machine})`,
     );
-    throw new Error(said.join('; '));
+    throw new Error(faults.join('; '));
   });
 }
 
-/** How far a clock is from another, in milliseconds: `90 s ahead of`. */
+/** How far one clock is from another: `90 s ahead of`. `ahead` is in milliseconds. */
 function distance(ahead: number): string {
   return `${seconds(Math.abs(ahead))} ${ahead > 0 ? 'ahead of' : 'behind'}`;
 }
@@ -143,11 +143,11 @@ function seconds(ms: number): string {
 }
 
 /**
- * Whether the log of each cluster that responds can be read, and how far the recording of its events is. Only warnings, since
- * everything but events is served.
+ * Whether the log of each cluster that responds can be read, and up to when its events are recorded. Only warnings, since
+ * everything except events is still served.
  */
 export async function checkEvents({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  // these fail where nothing can be read, which is reported above
+  // fails for a cluster that cannot be read at all, which is reported above
   const found = await Promise.all(
     databases.clusters.map((cluster) => recordingOf(databases, cluster).catch(() => undefined)),
   );
@@ -172,11 +172,12 @@ async function recordingOf(databases: Databases, cluster: string): Promise<Found
   const now = databases.timeOf(cluster);
   const oldest = await oldestInLog(client);
   const log = oldest && now - oldest.t * 1000;
-  const kept = log === undefined ? 'of a length that this user may not read' : `of ${seconds(log)}`;
+  const kept =
+    log === undefined ? 'this user may not read how far back the log goes' : `the log goes back ${seconds(log)}`;
   if (!row?.at) return { detail: `${cluster}: the log can be read; no gateway has recorded events yet` };
   const behind = Math.max(0, now - row.at.t * 1000);
-  const detail = `${cluster}: recorded up to ${seconds(behind)} ago, from a log ${kept}`;
+  const detail = `${cluster}: recorded up to ${seconds(behind)} ago; ${kept}`;
   if (log === undefined || log < YOUNG || behind < log / 2) return { detail };
-  const fix = `start a gateway without EVENTS=off, or look for "recording events failed" in the logs of those that run, before the log of cluster ${cluster} loses what is not recorded; a larger log gives more time`;
+  const fix = `start a gateway without EVENTS=off, or look for "recording events failed" in the logs of the running gateways, before the unrecorded events drop out of the log of cluster ${cluster}; a larger log gives more time`;
   return { detail, fix };
 }

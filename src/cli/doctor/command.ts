@@ -12,7 +12,7 @@ import { checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis, check
 import { checkIndexes } from './indexes';
 import { checkControl, checkFiles, checkPlaces, databasesByCluster } from './storage';
 
-/** `scopegate doctor`. @throws CommandFailure if a check failed, or it was interrupted. */
+/** `scopegate doctor`. @throws CommandFailure if a check failed, or the command was interrupted. */
 export async function doctorCommand({ fix = false, json }: JsonOption & { readonly fix?: boolean }): Promise<void> {
   const signal = interruption();
   const checks: Check[] = [];
@@ -33,13 +33,13 @@ export async function doctorCommand({ fix = false, json }: JsonOption & { readon
 
 const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['red', 'failed'] } as const;
 
-/** In this order. */
+/** The checks of an open database, in the order in which they are run. */
 const OF_STORE = [
   ...[checkFingerprint, checkProxy, checkClusters, checkTransactionLimit, checkClocks, checkEvents],
   ...[checkControl, checkWebhooks],
 ];
 
-/** Every check in order; stops if one fails that the rest depend on. */
+/** Runs every check in order; stops if one that the others depend on fails. */
 async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Check> {
   yield await checkNode();
   let config: Config | undefined;

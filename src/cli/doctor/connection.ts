@@ -6,11 +6,11 @@ import { NewerSchemaError } from '../../organisations/controlSchema';
 import { Finding } from './check';
 
 /*
- * Why a cluster could not be connected, from the driver's errors: which variable, and what to do. The server's own words
- * are not repeated where they can contain a password.
+ * Explains from the driver's errors why a cluster could not be connected to, which variable to change, and how. The server's own
+ * words are not repeated where they can contain a password.
  */
 
-/** How long a server has for each question, in milliseconds. */
+/** How long to wait for each answer of a server, in milliseconds. */
 const ANSWER_WITHIN = 1500;
 
 interface Cause {
@@ -21,7 +21,7 @@ interface Cause {
   readonly quote?: RegExp;
   /** `entry` is the variable, with the name of the cluster if it has several. */
   readonly fix: (entry: string) => string;
-  /** Whether it only says that there is no connection, which wrong options can cause too. */
+  /** Whether the error only says that there is no connection, which wrong options can cause as well. */
   readonly isVague?: true;
 }
 
@@ -33,18 +33,18 @@ const PLAIN = {
 
 const CAUSES: readonly Cause[] = [
   {
-    // AuthenticationFailed, and the code of Atlas for it
+    // AuthenticationFailed, and what Atlas answers instead
     sign: /^(18|8000) .*auth/is,
     detail: 'the server rejects the user name or the password',
     fix: (entry) =>
       `correct them in ${entry}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
   },
   {
-    // Unauthorized, and the code of Atlas for it
+    // Unauthorized, and what Atlas answers instead
     sign: /^(13|8000) |requires authentication/i,
-    detail: 'the server does not allow this user, or anyone without one, to read',
+    detail: 'the server does not allow this user, or a client without a user, to read',
     fix: (entry) =>
-      `put a user into ${entry} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, or dbAdminAnyDatabase too for doctor --fix`,
+      `put a user into ${entry} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, and for doctor --fix also dbAdminAnyDatabase`,
   },
   {
     sign: /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i,
@@ -62,7 +62,7 @@ const CAUSES: readonly Cause[] = [
     sign: /ENOTFOUND|EAI_AGAIN/,
     detail: 'a host name is not known here',
     quote: /(ENOTFOUND|EAI_AGAIN) [^\s)]+/,
-    fix: (entry) => `correct the host in ${entry}; a name that only containers know needs this command to run in one`,
+    fix: (entry) => `correct the host in ${entry}; if only containers know that name, run this command in one`,
   },
   {
     sign: /ECONNREFUSED/,
@@ -80,16 +80,16 @@ const CAUSES: readonly Cause[] = [
     sign: /server selection timed out/i,
     detail: 'no server that accepts writes answers in time',
     fix: (entry) =>
-      `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set and it has a primary, and that tls fits them`,
+      `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set, that the set has a primary, and that tls fits them`,
     isVague: true,
   },
 ];
 
-/** The first cause in the table, since a more general error often wraps a telling one. */
+/** The first cause in the table that matches any of the errors, since a general error often wraps the specific one. */
 const causeOf = (errors: readonly string[]): Cause | undefined =>
   CAUSES.find(({ sign }) => errors.some((error) => sign.test(error)));
 
-/** What to do about an error of connecting to a cluster; undefined if its cause is not known. */
+/** Explains an error in connecting to a cluster; undefined if its cause is not known. */
 export function connectionFinding(cluster: string, error: unknown): Finding | undefined {
   const errors = errorsIn(error);
   const cause = causeOf(errors);
@@ -100,7 +100,7 @@ export function connectionFinding(cluster: string, error: unknown): Finding | un
   return new Finding(detail, cause.fix(entryOf(cluster)));
 }
 
-/** @throws Finding with the fix of an error of connecting to a cluster, if it is known; `uri` is what it was connected with */
+/** Rethrows an error in connecting to a cluster with `uri`. @throws Finding with the fix, if the cause is known */
 export async function rethrowWithFix(cluster: string, uri: string | undefined, error: unknown): Promise<never> {
   if (error instanceof OldServerError)
     throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
@@ -118,12 +118,12 @@ export function entryOf(cluster: string): string {
     : `the entry ${cluster} of ${sourceOf('MONGODB_CLUSTERS')}`;
 }
 
-/** Names the default cluster; checks of other clusters have their name already. */
+/** Names the default cluster in a message; the checks of the others already have the cluster's name. */
 export function clusterPrefix(cluster: string): string {
   return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
 }
 
-/** An error with its causes, and those of the servers that were tried, each as its code and message. */
+/** The code and message of an error, of its causes, and of the errors of the servers that were tried. */
 function errorsIn(thrown: unknown, depth = 0): string[] {
   if (!(thrown instanceof Error) || depth > 8) return [];
   const { code = '', message, cause, reason } = thrown as Error & { code?: unknown; reason?: unknown };
@@ -134,8 +134,8 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
 }
 
 /**
- * Asks the first host of a URI what is wrong; undefined if it does not answer either, or nothing is. The driver waits for a server that
- * fits all options, and says nothing of one that does not, so it is asked without those that may be wrong.
+ * Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or none is. The driver waits for a
+ * server that fits all options and reports nothing about one that does not, so the host is asked without the options that may be wrong.
  */
 async function askPlainly(cluster: string, uri: string): Promise<Finding | undefined> {
   const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];

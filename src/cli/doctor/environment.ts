@@ -30,7 +30,7 @@ export function checkPepper({ KEY_PEPPER }: Config): Check {
   return { name: 'keys', ok: true, detail: KEY_PEPPER === '' ? unset : 'KEY_PEPPER is set' };
 }
 
-/** Whether the keys are hashed with KEY_PEPPER, and how many still have the pepper before. */
+/** Whether the keys are hashed with KEY_PEPPER, and how many still have an earlier pepper. */
 export function checkFingerprint({
   store: { control },
   config: { KEY_PEPPER_PREVIOUS },
@@ -58,13 +58,13 @@ export function checkFingerprint({
 
 const keys = (count: number): string => `${counted(count, 'active key')} ${count === 1 ? 'is' : 'are'}`;
 
-/** A warning if gateways could not read the addresses of callers in the past day. They say so once, and log each request of a key. */
+/** A warning if gateways could not read callers' addresses in the past day, judged by the requests of keys that they logged. */
 export async function checkProxy({ store: { control } }: DoctorContext): Promise<Check | undefined> {
   const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
   if (!last) return undefined;
   const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
   const fix =
-    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways is what they found instead';
+    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways shows what they found instead';
   return { name: 'proxy', ok: true, detail, fix };
 }
 
@@ -80,7 +80,7 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
       retryStrategy: () => null,
     });
     let reason: unknown;
-    // the event has the reason; the call itself only throws that the connection is closed
+    // the event has the reason; the call only throws that the connection is closed
     redis.on('error', (error) => (reason ??= error));
     try {
       await redis.connect();
@@ -94,7 +94,7 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
   });
 }
 
-/** Whether webhooks can be sent: WEBHOOK_SECRET is that of the endpoints, if there are any. */
+/** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */
 export function checkWebhooks({ store, config }: DoctorContext): Promise<Check> {
   return examine('webhooks', RESTORE_SECRET, async () => {
     const { master } = webhookSettings(config);

@@ -15,17 +15,17 @@ import { counted } from '../terminal';
 import { type Check, examine, Finding, type DoctorContext } from './check';
 import type { Present } from './storage';
 
-/** Organisations to check at once: enough to hide the round trips, and little work for a database that serves. */
+/** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
 const AT_ONCE = 10;
 
 /** Totals over all organisations. */
 interface Tally {
   complete: number;
-  /** Without data yet. */
+  /** Have no data yet. */
   empty: number;
-  /** With indexes that no query needs any more. */
+  /** Have indexes that no query needs any more. */
   surplus: number;
-  /** With collections that have just grown. */
+  /** Have collections that have passed 1,000 rows and still lack the indexes that such collections get. */
   grown: number;
   readonly present: Present;
   /** The files that organisations have, by cluster. */
@@ -35,9 +35,9 @@ interface Tally {
 }
 
 /**
- * Whether every collection has every index; `fix` makes those that are missing, one command a collection, and drops retired ones.
- * Complete organisations share one line, and those of a cluster that does not respond share one. What was made stays, so that a
- * run that was interrupted can be repeated. @throws AbortError when the signal aborts
+ * Whether every collection has every index; `fix` creates those that are missing, with one command per collection, and drops retired
+ * ones. All complete organisations share one line, and so do those of a cluster that does not respond. Created indexes stay, so an
+ * interrupted run can be repeated. @throws AbortError when the signal aborts
  */
 export async function* checkIndexes(
   context: DoctorContext,
@@ -56,7 +56,7 @@ export async function* checkIndexes(
     // several workers share the cursor
     for (let next = await left.next(); next.done !== true && !signal.aborted; next = await left.next()) {
       const at = (begun += 1);
-      // one that is being erased needs no index any more
+      // an organisation that is being erased needs no index any more
       const isChecked = STATES[next.value.state].data;
       const check = isChecked ? await checkOrganisation(context, next.value, tally) : undefined;
       if (check) found.push({ at, check });
@@ -65,7 +65,7 @@ export async function* checkIndexes(
     }
   };
   const working = Promise.all(Array.from({ length: AT_ONCE }, work));
-  // what fails after an interruption fails because its connection is closed
+  // after an interruption, work fails only because its connection is closed
   working.catch(() => undefined);
   try {
     await Promise.race([working, aborted(signal)]);
@@ -90,7 +90,7 @@ function summary({ complete, empty, surplus, grown }: Tally): string {
     ...(empty > 0 ? [`${String(empty)} of them ${have(empty)} no data yet`] : []),
     ...(grown > 0
       ? [
-          `${String(grown)} ${have(grown)} passed 1,000 rows, whose other indexes come when they are next used, or by --fix`,
+          `${String(grown)} ${have(grown)} collections that have passed 1,000 rows, which get their other indexes when they are next used, or by --fix`,
         ]
       : []),
     ...(surplus > 0
@@ -141,7 +141,7 @@ interface Found extends Difference {
   readonly definition: Collection<{ readonly _id: string }>;
 }
 
-/** What the collections that exist lack; one command for their names, and one for each of them. */
+/** How the indexes of existing collections differ from the definitions: one command for the names, and one per collection. */
 async function differencesOf({ database, collections }: OrganisationData): Promise<Found[]> {
   const names = await collectionNames(database);
   const found: Found[] = [];
@@ -156,7 +156,7 @@ function namesOf(which: 'missing' | 'surplus') {
     found[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);
 }
 
-/** @throws Finding that lists what could not be made; the rest is made */
+/** Creates missing indexes and drops surplus ones. @throws Finding that lists the collections that failed, once the others are done */
 async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<string> {
   const failed: string[] = [];
   const done: string[] = [];
@@ -165,7 +165,7 @@ async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<
     try {
       if (missing.length > 0) await data.creating(() => createIndexes(data.database, definition, missing));
       done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
-      // only then, since a new index may do the work of a retired one
+      // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
       done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
     } catch (error) {
@@ -175,6 +175,6 @@ async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<
   if (failed.length === 0) return done.join(', ');
   throw new Finding(
     `could not fix ${failed.join(', ')}${done.length > 0 ? `; ${done.join(', ')}` : ''}`,
-    'remove what it names, such as duplicates or a missing permission to create indexes, then run scopegate doctor --fix again',
+    'fix what the error names, such as duplicates or a missing permission to create indexes, then run scopegate doctor --fix again',
   );
 }

@@ -8,15 +8,15 @@ import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
 import type { Store } from '../store';
 import { type Check, examine, Finding, type Found, listed, type DoctorContext } from './check';
 
-/* Checks of the contents: indexes of the control database, moves and their copies, databases without an organisation, and files. */
+/* Checks of what is stored: indexes of the control database, moves and their copies, jobs, databases without an organisation, and files. */
 
 const LEFT_OVER =
-  'check that CONTROL_DATABASE is the right one; unless another control database has them, they are left over: drop them with dropDatabase() in mongosh';
+  'check that CONTROL_DATABASE is the right one; unless they belong to another control database, they are left over: drop them with dropDatabase() in mongosh';
 
-/** The organisations that have a database, by cluster. */
+/** The ids of the organisations that have a database, by cluster. */
 export type Present = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Whether the control database has its indexes; `fix` makes those that are missing. */
+/** Whether the control database has its indexes; `fix` creates those that are missing. */
 export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
   const { control } = store.databases;
   return examine('control database', 'run scopegate doctor --fix', async () => {
@@ -40,7 +40,7 @@ export async function databasesByCluster({ databases }: Store): Promise<Present>
       try {
         return [[cluster, new Set(await databases.organisationsOn(cluster))] as const];
       } catch {
-        // it went down, or the user may not list them; the check of its indexes reports that
+        // the cluster went down, or the user may not list databases; the check of its indexes reports that
         return [];
       }
     }),
@@ -49,9 +49,9 @@ export async function databasesByCluster({ databases }: Store): Promise<Present>
 }
 
 /**
- * Names moves whose process has ended, since writes are refused until someone continues, and what moves have left; then databases
- * that belong to no organisation, or to one on another cluster, and that no move has left. These are no failure: another control
- * database may know them.
+ * Reports moves whose process has ended, since writes are refused until somebody continues the move; old copies; failing jobs; and
+ * databases that belong to no organisation, or to one on another cluster, and were not left by a move. Such a database is not a failure,
+ * since it may belong to another control database.
  */
 export async function* checkPlaces({ store }: DoctorContext, present: Present): AsyncGenerator<Check> {
   const { control, databases } = store;
@@ -83,7 +83,7 @@ export async function* checkPlaces({ store }: DoctorContext, present: Present): 
   });
 }
 
-/** @throws Finding that names a move whose process has ended */
+/** Moves under way and old copies. @throws Finding that names a move whose process has ended */
 function stateOfMoves(moves: readonly Moves[], now: number): string {
   const under = moves.flatMap(({ organisation, move }) => (move ? [{ ...organisation, move }] : []));
   const abandoned = under.filter(({ move }) => isAbandoned(move, now));
@@ -106,20 +106,20 @@ function stateOfMoves(moves: readonly Moves[], now: number): string {
   return said.length > 0 ? said.join('; ') : 'none under way, and no old copies';
 }
 
-/** Names jobs of operators whose last attempt failed. */
+/** A warning about jobs of the operator API whose last attempt failed. */
 function stateOfJobs(jobs: readonly JobRow[]): string | Found {
   const failing = jobs.filter(({ error }) => error !== null);
   if (failing.length === 0) return jobs.length === 0 ? 'none open' : `${String(jobs.length)} open, and none has failed`;
   const said = failing.map(
     ({ kind, organisation_id: id, ended_at, error }) =>
-      `the ${kind} of organisation ${id} ${ended_at === null ? 'is tried again' : 'has failed'}: ${String(error)}`,
+      `the ${kind} of organisation ${id} ${ended_at === null ? 'will be retried' : 'has failed'}: ${String(error)}`,
   );
   const fix =
-    'mend what it says; a gateway tries an erasure again by itself, and a move that has failed is asked for again';
+    'fix the cause; a gateway retries an erasure by itself, but a move that has failed must be requested again';
   return { detail: listed(said), fix };
 }
 
-/** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */
+/** How full each cluster is. `inUse` has the files of each cluster whose organisations were all checked. */
 export async function* checkFiles({ control }: Store, inUse: ReadonlyMap<string, number>): AsyncGenerator<Check> {
   const count = (value: number): string => value.toLocaleString('en');
   for (const one of await control.placement.fullness()) {

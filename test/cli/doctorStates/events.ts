@@ -33,7 +33,7 @@ export const EVENTS: States = {
       ...made,
       names: [
         ...(made.names ?? []),
-        [/up to 9\d\d s ago, from a log of 12\d\d s/g, 'up to 900 s ago, from a log of 1200 s'],
+        [/up to 9\d\d s ago; the log goes back 12\d\d s/g, 'up to 900 s ago; the log goes back 1200 s'],
       ],
     };
   },

@@ -24,7 +24,7 @@ function asked(environment: Environment, ...peppers: readonly Environment[]): Ma
 
 export const KEYS: States = {
   '`KEY_PEPPER` is not set': (scene) => at(scene, 'default'),
-  '`KEY_PEPPER` is another than that of the keys': asked(NEW, OLD),
+  '`KEY_PEPPER` is not the one that the keys are hashed with': asked(NEW, OLD),
   'all gateways know the next pepper as `KEY_PEPPER_PREVIOUS`': asked({ ...OLD, KEY_PEPPER_PREVIOUS: 'new' }, OLD),
   '`KEY_PEPPER` is new, and no gateway has started with it': asked(BOTH, OLD),
   'keys that have not been used since `KEY_PEPPER` was replaced': asked(BOTH, OLD, OLD, BOTH),
