@@ -3,8 +3,8 @@ import { AppError, type Fault, shorten } from '../errors';
 import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
 
 /*
- * Numbers that no API can return (NaN, Infinity, out of the range of their scalar), stored by another program. One fails every page
- * with its object, so the error names the object and the member.
+ * Numbers that no API can return (NaN, Infinity, or outside the range of their scalar), stored by another program. One such number fails
+ * every page that has its object, so the error names the object and the member.
  */
 
 /** The first number of a row that cannot be returned. */
@@ -19,7 +19,7 @@ export interface Numbered {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** By scalar: whether a number fits, its range, and how messages call it. */
+/** By scalar: whether a number fits, its range, and its description in messages. */
 const SCALARS: Readonly<
   Record<string, readonly [fits: (value: number) => boolean, range: readonly [number, number], words: string]>
 > = {
@@ -28,7 +28,7 @@ const SCALARS: Readonly<
   Float: [NUMBERS.float, [-Number.MAX_VALUE, Number.MAX_VALUE], 'a finite number'],
 };
 
-/** Undefined if there are no numbers. Members that a row lacks were not read. */
+/** Finds the first broken number of a row, ignoring members that were not read; undefined if the members have no numbers. */
 export function brokenNumberIn(members: readonly StoredMember[]): FindBroken | undefined {
   const finders = members.flatMap((member) => finderOf(member) ?? []);
   if (finders.length === 0) return undefined;
@@ -66,7 +66,7 @@ function finderOf({ name, kind, type, isRequired, members }: StoredMember): Find
   };
 }
 
-/** The value if it is a number, of JavaScript or of BSON; otherwise its type. */
+/** The value if it is null, a number or of a BSON type; otherwise its JavaScript type. */
 function shown(value: unknown): string {
   if (typeof value === 'number' || value === null) return String(value);
   const isOfBson = typeof value === 'object' && '_bsontype' in value;

@@ -3,7 +3,7 @@ import { escapePointer } from '../schema/validation';
 
 /** Maximum depth, to bound the walk of nested input: deeper values are in unknown members, which are rejected anyway. */
 export const DEEPEST = 8;
-/** Maximum faults of a value; more than the strings of the largest element. */
+/** Maximum faults of a value: more than the largest element has strings. */
 const MAX = 1000;
 
 /** Unicode's Cc: C0 except tab and line breaks, DEL and C1. A carriage return is valid only in a Windows line break. */
@@ -11,11 +11,11 @@ const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/
 
 /**
  * Faults of strings that cannot be stored or shown unchanged: lone surrogates, which are valid in JSON but not in databases,
- * and control characters, which break terminals and logs. At most `most` of them, in the first so many values.
+ * and control characters, which break terminals and logs. Returns at most `most` faults, from the first `values` values.
  */
 export function brokenTexts(value: unknown, most = MAX, values = Infinity): Fault[] {
   const faults: Fault[] = [];
-  // pointers are built only for faults: for all values they took a tenth of the time of an import
+  // pointers are built only for faults: building them for all values took a tenth of an import's time
   const path: (string | number)[] = [];
   let left = values;
   const look = (one: unknown): void => {
@@ -40,7 +40,7 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
 
 type Members = Record<string | number, unknown>;
 
-/** The names of members; of a list its indexes, whose names would be a text for each element. */
+/** The names of members, or the indexes of a list, which as names would take a string for each element. */
 function namesOf(value: object): Iterable<string | number> {
   return Array.isArray(value) ? value.keys() : Object.keys(value);
 }
@@ -54,8 +54,8 @@ function brokenBy(text: string): string | undefined {
 }
 
 /**
- * Replaces -0 by 0 in a value from JSON, in place. Python and Go write -0.0, which is no other amount, but databases and deep
- * comparisons tell them apart, so that an unchanged object would be stored again.
+ * Replaces -0 by 0 in a value from JSON, in place. Python and Go write -0.0, which is the same amount, but databases and deep
+ * comparisons tell the two apart, so an unchanged object would be stored again.
  */
 export function replaceNegativeZero(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth === DEEPEST) return;

@@ -34,7 +34,7 @@ export interface ChangeSpec<T> {
 /**
  * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change.
  * @throws AppError not_found; precondition_failed if its version does not match `if_match`; validation_failed; conflict if another
- * object has its unique member.
+ * object has the same value in a unique member.
  */
 export async function changeObject<T extends Row>(
   resource: Resource<T>,
@@ -45,7 +45,7 @@ export async function changeObject<T extends Row>(
 ): Promise<object> {
   const { type } = resource.stored;
   const matches = matcherOf(ifMatch);
-  // a number that cannot be returned has no tag, but may be replaced
+  // without a version, no tag is computed: a row with a number that cannot be returned has none, but the number may be replaced
   const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
   throwFaults([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
@@ -87,7 +87,7 @@ function uniqueMembers({ indexes }: Pick<Resource, 'indexes'>): string[] {
   return indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
 }
 
-/** Runs a write of an object. @throws AppError conflict if another has one of its unique values */
+/** Runs a write of an object. @throws AppError conflict if another object has one of its unique values */
 export async function writeUnique<T, R extends Row>(
   data: OrganisationData,
   resource: Resource<R>,
@@ -100,7 +100,7 @@ export async function writeUnique<T, R extends Row>(
     if (!isDuplicateKey(error)) throw error;
     const { _id, ...row } = attempted();
     const given = uniqueMembers(resource).filter((member) => row[member] !== null && row[member] !== undefined);
-    // without a given value there is nothing to conflict with
+    // an object without unique values cannot conflict with another
     if (given.length === 0) throw error;
     for (const member of given) {
       const another = { [member]: row[member], _id: { $ne: _id } } as object;
@@ -113,8 +113,9 @@ export async function writeUnique<T, R extends Row>(
 }
 
 /**
- * Keeps concurrent transactions from giving two rows one value: inserts and deletes a row whose id is the value, since SecantusDB compares
- * ids across open transactions, but no other unique values. Its id is not an object's, so it causes no events.
+ * Keeps concurrent transactions from storing the same unique value in two rows: inserts and deletes a row whose id contains the value,
+ * since SecantusDB compares ids across open transactions, but not other unique values. That id is not an object's, so the row causes no
+ * events.
  */
 async function claim<T extends Row>(
   resource: Resource<T>,
@@ -147,7 +148,7 @@ function taken(name: string, member: string, owner: string | undefined): AppErro
   });
 }
 
-/** Sets members as they are given. */
+/** Sets members to the values given, with times as dates, and updates the search words. */
 function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
   const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'dateTime' ? [name] : [])));
   return (before, given) => {

@@ -13,7 +13,7 @@ import { emailConditions, searchConditions } from './search';
 
 /* Lists and reads of all resources. */
 
-/** Rows that take some milliseconds. */
+/** From this many rows on, a page takes several milliseconds. */
 const MANY = 50;
 
 /** A page of a resource, whose root field has the name of its collection. */
@@ -62,7 +62,7 @@ function pageRequest<T extends { _id: string }>(
   };
 }
 
-/** What a cursor of the list is bound to. */
+/** The parts of a list request that its cursors are bound to. */
 export function listRequest<T extends { readonly _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
@@ -84,7 +84,7 @@ function uniqueMember({ indexes }: Pick<Collection<{ readonly _id: string }>, 'i
   return found && Object.keys(found.on)[0];
 }
 
-/** An object by id. @throws AppError not_found, with the same message for foreign and nonexistent objects. */
+/** An object by id. @throws AppError not_found, with the same message for another organisation's objects as for nonexistent ones */
 export async function readOne<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
@@ -121,7 +121,7 @@ export function activeFilters(args: Readonly<Record<string, unknown>>, filters: 
   return given;
 }
 
-/** Normalises a value as it is stored: ids in lower case, keys in NFC. */
+/** Normalises a value the way stored values are: ids in lower case, keys in NFC. */
 function asStored<T extends string | number | boolean>({ member, type }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
   if (type === 'ID') return value.toLowerCase();
@@ -132,10 +132,10 @@ function isList(value: Given): value is readonly string[] {
   return Array.isArray(value);
 }
 
-/** MongoDB conditions for the filters in force. Undefined if nothing can match, as for a search without words. */
+/** MongoDB conditions for the filters in force. Undefined if nothing can match, such as for a search without words. */
 export function toConditions(given: ActiveFilters, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
-  // both ends of a period in one condition, since with two a server may scan the index from one end only
+  // both ends of a period are in one condition: with two, a server may use only one end to bound its index scan
   const spans = new Map<string, object>();
   for (const { argument, member, members, by, type } of filters) {
     const value = given[argument];
@@ -153,7 +153,7 @@ export function toConditions(given: ActiveFilters, filters: readonly Filter[]): 
       const name = member === ID ? '_id' : member;
       conditions.push({ [name]: values.length === 1 ? values[0] : trusted({ $in: values }) });
     } else {
-      // days are stored as texts
+      // days are stored as strings
       const end = type === 'DateTime' ? new Date(String(value)) : value;
       spans.set(member, { ...spans.get(member), [SPANS[by].operator]: end });
     }
@@ -161,7 +161,7 @@ export function toConditions(given: ActiveFilters, filters: readonly Filter[]): 
   return [...conditions, ...[...spans].map(([member, span]) => ({ [member]: trusted(span) }))];
 }
 
-/** Whether a filter selects changed rows, which means the caller syncs a copy with it. */
+/** Whether a filter selects changed rows, which means that the caller is syncing a copy. */
 function asksForChanges(given: ActiveFilters, filters: readonly Filter[]): boolean {
   return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
 }

@@ -80,7 +80,7 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
   return refersTo(other, member);
 }
 
-/** The object whose id is a member of a row. */
+/** Resolves to the object whose id is in a member of a row. */
 function refersTo(other: Resource, member: string): Resolver {
   const projectionOf = projections(other);
   return (row, _, { data }, info) => {
@@ -101,7 +101,7 @@ function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> 
   return page;
 }
 
-/** The projection of a query: never search words, and members that lists omit only if selected; an entity tag needs all of them. */
+/** The projection of a query: no search words, and what lists omit only if it, or the entity tag (which covers it), is selected. */
 function projections(
   { stored: { omittedInLists }, projection }: Resource,
   ...path: readonly string[]

@@ -9,18 +9,18 @@ import { normalised } from '../schema/callerKeys';
 const LISTED_OF_ELEMENT = 10;
 export const LISTED_OF_CALL = 100;
 
-/** Maximum characters of the caller's input to repeat: enough for any valid key, and to recognise a member's name. */
+/** Maximum characters of a caller's key or pointer to repeat: enough for any valid key, and to recognise a member's name. */
 const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
-/** Values of an element to search for broken texts: more than a valid one has. */
+/** How many values of an element are searched for broken texts: more than a valid element has. */
 export const MAX_VALUES = 10_000;
 
 /** An element, validated before any lookup. */
 export interface ValidatedElement {
   /** Pointer to the element: /products/3. */
   readonly at: string;
-  /** As sent, but with the key and, if it has no faults, zeros normalised. */
+  /** As sent, but with its key normalised and, if it has no faults, -0 replaced by 0. */
   readonly element: unknown;
   /** The normalised key; null if it is not a string. */
   readonly key: string | null;
@@ -33,9 +33,9 @@ export interface ValidatedElement {
   readonly isCut: boolean;
 }
 
-/** While the response has room. */
+/** Limits for an element while the response has room. */
 const ROOMY: FaultLimits = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
-/** Once it has none: counting all faults of 1,000 elements took most of a worst body's time. */
+/** Limits once the response is full: counting all faults of 1,000 elements took most of the time for the worst body. */
 const FULL: FaultLimits = { kept: 1, counted: 20 };
 
 interface Keyed {
@@ -44,7 +44,7 @@ interface Keyed {
   readonly key: string;
 }
 
-/** Validates each element individually, and its key against those before it. */
+/** Validates each element individually, and checks its key against those of earlier elements. */
 export async function validateElements(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
@@ -83,7 +83,7 @@ function validateOne(
   return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
 }
 
-/** Only valid elements are sure to be small enough to walk. */
+/** Checks an element, and replaces -0 in a valid one; others may be too large to walk. */
 function checked(element: unknown, check: (element: unknown) => Findings): Findings {
   const found = check(element);
   if (found.faults.length + found.more === 0) replaceNegativeZero(element);
@@ -110,7 +110,7 @@ export function withFaults<T extends Faults>(validated: T, more: readonly Fault[
   return { ...validated, faults: [...validated.faults, ...more], count: validated.count + more.length };
 }
 
-/** Faults against the schema, then broken texts, which no schema finds. */
+/** Faults that the schema finds, then broken texts, which it does not. */
 function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   const found = check(element, room);
   if (found.isCut) return found;
@@ -119,7 +119,7 @@ function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
   return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
 }
 
-/** With pointers into the call. */
+/** The findings in an element, with pointers from the root of the call. */
 function placed({ faults: found, more, isCut }: Findings, at: string): Faults {
   const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({
     ...fault,
@@ -135,7 +135,7 @@ function shortened(text: string, most: number): string {
   return cut === text ? text.toWellFormed() : cut.replace(/~…$/, '…');
 }
 
-/** Returns the faults to list of each element. Call it in the order of the elements. */
+/** Returns a function that gives the faults to list for an element; call it once for each element of the call, in order. */
 export function faultLister(): (validated: ValidatedElement) => readonly Fault[] {
   let left = LISTED_OF_CALL;
   return ({ at: pointer, faults, count: all, isCut }) => {

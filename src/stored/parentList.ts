@@ -84,7 +84,7 @@ function readFirstRows<T extends { _id: string }>(
     { $project: { _id: 1 } },
     {
       $lookup: {
-        // through `data`, so that its indexes are made like those of a collection that is read alone
+        // through `data`, so that this collection gets its indexes, as it does when it is read on its own
         from: data.collection(collection).collectionName,
         localField: '_id',
         foreignField: parent.field,

@@ -13,7 +13,7 @@ import { erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 export interface RecordRules {
   /** Rules across members, for records whose members are valid. */
   readonly rules?: (record: ImportRecord) => Fault[];
-  /** Members written with a decimal point even if they are whole, at any depth. */
+  /** Members, at any depth, whose numbers are written with a decimal point even if they are whole. */
   readonly decimals?: readonly string[] | undefined;
 }
 
@@ -155,7 +155,7 @@ export async function storeDocuments<T extends { _id: string }>(
   return outcomes;
 }
 
-/** Returns a function that assigns unique values to documents, in file order, with a fault if another has the value. */
+/** Returns a function that assigns unique values to documents, in file order, and returns a fault if another document has the value. */
 async function claims<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
@@ -164,7 +164,7 @@ async function claims<T extends { _id: string }>(
   session: ClientSession,
 ): Promise<(document: T, before: T | undefined) => Fault | undefined> {
   const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
-  // a member that rows may lack is unique among those that have it
+  // a member that rows may lack is unique among the rows that have it
   const hasValue = (document: T): boolean => (valueOf(document) ?? null) !== null;
   const taken = { [uniqueBy]: { $in: documents.filter(hasValue).map(valueOf) } };
   const options = { projection: { [uniqueBy]: 1 }, session };

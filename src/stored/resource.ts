@@ -17,15 +17,15 @@ export interface Resource<out T extends Row = Row> extends Collection<T>, Number
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
   words(row: object): string[];
-  /** How it is imported and exported; undefined if it is part of another record. */
+  /** How it is imported and exported; undefined if its rows are part of another resource's records. */
   readonly records: RecordKind | undefined;
-  /** Its own resolvers, if it is a single file. */
+  /** Its own resolvers, if the resource is a single file. */
   readonly resolvers: Resolvers | undefined;
 }
 
 export interface ResourceSpec extends RecordRules {
   readonly type: string;
-  /** One per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
+  /** One index per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
   readonly indexes: readonly Index[];
   readonly retired?: readonly string[];
   /** Whether its rows are imported and exported within the record of another resource. */
@@ -64,7 +64,7 @@ function searchablePaths(members: readonly StoredMember[]): (readonly string[])[
   ]);
 }
 
-/** Adds the strings at a path from its step `at`, in all objects of lists on the path. */
+/** Adds the strings at a path, from its step `at` on; of a list on the path, those of all its objects. */
 function collectTexts(value: unknown, path: readonly string[], at: number, found: string[]): void {
   if (Array.isArray(value)) for (const one of value) collectTexts(one, path, at, found);
   else if (at === path.length) {

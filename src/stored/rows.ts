@@ -4,7 +4,10 @@ import type { Pace } from '../database/courtesy';
 import type { Fault } from '../errors';
 import { ERASED_AT } from '../schema/personal';
 
-/** Whether two rows are equal; missing members count as null, and search words may be in any order. Copies nothing, since bulk calls compare each row. */
+/**
+ * Whether two rows are equal; missing members count as null, and search words may be in any order. Copies nothing, since bulk calls compare
+ * every row.
+ */
 export function isSameRow(one: object, other: object): boolean {
   const [mine, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
   for (const name in mine) if (!isSameMember(name, mine[name] ?? null, others[name] ?? null)) return false;
@@ -42,8 +45,8 @@ export interface RowChange<T> {
 const WORDS_AT_ONCE = 50_000;
 
 /**
- * Inserts new rows and changes others by id, in their order if `ordered`. Only members that differ are sent, since the database's log
- * then names what changed (docs/decisions/events.md).
+ * Inserts new rows and changes others by id, in their order if `ordered`. Only members that differ are sent, so that the database's
+ * log names what changed (docs/decisions/events.md).
  */
 export async function writeRows<T extends { _id: string }>(
   collection: mongo.Collection<T>,
@@ -73,7 +76,7 @@ export async function writeRows<T extends { _id: string }>(
   await send();
 }
 
-/** The update that makes one row the other. @throws Error if they are equal: callers check that first */
+/** The update that turns one row into the other. @throws Error if they are equal: callers check that first */
 function differenceOf(before: object, row: object): object {
   const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
   const isKept = (name: string): boolean => isSameMember(name, old[name] ?? null, made[name] ?? null);

@@ -8,23 +8,23 @@ import { invalidRequest } from '../errors';
  */
 
 const LONGEST_WORD = 64;
-/** Distinct words that an object is found by; a text of 20,000 characters has about as many. */
+/** Maximum distinct words by which an object is found; a text of 20,000 characters has about as many. */
 export const MAX_WORDS = 1000;
-/** Distinct words that a search may have. */
+/** Maximum distinct words of a search. */
 export const MAX_SOUGHT = 8;
-/** Length of a text from which words are taken, and what it may grow to: Hangul three times as long, U+FDFA eighteen times. */
+/** Words are taken from this many characters of a text, which normalising may lengthen: Hangul three times, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
 const GROWTH = { times: 3, always: 100 };
 /**
- * Combining marks in a row beyond the 30 of Unicode's Stream-Safe Text Format: to normalise takes the square of their number. The two
- * halfwidth sound marks of Japanese become such marks.
+ * Consecutive combining marks beyond the 30 of Unicode's Stream-Safe Text Format: the time to normalise them grows with the square of
+ * their number. Normalising turns the two halfwidth sound marks of Japanese into such marks.
  */
 const MARKS_TOO_MANY = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const LAST_CHARACTER = '\u{10ffff}';
 
 /**
  * The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits.
- * The first {@link MAX_WORDS} of them.
+ * Returns at most the first {@link MAX_WORDS}.
  */
 export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
   const words = new Set<string>();
@@ -56,7 +56,7 @@ function truncate(word: string): string {
 }
 
 /**
- * Conditions that every word of a text is a prefix of a search word; none if it has no words. The longest word is first,
+ * Conditions that every word of a text is a prefix of a search word; none if the text has no words. The longest word is first,
  * since it is likely to match the fewest rows, and some planners use the index for the first condition only.
  * @throws AppError invalid_request, naming the argument, for more than {@link MAX_SOUGHT} words, each of which is looked up
  */
@@ -73,20 +73,20 @@ export function searchConditions(text: string, argument: string): Record<string,
 }
 
 /**
- * Conditions that one of the members is an email address, whatever its case; none if no address is like that. They use the index of search
- * words, those of the local part first, which few addresses share.
+ * Conditions that one of the members equals an email address, ignoring case; none if the address has no words, so that nothing can match.
+ * They use the index of search words, starting with the words of the local part, which few addresses share.
  */
 export function emailConditions(address: string, members: readonly string[]): Record<string, unknown>[] {
   const [, local = '', domain = ''] = /^(.*?)(@[^@]*)?$/su.exec(address) ?? [];
   const words = searchWords(local, domain);
   if (words.length === 0) return [];
-  // as the database does it, which knows ASCII only
+  // lower case as the database makes it, which changes ASCII letters only
   const wanted = { $literal: address.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) };
-  const isOne = members.map((path) => {
+  const isAddress = members.map((path) => {
     const [list = '', member] = path.split('.');
     if (member === undefined) return { $eq: [{ $toLower: `$${path}` }, wanted] };
     const each = { $map: { input: { $ifNull: [`$${list}`, []] }, in: { $toLower: `$$this.${member}` } } };
     return { $in: [wanted, each] };
   });
-  return [...words.map((word) => ({ search: word })), { $expr: trusted({ $or: isOne }) }];
+  return [...words.map((word) => ({ search: word })), { $expr: trusted({ $or: isAddress }) }];
 }

@@ -29,9 +29,9 @@ export interface TotalsArguments extends Span {
 
 export interface TotalsSpec {
   readonly collection: Resource;
-  /** The member with the time at which a row counts; the first of an index. */
+  /** The member with the time at which a row counts; the first member of an index. */
   readonly at: string;
-  /** Whether that member is a day, which is stored as a text. */
+  /** Whether that member is a day, which is stored as a string. */
   readonly isDay: boolean;
   readonly amounts: readonly string[];
 }
@@ -89,11 +89,11 @@ function monthOf({ at, isDay }: TotalsSpec): object {
   return isDay ? { $substrCP: [`$${at}`, 0, 7] } : { $dateToString: { date: `$${at}`, format: '%Y-%m' } };
 }
 
-/** The first and last times of Python, in which one embedded server is written, and whose months $dateToString can write. */
+/** The first and last times that Python supports, since one embedded server is written in it; $dateToString can write their months. */
 const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
 
 /**
- * The $match stage of a period, which uses the index of `at` even if the period is open. Days are stored as texts.
+ * The $match stage of a period, which uses the index of `at` even if the period is open-ended. Days are stored as strings.
  * @throws AppError invalid_request
  */
 export function within(at: string, { from, to }: Span, isDay = false): PipelineStage.Match {
@@ -114,7 +114,7 @@ export function decimal(number: string): object {
   return { $toDecimal: ifWithin(number, Number.MAX_VALUE, number) };
 }
 
-/** Converts numbers up to `most`; larger ones, for which that could fail, become NaN, so that their sum is refused. */
+/** `converted` for numbers up to `most`; `otherwise` for larger ones, which might not convert: NaN by default, so their sum is refused. */
 export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN): object {
   return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }] }, converted, otherwise] };
 }
@@ -150,7 +150,7 @@ export async function aggregate(
   });
 }
 
-/** The row with its sums as numbers, or the name of one that is not exact. */
+/** The row with its sums as numbers, or the name of a sum that is not exact. */
 function withinRange(row: Row): Row | string {
   const exactly: Record<string, unknown> = { ...row };
   for (const [name, sum] of Object.entries(row)) {

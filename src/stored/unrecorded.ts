@@ -4,13 +4,13 @@ import type { RequestContext } from '../operations/context';
 import { SECOND } from '../units';
 
 /*
- * A cluster's log is one queue, in which one organisation's changes delay those of all others. So none may get more than a few seconds
- * ahead of the recording of events (docs/decisions/events.md).
+ * A cluster's log is one queue, in which one organisation's changes delay those of all others. So no organisation's changes may get more
+ * than a few seconds ahead of the recording of events (docs/decisions/events.md).
  */
 
 /** Changes by an organisation's bulk calls on one gateway that may wait to be recorded as events. */
 const MAX_AHEAD = 20_000;
-/** Retry-After, in seconds: how often the position of the recording is stored. */
+/** Retry-After, in seconds: the interval at which the position of the recording is stored. */
 const RETRY_AFTER = 2;
 
 /** Per organisation, the number of changes, keyed by the whole second of cluster time (in ms) before which they were committed. */
@@ -32,7 +32,7 @@ export async function admitChanges({ data, events }: Pick<RequestContext, 'data'
 export function noteChanges(data: OrganisationData, more: number): void {
   const made = changes.get(data) ?? new Map<number, number>();
   changes.set(data, made);
-  // the position of the recording has whole seconds only
+  // the position of the recording is in whole seconds
   const until = Math.ceil(data.now() / SECOND + 1) * SECOND;
   made.set(until, (made.get(until) ?? 0) + more);
 }

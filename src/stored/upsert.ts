@@ -44,7 +44,7 @@ export interface UpsertSpec<Document extends Stored, Input extends object> {
   readonly rules?: (given: Input) => readonly Fault[];
 }
 
-/** The spec, with what the SDL says of the call. */
+/** The spec, with what the SDL says about the call. */
 type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
 
 interface UpsertResult {
@@ -61,12 +61,12 @@ type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 const ELEMENTS_PER_POINT = 100;
 /** Rows decoded in one go; each can have 1,000 search words. */
 const ROWS_PER_READ = 500;
-/** How often a call is attempted if others store the same keys at the same time. */
+/** How often a call is attempted if other calls store the same keys at the same time. */
 const ATTEMPTS = 5;
 
 /**
- * The resolvers of the bulk call that takes a list named as the collection, of the key in its results, and of the change (PATCH) of one
- * object, which is the same as in a bulk call but that it may change the key.
+ * Resolvers for a collection: its bulk call (the mutation whose list argument has the collection's name), the key in that call's results,
+ * and the PATCH of one object, which works like the bulk call except that it may change the key.
  * @throws Error if the SDL has no such call: the server must not start
  */
 export function upsertResolvers<Document extends Stored, Input extends object>(
@@ -105,7 +105,7 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
   const check: Check = (element, room) => context.checkElement(spec.element, element, room);
   const elements = args[spec.list] as readonly unknown[];
-  // the first was taken with the request
+  // the first point was charged with the request
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (!dryRun) await admitChanges(context);
@@ -140,14 +140,14 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   }
 }
 
-interface Sound<Document> {
+interface Accepted<Document> {
   readonly outcome: Exclude<Outcome, 'failed'>;
   readonly document: Document;
-  /** As it is stored, if it is. */
+  /** The stored version, if there is one. */
   readonly before: Document | undefined;
 }
 
-type Step<Document> = { readonly of: ValidatedElement } & ({ readonly outcome: 'failed' } | Sound<Document>);
+type Step<Document> = { readonly of: ValidatedElement } & ({ readonly outcome: 'failed' } | Accepted<Document>);
 
 async function plan<Document extends Stored, Input extends object>(
   { data, principal }: RequestContext,
@@ -232,7 +232,7 @@ function step<Document extends Stored>(
   existing: Document | undefined,
   merged: Omit<Document, keyof Stored>,
   now: Date,
-): Sound<Document> {
+): Accepted<Document> {
   if (!existing) {
     const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
     return { outcome: 'created', document, before: undefined };
