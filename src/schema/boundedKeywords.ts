@@ -22,7 +22,7 @@ const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 export interface Bounds extends FaultLimits {
   /** Number of faults found beyond those that are kept. */
   unkept: number;
-  /** Whether it stopped counting. */
+  /** Whether the check stopped counting. */
   isCut: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface Faults {
 }
 
 export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
-  // the last of a full list of kept errors: it and those before it are already one per fault
+  // the last error of each full list of kept errors, which already has one error per fault
   const settled = new WeakSet<ErrorObject>();
   const keepFew = (errors: ErrorObject[], bounds: Bounds): ErrorObject[] => {
     const most = bounds.kept;

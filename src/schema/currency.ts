@@ -1,7 +1,7 @@
 /*
  * Currency codes of ISO 4217, list one of 2026-01-01, without precious metals, units of account and codes for tests: they have no minor
- * unit, so no amount can be written. Not from graphql-scalars, whose list lacks two and has six that were withdrawn, and takes half of
- * the time of `scopegate --help` to load.
+ * unit, so no amount can be written. Not from graphql-scalars, whose list lacks two and has six that were withdrawn, and whose loading
+ * takes half the time of `scopegate --help`.
  */
 
 const CODES = new Set(
@@ -18,7 +18,7 @@ const CODES = new Set(
     .split(/\s+/),
 );
 
-/** Knows every code that was ever in use, including the German mark. Made when first needed, as that takes 25 ms. */
+/** Knows every code that was ever in use, including the German mark. Created when first needed, since that takes 25 ms. */
 let names: Intl.DisplayNames | undefined;
 
 /** Whether a code is in use and has a minor unit, as required of the currency of a price. */

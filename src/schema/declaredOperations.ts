@@ -5,7 +5,7 @@ import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
 import { directiveOf, type RootType, type Sdl } from './sdl';
 
-/** What a field requires from its caller: a scope of a key, any of several, or a role of a user or operator; if none, any key. */
+/** What a field requires from its caller: a key with a scope or one of several, or a user or operator with a role; if nothing, any key. */
 export interface Access {
   readonly scope: Scope | undefined;
   readonly anyOf?: readonly Scope[];

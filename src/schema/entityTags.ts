@@ -55,11 +55,11 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
 
 const TAG = /(?:W\/)?"[^"]*"/g;
 const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
-/** What If-Match may be, for the document. */
+/** The pattern of a valid If-Match, for the OpenAPI document. */
 export const IF_MATCH_PATTERN = `^\\s*(?:\\*|${TAG.source}(\\s*,\\s*${TAG.source})*)\\s*$`;
 
 /**
- * Whether an entity tag is one that If-Match names; weak tags never match (RFC 9110, section 13.1.1).
+ * Returns a function that tells whether If-Match names an entity tag; weak tags never match (RFC 9110, section 13.1.1).
  * @throws AppError invalid_request if it is neither `*` nor a list of quoted tags.
  */
 export function matcherOf(ifMatch: string | null | undefined): (tag: string) => boolean {
@@ -73,7 +73,7 @@ export function matcherOf(ifMatch: string | null | undefined): (tag: string) => 
   return (tag) => tags.has(tag);
 }
 
-/** Why no version that If-Match names is the present one. */
+/** The reason why If-Match does not name the current version. */
 export function staleDetail(ifMatch: string | null | undefined): string {
   return ifMatch?.includes('W/"') === true
     ? 'A weak ETag never matches If-Match. A proxy on the way made it weak: send it without W/.'

@@ -3,19 +3,19 @@ import { ERASED_AT } from './personal';
 import { directiveOf, type Sdl } from './sdl';
 import { ownerOf, referenceTo, type Types } from './storedTypes';
 
-/* What can happen to which objects, derived from the stored types of the SDL (docs/decisions/events.md). */
+/* The events that objects of each kind can have, derived from the stored types of the SDL (docs/decisions/events.md). */
 
 /** A collection whose changes are public. */
 export interface PublicCollection {
   readonly collection: string;
-  /** What events call its objects; for a part, the object that it belongs to. */
+  /** The name of its objects in events; for a part, the name of the object that it belongs to. */
   readonly object: string;
   /** Names of the members that callers can see. */
   readonly members: ReadonlySet<string>;
   readonly hasStatus: boolean;
   /** Whether its objects can be erased. */
   readonly hasErasure: boolean;
-  /** For rows that are part of another object: their name, the member with its id, and the event of a new row. */
+  /** For rows that are part of another object: their name, the member with that object's id, and the event for a new row. */
   readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
 }
 
@@ -28,12 +28,12 @@ export interface EventType {
 /** The event that says that history was lost. */
 export const GAP = 'feed.gap';
 
-/** What an object of a type is called. */
+/** The name of a type's objects in events. */
 function nameOf(type: string): string {
   return referenceTo(type).replace(/_id$/, '');
 }
 
-/** Every collection with public objects, by its name. */
+/** The collections with public objects, by name. */
 export function publicCollections(types: Types): ReadonlyMap<string, PublicCollection> {
   const stored = [...types.values()];
   return new Map(

@@ -8,13 +8,13 @@ export interface Filter {
   /** The member of a row to compare. */
   readonly member: string;
   readonly by: FilterBy;
-  /** The members with email addresses, if it compares those. */
+  /** The members with email addresses, if the filter compares those. */
   readonly members: readonly string[];
-  /** The type of its values: ids are stored in lower case, and times as the database has them. */
+  /** The type of its values, which are compared as stored: ids in lower case, times as dates. */
   readonly type: string;
 }
 
-/** The comparisons with one end of a period, and the types that have an order. */
+/** The comparisons with one end of a period, and the types that they compare. */
 export const SPANS = {
   SINCE: { operator: '$gte', of: ['DateTime', 'Date'] },
   BEFORE: { operator: '$lt', of: ['DateTime', 'Date'] },
@@ -44,7 +44,7 @@ export function filterOf(argument: InputValueDefinitionNode): Filter | undefined
   return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, members, by, type };
 }
 
-/** The filter of a list by its parent's id: that of the list's own argument, if it has one, so that both have the same cursors. */
+/** The filter of a list by its parent's id: the filter of the list's own argument, if it has one, so that cursors work for both. */
 export function parentFilter(filters: readonly Filter[], member: string): Filter {
   const own = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
   // no argument can have this name

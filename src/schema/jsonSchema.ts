@@ -106,14 +106,14 @@ function queryConstraint(argument: Described): Constraint {
   const constraint = constraintOf(argument);
   const type = getNullableType(argument.type);
   if (isListType(type)) {
-    const isOfTexts = getNullableType(type.ofType) === GraphQLString;
-    return { min_items: 1, ...(isOfTexts && { min_length: 1 }), ...constraint };
+    const isOfStrings = getNullableType(type.ofType) === GraphQLString;
+    return { min_items: 1, ...(isOfStrings && { min_length: 1 }), ...constraint };
   }
   const isFree = type === GraphQLString && constraint.one_of === undefined && argument.name !== MAY_BE_EMPTY;
   return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 
-/** The description, with why it is deprecated if it is. */
+/** The description, with the reason of any deprecation. */
 export function describedWith({
   description,
   deprecationReason: reason,
@@ -122,7 +122,7 @@ export function describedWith({
   return [description, `Deprecated: ${reason}`].filter((part) => part != null).join(' ');
 }
 
-/** The @constraint of an argument or field, with the values that others have. */
+/** The @constraint of an argument or field; with @event_types, its values are the event types. */
 export function constraintOf({ astNode }: Described): Constraint {
   const constraint = directiveOf(astNode, 'constraint') ?? {};
   return directiveOf(astNode, 'event_types')

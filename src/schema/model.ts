@@ -77,7 +77,7 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   );
 }
 
-/** The model of the SDL files in schema/, without that of operators. */
+/** The model of the SDL files in schema/, without the operator API. */
 export const published = new SchemaModel(loadDocument());
 
 let ofOperators: SchemaModel | undefined;

@@ -2,13 +2,13 @@ import { type DefinitionNode, type DocumentNode, Kind, type ParseOptions, visit 
 import { isRootType, loadDocument, OPERATOR_FILE, parseFile, readDocument } from './sdl';
 
 /**
- * The SDL of the operator API: schema/operator.graphql with the directives, and what it reaches of the types of the other files. A schema of
- * its own, so that no key sees its types, and it has none of an organisation's data (docs/decisions/operator-api.md).
+ * The SDL of the operator API: schema/operator.graphql, the directives, and the types of other files that these refer to. It is a separate
+ * schema, so that no key sees its types and it exposes none of an organisation's data (docs/decisions/operator-api.md).
  */
 export function readOperatorDocument(options: ParseOptions = {}): DocumentNode {
   const own = parseFile(OPERATOR_FILE, options).definitions;
   const given = new Set(own.flatMap((node) => (isExtension(node) ? [] : [nameOf(node)])));
-  // without locations it has been read already
+  // without locations, the document has been read already
   const rest = options.noLocation === true ? loadDocument() : readDocument(options);
   const others = rest.definitions.filter((node) => !isExtension(node) && !given.has(nameOf(node)));
   const byName = new Map(others.map((node) => [nameOf(node), node]));

@@ -4,7 +4,7 @@ import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type 
 
 /* Which stored objects belong to a customer, and which of their members are personal (docs/decisions/organisation-life.md). */
 
-/** The type whose objects are people or businesses, which may be one person. */
+/** The type whose objects are people or businesses (which may consist of one person). */
 export const PERSON = 'Customer';
 
 /** Stored objects with data of a customer, and the parts of these. */
@@ -15,7 +15,7 @@ export interface OfCustomer {
   readonly parts: readonly StoredType[];
 }
 
-/** The stored types with data of a customer: customers themselves, then those that refer to one, the last of the schema first. */
+/** The stored types with data of a customer: customers themselves, then those that refer to one, in reverse order of the schema. */
 export function typesOfCustomer(types: Types): OfCustomer[] {
   const all = [...types.values()];
   const partsOf = (stored: StoredType): StoredType[] => all.filter((one) => ownerOf(one, all) === stored);
@@ -37,7 +37,7 @@ function referringMembers(stored: StoredType): string[] {
 /** The member that says when an object's personal data was erased. */
 export const ERASED_AT = 'erased_at';
 
-/** What replaces a text that must not be empty. */
+/** What replaces a string that must not be null. */
 export const ERASED = 'erased';
 
 /** The personal members of a stored type, with what replaces them. */
@@ -55,7 +55,7 @@ function erasedAs({ isList, isRequired }: StoredMember): unknown {
   return isRequired ? ERASED : null;
 }
 
-/** Whether a member can be erased: replaced by null, an empty list or a text. */
+/** Whether a member can be erased: replaced by null, an empty list or a string. */
 export function canBeErased({ type, isList, isRequired }: StoredMember): boolean {
   return isList || !isRequired || type === 'String';
 }

@@ -15,8 +15,8 @@ const DateTime = new GraphQLScalarType<string, string>({
 });
 
 /**
- * RFC 3339, or a day, which is its midnight UTC → ISO 8601 UTC with milliseconds, in the years 0001 to 9999. Smaller fractions round up to the next millisecond:
- * stored times have none, so the same rows are at or after both times.
+ * Converts RFC 3339, or a day (its midnight UTC), to ISO 8601 UTC with milliseconds, in the years 0001 to 9999. Finer fractions round up to
+ * the next millisecond: stored times have none, so the same rows are at or after both times.
  */
 function toIso(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('must be a date-time string (RFC 3339)');

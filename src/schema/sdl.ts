@@ -27,17 +27,17 @@ import { ROOT } from '../package';
 
 const SCHEMA_FOLDER = join(ROOT, 'schema');
 
-/** A schema of its own (operatorDocument.ts). */
+/** The SDL of the operator API, a separate schema (operatorDocument.ts). */
 export const OPERATOR_FILE = 'operator.graphql';
 
 let loaded: DocumentNode | undefined;
 
-/** schema/*.graphql without that of operators, read once. */
+/** schema/*.graphql without the operator API, read once. */
 export function loadDocument(): DocumentNode {
   return (loaded ??= readDocument({ noLocation: true }));
 }
 
-/** The same, by default with the place of each node. @throws Error that names the file and line of an error of syntax */
+/** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
 export function readDocument(options: ParseOptions = {}): DocumentNode {
   const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql') && file !== OPERATOR_FILE);
   return concatAST(files.map((file) => parseFile(file, options)));
@@ -119,7 +119,7 @@ export class Sdl {
     return rows && namedType(rows.type);
   }
 
-  /** The fields of those rows. */
+  /** The fields of the rows in a page or in totals; undefined for any other type. */
   rowFieldsOf(type: string | undefined): readonly FieldDefinitionNode[] | undefined {
     const rows = this.rowTypeOf(type);
     return rows === undefined ? undefined : this.fieldsOf(rows);
@@ -207,7 +207,7 @@ interface Directives {
   readonly untrusted: object;
 }
 
-/** What an operation is as a tool (@mcp). */
+/** How an operation is offered as a tool (@mcp). */
 export interface McpTool {
   readonly fields?: readonly string[];
   readonly limit?: number;
@@ -247,7 +247,7 @@ export function directiveOf<Name extends keyof Directives>(
   const known = readDirectives.get(directive);
   if (known) return known as Directives[Name];
   const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
-  // as GraphQL reads them: null counts as omitted, and a single value as a list of one
+  // the way GraphQL reads them: null counts as omitted, and a single value as a list of one
   const given = (directive.arguments ?? []).flatMap((one) => {
     const value: unknown = valueFromASTUntyped(one.value);
     if (value === null) return [];

@@ -3,7 +3,7 @@ import { ETAG } from './entityTags';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
 
-/* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
+/* What the database stores for a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
 /** A member of a stored type, or of an object inside one. */
 export interface StoredMember {
@@ -24,7 +24,7 @@ export interface Relation {
   readonly type: string;
   /** Whether it lists the objects that refer to this one; otherwise it is the object that this one refers to. */
   readonly isList: boolean;
-  /** The member with the id that is referred to: of the listed objects, or of this one. */
+  /** The member with the id of the object referred to: in the listed objects, or in this one. */
   readonly member: string;
 }
 
@@ -119,7 +119,7 @@ export function totalledAmounts(sdl: Sdl, field: FieldDefinitionNode, { members 
   return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
 }
 
-/** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */
+/** The member by which other objects refer to an object of a type: CustomerOrder → customer_order_id. */
 export function referenceTo(type: string): string {
   return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
 }
@@ -134,7 +134,7 @@ export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'
   return [type, ...members.flatMap(typesIn)];
 }
 
-/** The type that another is part of. Objects have `updated_at`; rows without it are part of another object. */
+/** The type that a stored type is part of; undefined if its rows are objects themselves, which have `updated_at`. */
 export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
   if (typeOf(stored, 'updated_at') !== undefined) return undefined;
   return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);

@@ -8,7 +8,7 @@ export interface BulkUpsert {
   /** Name of the root field. */
   readonly operation: string;
   readonly stored: StoredType;
-  /** The argument with the elements of a call; named as the collection that they are stored in. */
+  /** The argument with the elements of a call; it has the name of the collection that they are stored in. */
   readonly list: string;
   readonly element: string;
   /** The member with the caller's key of an object: the unique one of the stored type. */
@@ -22,7 +22,7 @@ export interface BulkUpsert {
   readonly result: string;
 }
 
-/** The object after an upsert, without its id and times, from the existing one if there is one. */
+/** Returns the object after an upsert, based on the existing object if there is one, without its id and times. */
 export type Merge = (existing: object | undefined, element: object, organisation: Organisation) => object;
 
 export const OUTCOMES = ['created', 'updated', 'unchanged', 'failed'] as const;

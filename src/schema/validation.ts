@@ -16,7 +16,7 @@ import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSch
 import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
 
-const SOUND: Findings = { faults: [], more: 0, isCut: false };
+const NO_FAULTS: Findings = { faults: [], more: 0, isCut: false };
 const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
@@ -57,7 +57,7 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
   return validate;
 }
 
-/** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
+/** A check whose schema is compiled when it is first used: compiling all of them takes most of the start-up time. */
 export function checkAtFirstUse(compile: () => ValidateFunction): Check {
   let check: Check | undefined;
   return (value, room) => (check ??= checkWith(compile()))(value, room);
@@ -66,7 +66,7 @@ export function checkAtFirstUse(compile: () => ValidateFunction): Check {
 export function checkWith(validate: ValidateFunction): Check {
   return (value, room = ROOM) => {
     const bounds: Bounds = { ...room, unkept: 0, isCut: false };
-    if (validate.call(bounds, value)) return SOUND;
+    if (validate.call(bounds, value)) return NO_FAULTS;
     const found = distinct(validate.errors ?? []);
     const faults = found.slice(0, room.kept).map(toFault);
     return { faults, more: bounds.unkept + found.length - faults.length, isCut: bounds.isCut };
@@ -101,7 +101,7 @@ function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
   );
 }
 
-/** Whether an error is only a consequence: `anyOf [type, null]` reports itself and its null branch besides the fault, and null is no value of an enum. */
+/** Whether an error only follows from another: `anyOf [type, null]` adds two, for itself and its null branch, and an enum one for null. */
 function isNoise(error: ErrorObject): boolean {
   if (error.keyword === 'enum' && error.data === null) return true;
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
@@ -141,7 +141,7 @@ function codeOf({ keyword, data, params }: ErrorObject): FaultCode {
   return CODES[keyword] ?? 'invalid';
 }
 
-/** As 1e400 in JSON. */
+/** Whether a number was too large for JavaScript, such as 1e400 in JSON. */
 function isInfinite(data: unknown): boolean {
   return typeof data === 'number' && !Number.isFinite(data);
 }

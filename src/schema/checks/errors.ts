@@ -16,7 +16,7 @@ export interface CheckedResource {
   }[];
 }
 
-/** Resolvers by type and field, as far as the checks look at them. */
+/** Resolvers by type and field, with only what the checks look at. */
 export type ResolverTable = Readonly<Record<string, Readonly<Record<string, { readonly merge?: Merge }>>>>;
 
 /** The SDL and what serves it. */
@@ -61,7 +61,7 @@ export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly S
   const read = sdl === published ? readDocument : sdl === operatorModel() ? readOperatorDocument : undefined;
   const located = read ? new SchemaModel(read()) : sdl;
   const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
-  // the same sentence again reports the same error
+  // a repeated sentence reports the same error
   return [...new Map(lines.toReversed()).values()].toReversed();
 }
 

@@ -50,7 +50,7 @@ export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resourc
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** Checks in stages, each of which reads only what those before it found valid. */
+/** Checks in stages, each of which reads only what earlier stages found valid. */
 export function schemaErrors(
   sdl: SchemaModel,
   resolvers: ResolverTable,
@@ -60,7 +60,7 @@ export function schemaErrors(
   const invalid = validateSDL(document);
   if (invalid.length > 0) return errorsOf(document, invalid);
   const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
-  // graphql-js does not check values of directives by itself, and ignores those it does not know
+  // graphql-js does not check the values of directive arguments by default, and ignores unknown ones
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
   if (values.length > 0) return errorsOf(document, values);
   const resources = new Map(defined.map((resource) => [resource.name, resource]));
@@ -105,7 +105,7 @@ function tableErrors(sdl: Sdl): SchemaError[] {
   );
 }
 
-/** The gateway's own collections in an organisation's database; tests hold them equal to their definitions. */
+/** The gateway's own collections in an organisation's database; a test checks that this list matches their definitions. */
 export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'events', 'webhook_deliveries'];
 
 function collectionErrors({ sdl, resources }: Checked): SchemaError[] {
@@ -188,7 +188,7 @@ function readErrors(field: FieldDefinitionNode, place: string, { type, collectio
     isOpen && `${place} has @access without a scope, so any key could read each ${type}: name one`,
     !isOpen &&
       field.name.value === collection &&
-      `${place} has @access without scope, which decides who gets events of ${collection}: use a single scope`,
+      `${place} has @access without a scope, but a scope decides who gets events of ${collection}: use a single scope`,
   ];
 }
 
@@ -208,7 +208,7 @@ function relationErrors({ stored }: SchemaModel): SchemaError[] {
   );
 }
 
-/** Finds routes that are the same, of which only the first would be served. */
+/** Finds duplicate routes, of which only the first would be served. */
 function routeErrors({ roots }: Sdl): SchemaError[] {
   const places = new Map<string, string>();
   return roots.flatMap(({ kind, field }) => {
@@ -247,7 +247,7 @@ function callerErrors({ roots }: Sdl): SchemaError[] {
     );
 }
 
-/** Finds personal data that erasing a customer would leave. */
+/** Finds personal data that erasing a customer would leave behind. */
 function personalErrors(sdl: SchemaModel): SchemaError[] {
   const concerned = typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]);
   const own = new Set(concerned.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
@@ -256,7 +256,7 @@ function personalErrors(sdl: SchemaModel): SchemaError[] {
     const isStray = directiveOf(field, 'personal') && !own.has(place);
     return errorsAt(
       field,
-      isStray && `${place} is @personal, but is no member of a stored type that refers to a customer: remove it`,
+      isStray && `${place} is @personal, but is not a member of a stored type that refers to a customer: remove @personal`,
     );
   });
   return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(sdl, stored)), ...stray];
@@ -274,7 +274,7 @@ function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType): SchemaE
         `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
       personal?.erased === true &&
         !canBeErased(member) &&
-        `${place} is @personal but can be neither null nor a text, so it cannot be erased: make it nullable`,
+        `${place} is @personal but can be neither null nor a string, so it cannot be erased: make it nullable`,
     );
   });
 }

@@ -4,7 +4,7 @@ import { directiveOf, isListType, namedType, pageOf, rowName } from '../sdl';
 import { totalledAmounts } from '../storedTypes';
 import { type Checked, type CheckedResource, errorsAt, type SchemaError } from './errors';
 
-/* Finds arguments of lists without effect, and reads without an index, which would scan the collection. */
+/* Finds list arguments that have no effect, and reads without an index, which would scan the collection. */
 
 /** List arguments for paging and sorting, which are not filters. */
 const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
@@ -41,7 +41,7 @@ function argumentErrors({ sdl, resources }: Checked, field: FieldDefinitionNode)
   // lists for users are read from the control database, with their own code
   if (pageOf(field) === undefined || directiveOf(field, 'access')?.role !== undefined) return [];
   const list = resources.get(field.name.value);
-  // a missing resource has its own sentence
+  // a missing resource is reported by other checks
   const isStored = sdl.stored.get(rowName(field) ?? '')?.collection === field.name.value;
   if (!list && isStored) return [];
   const members = new Map(
@@ -72,7 +72,7 @@ function argumentErrors({ sdl, resources }: Checked, field: FieldDefinitionNode)
 
 const first = ({ on }: Index): string => Object.keys(on)[0] ?? '';
 
-/** `type` is that of the member, which rows may lack. */
+/** `type` is the type of the member; undefined if the rows lack it. */
 function filterErrors(
   { member, by }: Filter,
   argument: InputValueDefinitionNode,
@@ -85,7 +85,7 @@ function filterErrors(
   const read = by === 'EMAIL' ? SEARCH_MEMBER : member;
   const isOther = ordered?.includes(wanted) === false;
   return [
-    isOther && `is @filter(by: ${by}), but ${member} is no ${ordered.join(' or ')}`,
+    isOther && `is @filter(by: ${by}), but ${member} is not a ${ordered.join(' or ')}`,
     !isOther && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
     ordered && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wanted}`,
     read !== ID &&
@@ -125,7 +125,7 @@ function totalsErrors({ sdl, resources }: Checked, place: string, field: FieldDe
   );
 }
 
-/** Finds fields that list the objects which refer to their own, without an index. */
+/** Finds fields that list the objects referring to their own object, but have no index for that. */
 function parentErrors({ sdl: { stored }, resources }: Checked): SchemaError[] {
   return [...stored.values()].flatMap(({ type: owner, relations }) =>
     relations.flatMap(({ field, type, isList, member }) => {

@@ -32,7 +32,7 @@ function nestedErrors(sdl: Sdl, { type }: InputValueDefinitionNode, member: Stor
   return isNested ? inputErrors(sdl, namedType(type), member.type, member.members) : [];
 }
 
-/** Finds arguments that are no member of the object a write changes; all arguments of a PATCH or PUT must be members. */
+/** Finds arguments that are not members of the object that a write changes; all arguments of a PATCH or PUT must be members. */
 function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType): SchemaError[] {
   const { method = '', path = '' } = directiveOf(field, 'rest') ?? {};
   const isChange = method === 'PATCH' || method === 'PUT';
