@@ -3,7 +3,7 @@ import { secretFrom } from '../../webhooks/signing';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { eventTypes, moment } from '../values';
 
-/** Where `--after` can begin. */
+/** The values of `--after`, for help. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';
 
 export function addEvents(program: ExplainedCommand): void {
@@ -58,7 +58,7 @@ export function addEvents(program: ExplainedCommand): void {
   events.nameCommands();
 }
 
-/** The URL of an HTTP server, without a slash at its end. */
+/** Parses an HTTP URL, and removes a slash at its end. */
 function httpUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
@@ -71,7 +71,7 @@ function httpUrl(text: string): string {
   return url.href.replace(/\/$/, '');
 }
 
-/** A secret as an endpoint has one. */
+/** Parses a secret in the form that webhook endpoints use. */
 function webhookSecret(text: string): Buffer {
   const secret = secretFrom(text);
   if (!secret) throw new InvalidArgumentError('Expected whsec_ and 24 to 64 bytes in base64.');

@@ -25,13 +25,13 @@ type Event = Page['data'][number];
 
 /** How long a request waits for an event, in seconds. */
 const WAIT = 20;
-/** An empty page that arrives sooner, in milliseconds, was not held, for example because the gateway drains. */
+/** An empty page that arrives sooner than this, in milliseconds, was not held for events, for example because the gateway drains. */
 const MIN_WAIT = SECOND;
-/** How often an event is sent that the receiver does not accept. */
+/** How many times an event is sent before it is skipped, if the receiver does not accept it. */
 const TRIES = 4;
-/** The longest delay while nothing listens, in milliseconds: people wait for a receiver that they have started. */
+/** The longest delay while nothing listens, in milliseconds: short, since somebody who starts a receiver waits for its first event. */
 const LONGEST_DOWN = 3 * SECOND;
-/** The longest that a receiver can make it wait, in milliseconds. */
+/** The longest delay that a receiver can ask for, in milliseconds. */
 const LONGEST_RETRY_AFTER = MINUTE;
 /** Characters of a receiver's answer that are shown. */
 const MAX_SHOWN = 200;
@@ -69,12 +69,12 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
 
 type Read = (after: string | undefined, wait: number) => Promise<Page>;
 
-/** The cursor to begin after. */
+/** The cursor to begin after; undefined for the beginning. @throws CommandFailure if the gateway rejects `after` */
 async function firstCursor(read: Read, after: string): Promise<string | undefined> {
   if (after === 'beginning') return undefined;
-  // without waiting, since a connection that breaks would lose the place
+  // does not wait for events, since a connection that breaks meanwhile would lose the position
   const page = await read(after, 0);
-  // any other cursor is only validated
+  // any other cursor was read from only to validate it
   return after === 'now' ? page.next_cursor : after;
 }
 
@@ -91,7 +91,7 @@ function feedOf({ url, key, types, signal }: Feed): Read {
   function onRetry(error: ScopegateError): void {
     const { code, status } = error;
     hasAnswered ||= status > 0;
-    // more likely a wrong URL than an outage
+    // such an answer means a wrong URL rather than an outage
     const isElsewhere = code === 'unexpected_response' && status < 500 && status !== 429;
     if (!hasAnswered || isElsewhere) throw error;
     problems.report(`${reasonOf(error, url)}; asking again until it answers`);
@@ -122,7 +122,7 @@ function failureOf(error: ScopegateError, url: string): CommandFailure {
     : new CommandFailure(reason + (NEXT[error.code] ?? ''));
 }
 
-/** What to do about an error, by its code. */
+/** What to do about an error, by its code; appended to the message. */
 const NEXT: Readonly<Record<string, string>> = {
   no_answer: '; start it, or name another with --url',
   unexpected_response: '; is --url the address of a gateway?',
@@ -132,11 +132,11 @@ const NEXT: Readonly<Record<string, string>> = {
 
 type Receiver = ReturnType<typeof receiverAt>;
 
-/** Posts events, signed as webhooks, as a gateway does, but to any address. */
+/** Posts events as signed webhooks, the way a gateway does, but to any address. */
 function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
   const poster = createPoster({
     policy: addressPolicy(['0.0.0.0/0', '::/0']),
-    // by the system, since people also name receivers in /etc/hosts
+    // resolved by the system, since the name of a receiver may be in /etc/hosts
     resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   });
   const close = (): void => {
@@ -159,7 +159,7 @@ function receiverAt(url: string, secret: Buffer, signal: AbortSignal) {
   };
 }
 
-/** Sends an event until it is accepted, and prints each attempt; false if it was refused too often and is skipped. */
+/** Sends an event until it is accepted, and prints each attempt. Resolves with false if it was refused too often and is skipped. */
 async function deliver(event: Event, receiver: Receiver, json: true | undefined): Promise<boolean> {
   for (let [refused, down] = [0, 0]; ;) {
     const attempt = await receiver.post(event);
@@ -182,7 +182,7 @@ async function deliver(event: Event, receiver: Receiver, json: true | undefined)
   }
 }
 
-/** Why it was not accepted, as the receiver says it, or why there was no answer; null if it was. */
+/** Why an event was not accepted: the receiver's answer, or why there was none; null if it was accepted. */
 function refusalOf({ ok, status, error, answer }: Attempt): string | null {
   if (ok) return null;
   return status === null ? error : (answer ?? '').trim().slice(0, MAX_SHOWN);
@@ -193,7 +193,7 @@ function asJson({ id, type, object }: Event, attempt: Attempt): string {
   return plain(JSON.stringify({ at: new Date(), id, type, object, status, ms, error: refusalOf(attempt) }));
 }
 
-/** Time, type, object, status and duration; and what the receiver said if it did not accept. */
+/** Time, type, object, status and duration and, if the event was not accepted, the reason. */
 function asText({ type, object }: Event, attempt: Attempt): string {
   const { ok, status, ms } = attempt;
   const outcome = paint(process.stdout, ok ? 'green' : 'red', String(status ?? 'failed'));

@@ -26,9 +26,9 @@ interface TailOptions extends OrgOption {
   readonly since?: Date;
 }
 
-/** How often it looks for events, in milliseconds. */
+/** How often to look for new events, in milliseconds. */
 const LOOK_EVERY = 500;
-/** Events that are read at once. */
+/** How many events to read at once. */
 const PAGE = 100;
 
 /** `scopegate events tail`. Resolves after it is stopped. */
@@ -55,7 +55,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
   try {
     for (;;) {
       try {
-        // each time, since the organisation may be moved
+        // opened each time, since the organisation may have been moved
         const data = await store.databases.open(await requireOrganisation(store, org));
         if (position === undefined) {
           position = await from(data);
@@ -85,7 +85,7 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
   }
 }
 
-/** How far events are recorded, and what prevents it. */
+/** Up to where events are recorded, and what prevents recording. */
 function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
   let problem: string | undefined;
   const source: Recording = {
@@ -101,7 +101,7 @@ function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
   return { ...source, problem: () => problem };
 }
 
-/** Whether an error ends when the database can be reached again, or the organisation has been moved. */
+/** Whether an error goes away once the database can be reached again, or the organisation has been moved. */
 function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
 }

@@ -28,7 +28,7 @@ export async function importCommand(
   const signal = interruption();
   const { kept: errors, ...reporter } = faultReporter(json === true);
   const target = { ...reporter, signal };
-  // what can be rejected as a whole is checked before anything is stored
+  // everything that can reject the import as a whole is checked before records are stored
   const files: Record<string, FileReport> = await withStore(async (store, config) => {
     const organisation = await requireOrganisation(store, org);
     const data = await store.databases.open(organisation);
@@ -63,8 +63,8 @@ export async function importCommand(
 const MAX_ON_TERMINAL = 100;
 
 /**
- * Reports invalid lines on stderr, on a terminal after the progress of their file is done, since they would break up its bar.
- * For --json they are also in `kept`.
+ * Reports invalid lines on stderr; on a terminal only once their file is done, since they would break up its progress bar.
+ * For --json, `kept` also has them.
  */
 function faultReporter(isJson: boolean) {
   const progress = createProgress();
@@ -110,7 +110,7 @@ const organisationFile = z.strictObject({
 
 type OrganisationFile = z.output<typeof organisationFile>;
 
-/** The organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
+/** Reads the organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
 async function readOrganisation(folder: string): Promise<OrganisationFile | undefined> {
   const path = join(folder, ORGANISATION_FILE);
   const found = await stat(path).catch(() => undefined);
@@ -123,8 +123,8 @@ async function readOrganisation(folder: string): Promise<OrganisationFile | unde
 }
 
 /**
- * Gives an organisation without data the name, plan and currency of its file. One that has data keeps its name and plan.
- * @throws CommandFailure if it has data, and another currency
+ * Gives an organisation without data the name, plan and currency in the file. One that has data keeps its name and plan.
+ * @throws CommandFailure if the organisation has data and a currency other than the file's
  */
 async function restoreOrganisation(
   { control }: Store,

@@ -18,8 +18,8 @@ const header = z.strictObject({
 });
 
 /**
- * Checks keys.ndjson, and adopts its pepper's fingerprint if this installation has none yet. Resolves with the offset between its
- * pepper numbers and those here.
+ * Checks keys.ndjson, and adopts its pepper's fingerprint if this installation has none yet. Resolves with what to add to the file's
+ * pepper numbers to get those of this installation.
  * @throws CommandFailure if there is no such file, or its keys are hashed with another pepper
  */
 export async function checkKeys({ control }: Store, folder: string): Promise<number> {
@@ -46,16 +46,16 @@ export async function checkKeys({ control }: Store, folder: string): Promise<num
 
 interface ImportKeys {
   readonly store: Store;
-  /** KEY_PREFIX, or KEY_PREFIX_TEST of a sandbox. */
+  /** KEY_PREFIX or, for a sandbox, KEY_PREFIX_TEST. */
   readonly prefix: string;
   readonly organisationId: string;
   /** The folder with keys.ndjson. */
   readonly folder: string;
-  /** The offset from checkKeys. */
+  /** What checkKeys resolved with. */
   readonly raise: number;
 }
 
-/** Stores the keys of a checked file in batches. Keys that are there already stay as they are. */
+/** Stores the keys of a checked file in batches. Keys that already exist are left unchanged. */
 export function importKeys(
   { store, prefix, organisationId, folder, raise }: ImportKeys,
   target: Omit<ImportTarget, 'data'>,
@@ -64,7 +64,7 @@ export function importKeys(
     join(folder, KEYS_FILE),
     {
       name: 'keys',
-      // the fingerprint
+      // the line with the fingerprint
       heads: 1,
       read(content) {
         const fault = (pointer: string, code: FaultCode, detail: string) => ({ faults: [{ pointer, code, detail }] });
@@ -74,7 +74,7 @@ export function importKeys(
           return fault((issue?.path ?? []).map((step) => `/${String(step)}`).join(''), 'invalid', issue?.message ?? '');
         }
         const { pepper, ...key } = result.data;
-        // its number in this installation
+        // the pepper's number in this installation
         const number = (pepper ?? 0) + raise;
         if (!key.prefix.startsWith(prefix))
           return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);

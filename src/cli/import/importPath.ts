@@ -12,12 +12,12 @@ import { fileName, type Line, ndjsonLines, recordReaders } from '../records';
 const MAX_RECORDS = 500;
 /** Bytes of lines per batch, to bound memory with large records. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Faults per batch: they are held until the batch is stored, so that they are reported in line order. */
+/** Invalid lines per batch: their faults are held until the batch is stored, so that all are reported in line order. */
 const MAX_FAULTS = 1000;
 
-/** Counts of a file's lines by outcome. */
+/** How many of a file's lines had each outcome. */
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
-  /** Non-blank lines. */
+  /** All lines that are not blank. */
   read: number;
 }
 
@@ -29,7 +29,7 @@ export interface LineFault extends Fault {
   readonly line: number;
 }
 
-/** Where an import is stored, and where it reports. */
+/** Where an import is stored, and how it reports. */
 export interface ImportTarget {
   readonly data: OrganisationData;
   /** Called for every fault, in file and line order. */
@@ -45,8 +45,8 @@ interface ImportPathOptions extends ImportTarget {
 }
 
 /**
- * Imports NDJSON records, in the order of the resources. Valid lines are stored in batches, invalid ones are reported
- * and skipped. Records already stored are unchanged, so running it again completes an interrupted import.
+ * Imports NDJSON records, in the order of the resources. Valid lines are stored in batches; invalid ones are reported and
+ * skipped. Records that are already stored stay unchanged, so running an interrupted import again completes it.
  * @throws CommandFailure if there is nothing to import at the path.
  */
 export async function importPath({ path, ...target }: ImportPathOptions): Promise<Record<string, FileReport>> {
@@ -83,15 +83,15 @@ function findFiles(path: string): { readonly kind: RecordKind; readonly file: st
 
 /** How to read and store the lines of a file. */
 interface FileKind<Row> {
-  /** Shown with the progress. */
+  /** Shown on the progress bar. */
   readonly name: string;
-  /** Lines before the first record. */
+  /** How many lines come before the first record. */
   readonly heads?: number;
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
 }
 
-/** Consecutive lines of a file, some of which are records. */
+/** Consecutive lines of a file: valid records and failures. */
 interface Batch<Row> {
   lines: number;
   /** Byte offset of its first line. */
@@ -131,7 +131,7 @@ export async function importFile<Row extends { readonly id: string }>(
       await storing;
       if (signal?.aborted) break;
       storing = finish(batch);
-      // awaited by the next batch; a failure before that must not be an unhandled rejection
+      // awaited with the next batch; a failure before that must not be an unhandled rejection
       storing.catch(() => undefined);
     }
     await storing;

@@ -11,7 +11,7 @@ import { counted, note, paint, plain, print, printResult, printSlowly, say } fro
 import { requireCluster, requireOrganisation, withStore } from '../withStore';
 import { requireMoves } from './copies';
 
-/** What commands print of an organisation without --json. */
+/** What commands without --json print about an organisation. */
 function printed({ id, name, plan, cluster, state, sandbox_of, external_ref }: Listed) {
   const more = { ...(sandbox_of !== undefined && { sandbox_of }), ...(external_ref !== null && { external_ref }) };
   return { id, name, plan, cluster, state, ...more };
@@ -54,7 +54,7 @@ interface ListOptions extends JsonOption {
   readonly jsonLines?: true;
 }
 
-/** A line of the table; columns have a fixed width, since the rows are not known when the first is printed. */
+/** A line of the table. Columns have fixed widths, since the first row is printed before the others are read. */
 const line = ({
   id,
   plan,
@@ -64,7 +64,7 @@ const line = ({
 }: Readonly<Record<'id' | 'plan' | 'state' | 'cluster' | 'name', string>>): string =>
   [id.padEnd(36), plan.padEnd(12), state.padEnd(9), cluster.padEnd(12), name].map(plain).join('  ');
 
-/** Prints rows as they are read, so that any number of organisations takes little memory. */
+/** Prints rows as they are read, so that even many organisations take little memory. */
 export async function list({ json, jsonLines, ...query }: ListOptions): Promise<void> {
   const headings = { id: 'ID', plan: 'PLAN', state: 'STATE', cluster: 'CLUSTER', name: 'NAME' };
   const heading = `${paint(process.stdout, 'bold', line(headings))}\n`;
@@ -103,13 +103,13 @@ export async function show(id: string, { json }: JsonOption): Promise<void> {
     ...(copies.length > 0 && { copies }),
     ...(stored !== undefined && { stored_bytes: stored }),
   };
-  const left = copies.map(
+  const copyLines = copies.map(
     ({ cluster, left_at, complete }) => `on ${cluster} since ${left_at.toISOString()}${complete ? '' : ', unfinished'}`,
   );
   printResult(json, value, {
     ...printed(organisation),
     ...(move && { move: `to ${move.to} since ${move.begun_at.toISOString()}` }),
-    ...(left.length > 0 && { copies: left.join('; ') }),
+    ...(copyLines.length > 0 && { copies: copyLines.join('; ') }),
     ...(stored !== undefined && { bytes: String(stored) }),
   });
 }

@@ -7,9 +7,9 @@ import type { Store } from '../store';
 import { note, printResult } from '../terminal';
 import { requireConfirmed, withStore } from '../withStore';
 
-/* The copies that moves leave: complete ones on the old cluster, and those of moves that are undone. */
+/* The copies that moves leave: a complete one on the old cluster, or an unfinished one on the new cluster if a move is undone. */
 
-/** How long a request that began before the switch may still read the old copy, in milliseconds: longer than any may take. */
+/** For how long after the switch requests may still read the old copy, in milliseconds: longer than any request may take. */
 const READ_FOR = 90_000;
 
 /** `scopegate org drop-copy`. */
@@ -30,7 +30,7 @@ export async function dropCopy(
         await sleep(wait, undefined, { signal });
       }
       const data = await databases.open({ id, cluster });
-      // once more, since it may have moved back
+      // checked again after the wait, since the organisation may have moved back
       const now = await requireMoves(store, id);
       if (now.organisation.cluster === cluster || now.move?.to === cluster) continue;
       await dropUntilGone(data);

@@ -4,7 +4,7 @@ import { ALL_ROLES } from '../../auth/roles';
 import { type ExplainedCommand, ORG_ID } from '../help';
 import { currency, name, uuid } from '../values';
 
-/** What commands show of an organisation. */
+/** What commands print about an organisation, for their help. */
 const SHAPE = '{id, name, plan, cluster, state}, and sandbox_of if it is a sandbox,';
 const IT = 'the organisation';
 const CONFIRM = 'name of the organisation, to make sure that it is this one';

@@ -46,7 +46,7 @@ async function moved(store: Store, id: string, to: string, signal: AbortSignal):
   }
 }
 
-/** Tells the user, with a progress bar for each step. */
+/** Reports a move on stderr, with a progress bar for each step. */
 function createReport(): Report {
   const progress = createProgress('documents', true);
   let current: string | undefined;

@@ -56,8 +56,8 @@ export function addServe(program: ExplainedCommand): void {
 }
 
 /**
- * Writes everything for stderr as lines of the log, so that a log shipper can read them all; a person at a terminal gets
- * text. The reason of a failed start is written at any level.
+ * Unless stderr is a terminal, writes everything for it as lines of the log, so that a log shipper can read them all. The reason for
+ * a failed start is written at any log level.
  */
 function logStderr(logger: Logger): void {
   if (process.stderr.isTTY) return;
@@ -65,13 +65,13 @@ function logStderr(logger: Logger): void {
   sendStderrTo((level, line) => {
     (level === 'error' ? always : logger)[level](line);
   });
-  // Node's own listener prints text
+  // replaced, since Node's own listener prints text
   process.removeAllListeners('warning').on('warning', ({ name, message }) => {
     logger.warn({ error: { type: name, message } }, 'warning of the runtime');
   });
 }
 
-/** The embedded database and keys without a pepper are for development. @throws CommandFailure in production */
+/** @throws CommandFailure in production with the embedded database or without a pepper, which are for development */
 function refuseUnfit({ NODE_ENV, MONGODB_URI, KEY_PEPPER }: Config): void {
   if (NODE_ENV !== 'production') return;
   const unset = (what: string): CommandFailure => new CommandFailure(`NODE_ENV is production, but ${what}`);

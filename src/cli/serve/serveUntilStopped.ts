@@ -13,21 +13,21 @@ import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../en
 import { openStore, type Store } from '../store';
 import { note, warn } from '../terminal';
 
-/** What a command adds to serving. */
+/** What a command that serves adds. */
 export interface Prepared {
   readonly demoKey?: string;
-  /** Called when the server is listening at a URL. */
+  /** Called with the server's URL, and that of its admin port, once it listens. */
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
 export interface ServeOptions extends Pick<ServerOptions, 'logger' | 'worker' | 'workers' | 'turnOfAcceptor'> {
-  /** Whether to use the next free port from PORT. */
+  /** Whether to use the next free port if PORT is taken. */
   readonly anyPort?: boolean;
 }
 
 /**
- * Opens the database, serves until SIGTERM or SIGINT, drains and closes. A signal during an earlier step also stops it,
- * with everything cleaned up. `prepare` runs before the server listens.
+ * Opens the database, serves until SIGTERM, SIGHUP or SIGINT, drains and closes. A signal during an earlier step also stops the
+ * command, and what was opened is closed. `prepare` runs before the server listens.
  */
 export async function serveUntilStopped(
   config: Config,
@@ -39,9 +39,9 @@ export async function serveUntilStopped(
   const onToggle = (): void => {
     toggleDebug(logger, config.LOG_LEVEL);
   };
-  // from the start, since without a listener this signal ends the process
+  // set from the start, since without a listener this signal ends the process
   process.on('SIGUSR2', onToggle);
-  /** Undoes what has begun, the last first. */
+  /** How to close what was opened, in the order in which it was opened. */
   const opened: Undo[] = [];
   try {
     const tracing = await openTracing({
@@ -79,7 +79,7 @@ export async function serveUntilStopped(
 
 type Undo = () => Promise<void> | undefined;
 
-/** In reverse order; one that fails does not keep the others from being undone. */
+/** Closes what was opened, in reverse order; a failure does not keep the others from being closed. */
 async function undoAll(opened: Undo[]): Promise<void> {
   const undo = opened.pop();
   if (!undo) return;
@@ -90,7 +90,7 @@ async function undoAll(opened: Undo[]): Promise<void> {
   }
 }
 
-/** Connects to all clusters; those that do not respond are connected when they do. @throws OldServerError */
+/** Connects to all clusters; one that does not respond is connected to once it does. @throws OldServerError */
 export async function reachClusters({ databases }: Store): Promise<void> {
   const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
   for (const attempt of attempts) {
@@ -110,7 +110,7 @@ async function listen(
     onEnded: ({ _id, place }) => {
       logger.warn({ gateway: _id, place }, 'a gateway died; its transactions were ended');
     },
-    // the log already names a cluster that does not respond
+    // only debug, since the log already names a cluster that does not respond
     onError: (error) => {
       logger.debug({ error: describeError(error) }, 'looking for dead gateways failed; will retry');
     },
@@ -129,7 +129,7 @@ type Address = Pick<Config, 'HOST' | 'PORT'>;
 /** How many ports to try. */
 const PORTS_TRIED = 100;
 
-/** PORT, or the next free one, or any for 0; PORT if none is free. */
+/** PORT if it is free, or else the next free port; any free port if PORT is 0; PORT if all that are tried are taken. */
 export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
   for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
     const server = createServer().listen(port, HOST);
@@ -137,7 +137,7 @@ export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     } catch (error) {
-      // any other error is reported by the real listen
+      // any other error is reported when the server listens on this port
       if (codeOf(error) !== 'EADDRINUSE') return port;
     } finally {
       server.close();
@@ -148,7 +148,7 @@ export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** The failure to show if an address cannot be listened on. */
+/** The failure to show for an error of listening on an address; undefined for other errors. */
 function addressFailure(
   error: unknown,
   { HOST, PORT, ADMIN_HOST, ADMIN_PORT }: Address & Pick<Config, 'ADMIN_HOST' | 'ADMIN_PORT'>,
@@ -175,21 +175,21 @@ function addressFailure(
 }
 
 /**
- * Gives back what starting has used: V8 keeps the memory in which modules were loaded and schemas built until it is short of it, a quarter
- * of what a gateway has then. Takes some 0.1 s, in which nothing else runs, so it belongs before the server is said to listen.
+ * Frees the memory that was only needed to start: V8 keeps what loading modules and building schemas used, a quarter of the gateway's
+ * memory, until memory is short. Takes about 0.1 s in which nothing else runs, so call it before reporting that the server listens.
  */
 export async function releaseStartMemory(): Promise<void> {
-  // loaded here, since nothing else needs it; V8 collects on request only through it, or with a flag for the whole process
+  // loaded here, since nothing else needs it; without it, V8 collects on request only with a flag for the whole process
   const { Session } = await import('node:inspector');
   const session = new Session();
   session.connect();
   await new Promise<void>((resolve) => {
-    // also if it failed, since the gateway works without it
+    // resolves even if the collection failed, since the gateway works without it
     session.post('HeapProfiler.collectGarbage', () => {
       resolve();
     });
   });
-  // a session cannot end within its own answer
+  // a session cannot be disconnected in its own callback
   await turn();
   session.disconnect();
 }

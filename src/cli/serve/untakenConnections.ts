@@ -4,19 +4,19 @@ interface Handle {
   close?(): void;
 }
 
-/** An internal message of node:cluster about a worker's port, since there is no event for it. */
+/** An internal message of node:cluster about a port of a worker; there is no public event for it. */
 interface PortMessage {
   readonly act?: string;
   readonly key?: string;
 }
 
 /**
- * Closes connections that nobody will take, which node:cluster would keep open, and their callers waiting: those on their way to a worker
- * when it dies, one a port at most, and those that come back from workers of which none listens any more. Those that were taken are closed
- * already. Watches a worker; `workers` are all that run.
+ * Closes connections that no worker will take; node:cluster would keep them open, with their callers waiting. These are connections on
+ * their way to a worker when it dies, at most one per port, and those that workers hand back once none of them listens any more.
+ * Connections that a worker took close with it. Returns a function that watches one worker; `workers` are all those that run.
  */
 export function closeUntakenConnections(workers: ReadonlySet<Worker>): (worker: Worker) => void {
-  /** By port, what each worker was sent last. */
+  /** By port, the last connection sent to each worker. */
   const sent = new Map<string | undefined, Map<Worker, Handle>>();
   /** By port, the workers that have closed it. */
   const closed = new Map<string | undefined, Set<Worker>>();

@@ -16,20 +16,20 @@ import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from '.
  * between them, and replaces those that die (docs/decisions/workers.md).
  */
 
-/** Asked by a worker that waits for a turn of the first process's event loop, which accepts a connection per turn. */
+/** A worker's request to the first process, answered in its next turn of the event loop; it accepts one connection per turn. */
 const TURN = 'turn';
-/** Longest wait for one, in milliseconds: less than the last connections have to be accepted. */
+/** Longest wait for a turn, in milliseconds: less than the time in which the last connections must be accepted. */
 const TURN_WITHIN = 1000;
 
-/** Pause before a dead worker is replaced, in milliseconds, doubled each time one dies soon after its start. */
+/** Pause before a dead worker is replaced, in milliseconds; doubled each time its replacement dies soon after its start. */
 const FIRST_PAUSE = 100;
 const LONGEST_PAUSE = 10_000;
-/** A worker that lived this long, in milliseconds, had started well. */
+/** A worker that lived at least this long, in milliseconds, did not die soon after its start. */
 const STARTED_WELL = 30_000;
-/** A worker that has not ended by then, in milliseconds, is killed; its own drain takes at most 24 s. */
+/** A worker that has not drained within this time, in milliseconds, is killed; its own drain takes at most 24 s. */
 const DRAINED_WITHIN = 28_000;
 
-/** What a worker reports: that it listens, or why it does not serve. */
+/** What a worker reports to the first process: that it listens, or why it could not start or go on. */
 type Report = Listening | { readonly scopegate: 'failed'; readonly message: string };
 
 interface Listening {
@@ -55,7 +55,7 @@ export async function serveWithWorkers(
   }
   const signal = interruption();
   try {
-    // also keeps the embedded database running
+    // kept open, so that the embedded database keeps running
     const store = await openStore(config, note, signal);
     try {
       await reachClusters(store);
@@ -71,7 +71,7 @@ export async function serveWithWorkers(
   }
 }
 
-/** Ports to use in place of 0, so that a worker listens where others did that have died. */
+/** Free ports to use instead of 0, so that the replacement of a dead worker listens on the same port. */
 async function freePorts({ HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT }: Config): Promise<Record<string, string>> {
   const free = async (host: string): Promise<string> => String(await nextFreePort({ HOST: host, PORT: 0 }));
   const [port, adminPort] = await Promise.all([PORT === 0 && free(HOST), ADMIN_PORT === 0 && free(ADMIN_HOST)]);
@@ -107,7 +107,7 @@ async function runWorkers(
   interrupted.catch(() => undefined);
   let isStarted = false;
 
-  /** `soonDeaths` is how many before it died soon after their start. */
+  /** Starts a worker. If it dies soon after that, the pause before its replacement is doubled `soonDeaths` times. */
   function start(soonDeaths = 0): Worker {
     const worker = cluster.fork(environment);
     const startedAt = performance.now();
@@ -118,7 +118,7 @@ async function runWorkers(
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
     });
     worker.on('message', (report: Report) => {
-      // before that, this process fails with it
+      // before all have started, a failed worker makes this process fail
       if (isStarted && report.scopegate === 'failed') logger.error({ worker: worker.id }, report.message);
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
@@ -143,7 +143,7 @@ async function runWorkers(
   };
   process.on('SIGUSR2', onToggle);
   try {
-    // one after another, so that an error that stops all of them is reported once
+    // started one after another, so that an error that stops all of them is reported once
     let last: Listening | undefined;
     while (workers.size < count) last = await Promise.race([listening(start()), interrupted]);
     isStarted = true;
@@ -155,7 +155,7 @@ async function runWorkers(
   }
 }
 
-/** Resolves when a worker listens. @throws CommandFailure if it ends before */
+/** Resolves when a worker listens. @throws CommandFailure if it fails or ends before that */
 function listening(worker: Worker): Promise<Listening> {
   return new Promise((resolve, reject) => {
     worker.on('message', (report: Report) => {
@@ -178,7 +178,7 @@ async function drain(worker: Worker, logger: Logger): Promise<void> {
   if (worker.isDead()) return;
   worker.process.kill('SIGTERM');
   try {
-    // not events.once, which fails if a message does not reach it
+    // not events.once, which rejects if a message does not reach the worker
     await within(DRAINED_WITHIN, new Promise((resolve) => worker.once('exit', resolve)));
   } catch {
     logger.error(
@@ -208,9 +208,9 @@ async function work(
     const onListening = (url: string, adminUrl: string | undefined): void => {
       void send({ scopegate: 'listening', url, adminUrl });
     };
-    // each must know the number of its pepper to rehash keys
+    // run in each worker, which must know the number of its pepper to rehash keys
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
-    // without an answer its queue counts as empty
+    // if the first process does not answer, its queue counts as empty
     const turnOfAcceptor = (): Promise<unknown> => ask(TURN, undefined, TURN_WITHIN).catch(() => undefined);
     await serveUntilStopped(config, prepareOne, { logger, worker, workers, turnOfAcceptor });
   } catch (error) {
@@ -223,7 +223,7 @@ async function work(
   }
 }
 
-/** One worker's share of what is set for the whole gateway. */
+/** The settings of one worker: its share of limits that are set for the whole gateway. */
 function shareOf(config: Config, count: number): Config {
   return {
     ...config,
