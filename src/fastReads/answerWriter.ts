@@ -31,12 +31,12 @@ export function pageWriter({ parts, row }: PageShape) {
   });
 
   return {
-    /** A row's sort value and id, for a cursor. @throws UnsupportedValue */
+    /** The sort value and id of a row, for a cursor. @throws UnsupportedValue */
     positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
       const [start, end] = placeOf(places, index);
       return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
     },
-    /** The text of a page of the first `most` rows. @throws UnsupportedValue */
+    /** The JSON of a page with the first `most` rows. @throws UnsupportedValue */
     write({ bytes, places }: RawRows, most: number, next: string | null): Buffer {
       const count = places.length / 2;
       const shown = Math.min(count, most);
@@ -48,7 +48,7 @@ export function pageWriter({ parts, row }: PageShape) {
           else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
           else if (from === 'data') writeRows(places, shown);
         }
-        // the driver would decode the row beyond the page, too
+        // the driver would also decode the row beyond the page
         for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
         out.put(END);
         return out.finish();
@@ -78,7 +78,7 @@ export function singleWriter(shape: Shape) {
   const writing = idle();
   const object = objectWriter(shape, out, writing);
   return {
-    /** The text of an object. @throws UnsupportedValue */
+    /** The JSON of an object. @throws UnsupportedValue */
     write(row: Buffer): Buffer {
       return withBytes(writing, row, () => {
         out.start();
@@ -89,7 +89,7 @@ export function singleWriter(shape: Shape) {
   };
 }
 
-/** Bytes of rows that take several milliseconds to write. */
+/** From this many bytes on, rows take several milliseconds to write. */
 const LARGE = 256 * 1024;
 const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [] };
 

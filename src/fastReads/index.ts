@@ -9,17 +9,17 @@ import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
 /*
- * Lists and reads of stored types as JSON, written from the bytes that the database sent (docs/decisions/fast.md). Undefined means that
- * resolvers have to answer.
+ * Lists and reads of stored types as JSON, written from the bytes that the database sent (docs/decisions/fast.md). A fast read is
+ * undefined if only resolvers can answer.
  */
 
-/** After a row that could not be written, this many reads of its collection go straight to resolvers, since other rows are likely like it. */
+/** After a row that could not be written, this many reads of its collection go straight to resolvers: other rows are probably similar. */
 const PAUSE = 32;
 
 /** A stored type with members that lists omit. */
 interface Stored extends Collection<{ readonly _id: string }> {
   readonly stored: { readonly omittedInLists: readonly string[] };
-  /** The projection without them. */
+  /** The projection without these members. */
   readonly projection: Projection;
 }
 
@@ -65,7 +65,7 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
   };
 }
 
-/** The members to read: those that lists omit, only if they are selected. */
+/** The members to read; those that lists omit are read only if one of them is selected. */
 function projectionOf({ stored: { omittedInLists }, projection }: Stored, selected: readonly Selected[]): Projection {
   return selected.some(({ field }) => field && omittedInLists.includes(field.name)) ? WITHOUT_SEARCH : projection;
 }

@@ -4,9 +4,9 @@ import { UnsupportedValue } from '../database/rawRows';
 
 /** Initial size of the buffer, and the size it may keep, in bytes. */
 const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
-/** Leaves room beyond the largest answer for a text at its end, which may grow by escaping, so that the buffer is not copied again for it. */
+/** Leaves room beyond the largest answer for a string at its end, which escaping may lengthen, so that the buffer is not copied for it. */
 const LARGEST = MAX_ANSWER + KEPT;
-/** A byte of text becomes at most `\u0000`. */
+/** The most bytes that one byte of text becomes: `\u0000`. */
 const MAX_ESCAPE = 6;
 /** The digits of 2^53. */
 const MAX_DIGITS = 16;
@@ -38,7 +38,7 @@ export class JsonOutput {
     this.#at = 0;
   }
 
-  /** A copy of what was written since `start`. @throws UnsupportedValue if that is too large for an answer */
+  /** Returns a copy of what was written since `start`. @throws UnsupportedValue if it is too large for an answer */
   finish(): Buffer {
     if (this.#at > MAX_ANSWER) this.#refuse();
     const text = Buffer.from(this.#bytes.subarray(0, this.#at));
@@ -46,7 +46,7 @@ export class JsonOutput {
     return text;
   }
 
-  /** Bytes that are JSON already. */
+  /** Writes bytes that are already JSON. */
   put(bytes: Uint8Array): void {
     const { length } = bytes;
     this.#reserve(length);
@@ -65,7 +65,7 @@ export class JsonOutput {
     this.put(value ? TRUE : FALSE);
   }
 
-  /** UTF-8 text of other bytes. @throws UnsupportedValue if it is not UTF-8 */
+  /** Writes a range of bytes as a string. @throws UnsupportedValue if they are not UTF-8 */
   string(bytes: Buffer, start: number, end: number): void {
     this.#reserve((end - start) * MAX_ESCAPE + 2);
     const out = this.#bytes;
@@ -82,7 +82,7 @@ export class JsonOutput {
     out[this.#at++] = QUOTE;
   }
 
-  /** The rest of a text, from its first byte that is not plain. */
+  /** Writes the rest of a string, from its first byte that is not plain. */
   #rest(bytes: Buffer, start: number, end: number): void {
     if (!isUtf8(bytes.subarray(start, end))) throw new UnsupportedValue('text');
     const out = this.#bytes;
@@ -100,7 +100,7 @@ export class JsonOutput {
     this.#at = at;
   }
 
-  /** A finite number. */
+  /** Writes a finite number. */
   number(value: number): void {
     if (!Number.isSafeInteger(value)) {
       this.put(Buffer.from(String(value), 'latin1'));
@@ -130,7 +130,7 @@ export class JsonOutput {
     } while (left > 0);
   }
 
-  /** A time in milliseconds since 1970, as toISOString writes it. @throws UnsupportedValue outside the years 0001 to 9999 */
+  /** Writes a time, given in milliseconds since 1970, the way toISOString does. @throws UnsupportedValue outside the years 0001 to 9999 */
   dateTime(time: number): void {
     if (!(time >= EARLIEST && time <= LATEST)) throw new UnsupportedValue('time');
     this.#reserve(SMALL);
@@ -138,7 +138,7 @@ export class JsonOutput {
     let at = this.#at;
     const day = Math.floor(time / DAY);
     const left = time - day * DAY;
-    // without a Date, which takes several times as long; days count from 1 March of the year 0, so that leap days come last
+    // not with a Date, which takes several times as long; days count from 1 March of the year 0, so that leap days come last
     const days = day + 719_468;
     const era = (days / 146_097) | 0;
     const ofEra = days - era * 146_097;
@@ -174,7 +174,7 @@ export class JsonOutput {
     this.#at = at;
   }
 
-  /** The resolvers then refuse with the message (operations/answers.ts). */
+  /** Leaves the refusal to the resolvers, which have its message (operations/answers.ts). */
   #refuse(): never {
     this.#bytes = Buffer.allocUnsafe(FIRST);
     throw new UnsupportedValue('large');
@@ -189,7 +189,7 @@ export class JsonOutput {
   }
 }
 
-/** Writes two digits; returns the place after them. */
+/** Writes two digits; returns the position after them. */
 function two(out: Buffer, at: number, value: number): number {
   const tens = (value / 10) | 0;
   out[at] = ZERO + tens;

@@ -34,7 +34,7 @@ export interface Value {
 /** The members of an object that are written. */
 export interface Shape {
   readonly wanted: readonly Wanted[];
-  /** Other members that it is known to have, so that they are skipped quickly. */
+  /** Other members that the object is known to have, so that they are skipped quickly. */
   readonly others: readonly string[];
 }
 
@@ -55,7 +55,7 @@ interface Part {
   readonly member?: { readonly slot: number; readonly isRequired: boolean; readonly write: Write };
 }
 
-/** Objects in lists within rows; with more, resolvers answer (operations/answers.ts). */
+/** Maximum objects in lists within rows; beyond that, resolvers answer (operations/answers.ts). */
 const MAX_LISTED = 10_000;
 const [MAX_INT, MIN_INT] = [2 ** 31 - 1, -(2 ** 31)];
 const OPEN = Buffer.from('[');
@@ -98,7 +98,7 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   /** By slot: where the value starts and ends, and its type; 0 if the object lacks it. */
   const [places, ends] = [new Int32Array(members.length), new Int32Array(members.length)];
   const types = new Uint8Array(members.length);
-  /** The slot that probably comes first, and after each: corrected as rows are read, since those of a collection resemble each other. */
+  /** The slot that probably comes first, and the one after each slot: a guess from earlier rows, since rows of a collection are similar. */
   const after = Int32Array.from({ length: members.length + 1 }, (_, slot) => slot % Math.max(1, members.length));
 
   const parts = shape.wanted.map(({ key, from }, index): Part => {
@@ -132,7 +132,7 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
         slot = found;
         after[last] = slot;
       }
-      // the driver would take the last of several
+      // of several members with one name, the driver would take the last
       if (types[slot] !== 0) throw new UnsupportedValue('document');
       at = isWanted[slot] ? endOfValue(bytes, type, value, end) : skipValue(bytes, type, value, end);
       types[slot] = type;
@@ -162,7 +162,7 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
     check(start: number, end: number): void {
       skipObject(writing.bytes, start, end);
     },
-    /** A text or time in the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
+    /** Reads a string or time in the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
     read(start: number, end: number, member: string): string | Date {
       locate(start, end);
       const slot = slots.get(member) ?? -1;
@@ -174,7 +174,7 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   };
 }
 
-/** The position after the key if it is this name, which includes the terminating zero; otherwise 0. */
+/** The position after the key at `at` if it is `name` (with its terminating zero); otherwise 0. */
 function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
   if (!name) return 0;
   const { length } = name;
@@ -243,7 +243,7 @@ function dateWriter(out: JsonOutput, writing: Writing): Write {
   };
 }
 
-/** Whether a text has the form of a date, `2026-01-31`, which is all that its scalar checks. */
+/** Whether a string has the form of a date, `2026-01-31`, which is all that the Date scalar checks. */
 function isDate(bytes: Buffer, start: number, end: number): boolean {
   if (end - start !== 10) return false;
   for (let index = 0; index < 10; index += 1) {

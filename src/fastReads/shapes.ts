@@ -15,7 +15,7 @@ import type { Selected } from '../operations/selection';
 
 /* Shapes of rows, from a selection and the types of its fields; undefined if the value of any field is not stored. */
 
-/** How values of scalars are written: as their `serialize` does with stored values. */
+/** How values of scalars are written: the same way as `serialize` of the scalar writes stored values. */
 const KINDS: Readonly<Record<string, Value['kind']>> = {
   ID: 'string',
   String: 'string',
@@ -35,7 +35,7 @@ export function pageShape(selected: readonly Selected[]): PageShape | undefined 
     if (from !== 'data' && from !== 'has_more' && from !== 'next_cursor' && typeof from === 'string') return undefined;
     parts.push({ key, from });
     if (!field || from !== 'data') continue;
-    // two aliases of the rows would be two shapes
+    // two aliases of the rows would need two shapes
     const rowType = getNamedType(field.type);
     if (row || !isObjectType(rowType)) return undefined;
     row = shapeOf(rowType, inner);
