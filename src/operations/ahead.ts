@@ -29,7 +29,7 @@ export interface Written {
 /** Why a read fell back to resolvers: unexpected arguments or data, or unexpected data a moment ago. */
 export type FallbackReason = 'arguments' | 'data' | 'recently';
 
-/** The answer of a fast read, or why it fell back. */
+/** The answer of a fast read, or the reason why it fell back. */
 export interface ReadOutcome {
   readonly written?: Written;
   readonly reason?: FallbackReason;
@@ -46,7 +46,7 @@ export type ReadAhead = (context: ReadContext) => Promise<Ahead>;
 
 /** What was done for a request while its key was being looked up. */
 export interface HeadStart {
-  /** The budget after its point. */
+  /** The budget after the point of this request. */
   readonly rate: KeyRateState;
   /** The cluster it reads from. */
   readonly cluster?: string;
@@ -55,7 +55,7 @@ export interface HeadStart {
 
 interface Options {
   readonly limiter: KeyRateLimiter;
-  /** The budget after the point of this request, if it is taken already. */
+  /** The budget after the point of this request, if that point was already taken. */
   readonly paid: KeyRateState | undefined;
   readonly readAhead: ReadAhead;
   /** @throws AppError if the request would be refused */
@@ -81,12 +81,12 @@ export function headStart({ limiter, paid, readAhead, contextOf }: Options) {
   return {
     onExpected: ((caller) => {
       start = begin(caller);
-      // reported to whoever takes it
+      // the error is reported to whoever takes the start
       start.catch(() => undefined);
     }) satisfies OnExpected,
-    /** Undefined if nothing was started. */
+    /** Returns what was started; undefined if nothing was. */
     take: (): Promise<HeadStart> | undefined => start,
-    /** Returns the point of a request whose key was rejected. @throws error */
+    /** Gives back the point of a request whose key was rejected. @throws the given error */
     giveUp: (error: unknown): never => {
       start?.then(() => taken && limiter.consume(taken, -1)).catch(() => undefined);
       throw error;

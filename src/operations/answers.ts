@@ -17,20 +17,20 @@ import { fieldsIn } from './selection';
 
 /*
  * Limits the size of responses, and writes them. The rows of lists are limited before a query runs (graphql/queryCost.ts), but lists inside
- * rows, such as a quote's lines, have no limit of their own, and texts can be long, so both are counted as they are returned.
+ * rows, such as a quote's lines, have no limit of their own, and strings can be long, so both are counted while the response is built.
  */
 
 /** Maximum objects in all lists of a response: 2,000 rows (20 pages of 100) with 49 lines each. 100,000 take about 200 MB. */
 export const MAX_OBJECTS = 100_000;
 /** A response's size is reported to admission/bodyMemory.ts each time it has grown by this many bytes. */
 const STEP = 256 * 1024;
-/** Texts up to this length count a byte per character: most are ASCII. */
+/** Strings up to this length count one byte per character: most are ASCII. */
 const SHORT = 100;
 
-/** The lists of a response so far. */
+/** What the lists of a response contain so far. */
 interface Tally {
   objects: number;
-  /** Lower bound of their JSON. */
+  /** Lower bound of the size of their JSON. */
   bytes: number;
   /** The part of `bytes` already reported. */
   reported: number;
@@ -102,7 +102,7 @@ function refusalOf(tally: Tally, { countAnswer }: RequestContext): AppError | un
   return undefined;
 }
 
-/** A field of rows that resolves to a member of theirs. */
+/** A field of rows that resolves to a member of the row. */
 interface Leaf {
   readonly name: string;
   /** Length of its name in JSON, with quotes, colon and comma. */
@@ -112,7 +112,7 @@ interface Leaf {
 /** By field nodes: graphql-js and graphql-jit collect one array per place in a document. */
 const leavesOf = new WeakMap<readonly FieldNode[], readonly Leaf[]>();
 
-/** Lower bound of the JSON of rows, in bytes: the rows' own texts, which are most of it. */
+/** Lower bound of the JSON of rows, in bytes: the rows' own strings, which make up most of it. */
 function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
   let leaves = leavesOf.get(info.fieldNodes);
   if (!leaves) leavesOf.set(info.fieldNodes, (leaves = findLeaves(info)));
@@ -173,7 +173,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
   return first && written.length === 1 ? first : Buffer.concat(written, size);
 }
 
-/** The JSON of a value in pieces. An object without nested ones is a single piece. */
+/** The JSON of a value in pieces. An object without nested objects or lists is a single piece. */
 function* partsOf(value: unknown): Generator<string, void> {
   if (!hasNestedObjects(value)) {
     // in a list, undefined is null
@@ -197,7 +197,7 @@ function hasNestedObjects(value: unknown): value is Readonly<Record<string, unkn
   return false;
 }
 
-/** Whether a value is an object, or a list that is not empty, whose JSON is that of its members. */
+/** Whether a value is an object or non-empty list, whose JSON is made up of the JSON of its members. */
 function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false;
   return !Array.isArray(value) || value.length > 0;

@@ -9,7 +9,7 @@ import { asParameters, checkAtFirstUse, createAjv, requireSchema } from '../sche
 /** Checks of a field's arguments, the same for all APIs. */
 export interface ArgumentChecks {
   /**
-   * Checks all arguments at once, as GraphQL and MCP take them, and reports the faults that REST would.
+   * Checks all arguments at once, the way GraphQL and MCP take them, and reports the faults that REST would.
    * @throws AppError invalid_request for what REST takes as parameters, such as all of a query's arguments; validation_failed for the rest
    */
   readonly all: (args: unknown) => void;
@@ -24,7 +24,7 @@ interface Options {
   readonly rawElements?: boolean;
 }
 
-/** Argument checks by field. All are compiled when the first is used: at startup that would take most of the time. */
+/** Argument checks by field. All are compiled when the first is used: compiling them at startup would take most of its time. */
 export function argumentChecks(
   schema: GraphQLSchema,
   checked: readonly ObjectField[],
@@ -68,7 +68,7 @@ function keyOf({ type, field }: ObjectField): string {
   return `${type}.${field.name}`;
 }
 
-/** JSON Schemas of a field's arguments: of all together, and for a write of its parameters and body in REST. */
+/** JSON Schemas of a field's arguments: of all together and, for a write, of its parameters and its body in REST. */
 function partsOf({ type, field: { args, astNode } }: ObjectField, rawElements: boolean): Record<string, JsonSchema> {
   const schemaOf = (some: readonly GraphQLArgument[], queries: boolean): JsonSchema => {
     const all = argumentsSchema(some, { queries });
@@ -88,7 +88,7 @@ function withAnyElements(all: JsonSchema, args: readonly GraphQLArgument[]): Jso
   return { ...all, properties };
 }
 
-/** Arguments coerced as graphql-js does for resolvers, without others such as `include`; undefined if one is invalid. */
+/** Arguments coerced the way graphql-js does for resolvers, without others such as `include`; undefined if one is invalid. */
 export function coerceArguments(
   args: readonly GraphQLArgument[],
   given: Readonly<Record<string, unknown>>,

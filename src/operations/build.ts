@@ -45,7 +45,7 @@ function executable(
 ): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
-    // refuseErrors has checked it, or the document it is derived from
+    // refuseErrors has checked this document, or the one that it is derived from
     assumeValidSDL: true,
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },

@@ -58,11 +58,11 @@ export interface IncomingRequest {
   readonly address: string;
   /** Called with the budget as soon as it is known, and again when it changes. */
   readonly onRate: (rate: KeyRateState) => void;
-  /** Called if the answer of a write is replayed. */
+  /** Called if the answer to a write is replayed. */
   readonly onReplay: () => void;
   /** Called with the caller as soon as it is known, for the log. */
   readonly onPrincipal: (principal: KeyPrincipal | OperatorPrincipal) => void;
-  /** Called with the reason why authentication failed, for the log. */
+  /** Called with the reason if authentication fails, for the log. */
   readonly onRefused?: (refusal: Refusal) => void;
   /** Called with the scope that the key lacks, or the alternatives joined by `or`, for the request log. */
   readonly onMissingScope?: (scope: string) => void;
@@ -127,7 +127,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
 
     /** Takes the point of a caller that was over its limit; undefined for other callers. */
     async function payIfOverLimit(): Promise<KeyRateState | undefined> {
-      // a hash costs a hundredth of a request
+      // the hash that this takes costs a hundredth of a request
       const known = overLimit.size === 0 ? undefined : overLimit.get(caller());
       if (!known) return undefined;
       const state = await limiter.consume(known);

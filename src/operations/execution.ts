@@ -26,9 +26,9 @@ export type Execute = (execution: Execution) => Promise<ExecutionResult>;
 
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 export const COMPILED_FROM = 3;
-/** Errors of an answer; `more_errors` in its extensions says how many more there were. */
+/** Maximum errors in an answer; `more_errors` in its extensions says how many more there were. */
 const MAX_ERRORS = 100;
-/** Uses of an operation that is never compiled. */
+/** The count of uses that marks an operation as never to be compiled. */
 const NEVER = Infinity;
 const MAX_COMPILED = 200;
 
@@ -44,7 +44,7 @@ export function createExecutor(
   schema: GraphQLSchema,
   { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
 ): Execute {
-  /** How often operations ran that are not compiled; weak, as an operation holds all of its document. */
+  /** How often each operation ran that is not compiled; weak, since an operation keeps its whole document in memory. */
   const uses = new WeakMap<OperationDefinitionNode, number>();
   const compiled = new LRUCache<OperationDefinitionNode, Query>({
     max: MAX_COMPILED,
@@ -57,7 +57,7 @@ export function createExecutor(
     uses.set(operation, before + 1);
     if (before + 1 < compiledFrom) return null;
     const { compile } = await import('./compile.js');
-    // another run may have compiled it meanwhile
+    // another run may have compiled the operation meanwhile
     const known = compiled.get(operation);
     if (known) return known;
     const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
@@ -77,7 +77,7 @@ export function createExecutor(
   };
 }
 
-/** Each row can have an error for each of its fields, and each error takes hundreds of bytes. */
+/** Truncates the errors of a result: each row can have an error for each of its fields, and each error takes hundreds of bytes. */
 function withFewErrors(result: ExecutionResult): ExecutionResult {
   const { errors = [], extensions } = result;
   if (errors.length <= MAX_ERRORS) return result;

@@ -59,7 +59,7 @@ export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, roo
       isRoot && rootsAreChecked
         ? undefined
         : checkOf(accessOf(field.astNode, eventScopes), checksOf({ type, field }).all);
-    // once for all events of the stream
+    // checked once for all events of the stream
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Resolver, check);
       continue;
@@ -70,7 +70,7 @@ export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, roo
       continue;
     }
     field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, check);
-    // from its definition, since the schema has a bound copy of the function
+    // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;
     const guardedReadOf: FastReadOf = (selected) => {
@@ -119,7 +119,7 @@ export function isOfEveryRow(error: object): boolean {
 }
 
 /**
- * The same guard for a field of rows. It checks once, since neither caller nor arguments differ between rows; a refusal is one error, and
+ * The same guard for a field of rows. It checks once, since neither caller nor arguments differ between rows; a refusal gives one error, and
  * null in all other rows.
  */
 function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Resolver {
@@ -145,11 +145,11 @@ function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Re
   };
 }
 
-/** Runs a write with an Idempotency-Key once. Inside the guard, since a replay must still be authorised. */
+/** Runs a write with an Idempotency-Key once. It runs inside the guard, since a replay must still be authorised. */
 function once(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     context.once(info.fieldName, args, (write) => {
-      // its changes and its answer are stored together
+      // the write stores its changes and its answer together
       const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
       return resolve(source, args, own, info);
     });
@@ -164,7 +164,7 @@ export interface Read {
     /** As resolvers get them; undefined if they cannot be coerced. */
     args: Readonly<Record<string, unknown>> | undefined,
     context: ReadContext,
-    /** This read, if it was started ahead. */
+    /** The outcome of this read, if it was started ahead. */
     pending?: Promise<ReadOutcome>,
   ): Promise<Written | undefined>;
   /** Starts the read before its caller is authenticated, if possible. It is counted when it is used. */
@@ -184,7 +184,7 @@ export function readOf(field: Field, selected: readonly Selected[], onFastRead: 
     begin(args: Parameters<Read>[0], context: ReadContext): Promise<ReadOutcome> | undefined {
       if (!args || !read.mayBegin?.(context.data)) return undefined;
       const pending = read(args, context);
-      // reported to whoever uses it
+      // the error is reported to whoever uses the read
       pending.catch(() => undefined);
       return pending;
     },

@@ -37,7 +37,7 @@ export interface Runnable extends Executable {
 
 export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner {
   const { rest, graphql, operations } = schemas;
-  // each route or tool runs a fixed operation, so it is compiled at first use
+  // each route or tool runs a fixed operation, which is therefore compiled at first use
   const executable = (schema: GraphQLSchema): Executable => ({
     schema,
     execute: createExecutor(schema, { compiledFrom: 1 }),

@@ -24,11 +24,11 @@ import { omittedFrom } from '../schema/restDocument';
 
 /** A field in an answer. */
 export interface Selected {
-  /** Its name there. */
+  /** Its name in the answer. */
   readonly key: string;
   /** The field; undefined for `__typename`. */
   readonly field: Field | undefined;
-  /** The type it is selected on. */
+  /** The type that it is selected on. */
   readonly type: GraphQLObjectType;
   /** Its own fields, if it is an object or a list of objects. */
   readonly selected: readonly Selected[];
@@ -61,8 +61,8 @@ export function everyField(outer: GraphQLOutputType, included: readonly string[]
 }
 
 /**
- * The fields below nodes, including those in fragments. Visits each fragment once, since every spread of it is the same. `isLeftOut` skips
- * a selection with everything in it.
+ * The fields below nodes, including those in fragments. Visits each fragment once, since every spread of it is the same. A selection
+ * for which `isLeftOut` returns true is skipped with everything in it.
  */
 export function fieldsIn(
   nodes: readonly { readonly selectionSet?: SelectionSetNode | undefined }[],
