@@ -15,7 +15,7 @@ import { changedAt, isSameRow, writeRows } from '../stored/rows';
  * it, and of their parts (docs/decisions/organisation-life.md).
  */
 
-/** Rows changed in one transaction. */
+/** Maximum rows changed in one transaction. */
 const AT_ONCE = 200;
 
 /** Number of rows changed, by collection. */
@@ -51,9 +51,9 @@ function erasables(): Erasable[] {
 }
 
 /**
- * Erases a customer's personal data in all collections: first the customer, then, once the writes that read it before have ended, its
- * copies, so that none is missed. Running it again continues, and changes nothing once all is erased. `signal` stops it between two
- * transactions.
+ * Erases a customer's personal data in all collections: first the customer and then, once the writes that read it before have ended,
+ * the copies, so that none is missed. Running it again continues an interrupted erasure, and changes nothing once everything is erased.
+ * `signal` stops it between two transactions.
  */
 export async function eraseCustomer(data: OrganisationData, id: string, signal: AbortSignal): Promise<Erased> {
   const counts: Record<string, number> = {};
@@ -65,7 +65,7 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
     for (const one of [{ resource }, ...parts]) count(one.resource, 0);
     count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
-    // writes that read them before may still store a copy, or an answer
+    // writes that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
     await eraseAnswers(
       data,
@@ -76,7 +76,7 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     // parts come after their owners, because a new part copies names from its owner
     for await (const rows of batches(data, resource, ofCustomer)) {
       const ids = { $in: rows.map(({ _id }) => _id) };
-      // answers from before they were the customer's
+      // answers from before the objects were the customer's
       await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
       for (const part of parts) {
         signal.throwIfAborted();
@@ -88,7 +88,7 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
   return counts;
 }
 
-/** Changes the answers kept for retries of writes that return such an object, where one of the conditions holds. */
+/** Erases personal members in answers that are kept for retries: those with an object of the resource that meets one of the conditions. */
 async function eraseAnswers(
   data: OrganisationData,
   resource: Resource,

@@ -8,7 +8,7 @@ import { published } from '../schema/model';
 
 /* An organisation's events: the feed (contract, section 12), and the subscription to it (docs/decisions/subscription.md). */
 
-/** Events that are read at once by a stream that is behind. */
+/** How many events a stream that is behind reads at once. */
 const PAGE = 100;
 
 interface FeedArguments {
@@ -19,7 +19,7 @@ interface FeedArguments {
   readonly wait?: number | null;
 }
 
-/** An event as the resolvers of its fields take it. */
+/** An event, the way the resolvers of its fields receive it. */
 interface ShownEvent {
   readonly position: string;
 }
@@ -54,7 +54,7 @@ export const eventResolvers = {
       subscribe: async (_: unknown, args: Pick<FeedArguments, 'types' | 'after'>, context: RequestContext) => {
         const { data, source, wanted } = listenerOf(context, args);
         const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
-        // throws if none are recorded
+        // throws if no events are recorded
         await source.recordedUntil();
         const stream = source.follow(wanted, after, (from, since) =>
           readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),
@@ -83,7 +83,7 @@ interface Listener {
   readonly wanted: WantedEvents;
 }
 
-/** Who asks for which events. @throws AppError insufficient_scope */
+/** Who is asking, and for which events. @throws AppError insufficient_scope */
 function listenerOf(context: RequestContext, args: FeedArguments): Listener {
   const { data, principal, events: source } = context;
   // the guard admits only keys

@@ -16,7 +16,7 @@ import { requestRecords } from './requests/records';
 import { messages, requests } from './requests/requests';
 import { requestResolvers } from './requests/service';
 
-/** All resources, in import order. Add new ones here. */
+/** All resources, in import order. Add new resources here. */
 const RESOURCES: readonly Resource[] = [products, customers, quotes, orders, requests, messages];
 
 /** Resolvers that cannot be derived from the SDL: writes, and reads of several collections. */

@@ -24,7 +24,7 @@ export const meResolvers = {
           mcp: principal.key.mcp,
         },
         rate_limit: shown(rate),
-        // an answered request was within both
+        // an answered request was within both limits, so the organisation's is known
         organisation_rate_limit: shown(rate.organisation ?? rate),
       };
     },

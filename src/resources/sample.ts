@@ -5,27 +5,27 @@ import { ROOT } from '../package';
 import { type ImportRecord, storeRecords } from '../stored/records';
 import { recordKinds } from './index';
 
-/* The sample in examples/northwind. Its lines are stored as they are, since tests check them as an import does. */
+/* The sample in examples/northwind. Its lines are stored without validation, since tests validate them the way an import does. */
 
 export const SAMPLE = join(ROOT, 'examples', 'northwind');
 
-/** Records in a transaction: between two, whatever waits for the event loop has its turn. */
+/** Records per transaction: between transactions, other work on the event loop gets its turn. */
 const AT_ONCE = 100;
 
 interface Loading {
   readonly signal?: AbortSignal | undefined;
-  /** Called with how many records were stored, of how many. */
+  /** Called with the number of records handled so far, and of all records. */
   readonly onProgress?: ((done: number, all: number) => void) | undefined;
 }
 
 export interface Loaded {
-  /** Records that were stored, or found as they are. */
+  /** Records that were stored, or were already stored unchanged. */
   readonly stored: number;
-  /** Records whose unique value something else has. */
+  /** Records that failed, usually because another record has their unique value. */
   readonly refused: number;
 }
 
-/** Stores the sample's records. Interrupted, it is completed by doing it again. */
+/** Stores the sample's records. If it was interrupted, run it again to complete it. */
 export async function storeSample(data: OrganisationData, { signal, onProgress }: Loading = {}): Promise<Loaded> {
   const files = await Promise.all(
     recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
@@ -46,7 +46,7 @@ export async function storeSample(data: OrganisationData, { signal, onProgress }
   return { stored, refused };
 }
 
-/** Whether an organisation has as many records of each kind as the sample. */
+/** Whether an organisation has at least as many records of each kind as the sample. */
 export async function hasSample(data: OrganisationData): Promise<boolean> {
   for (const kind of recordKinds)
     if ((await kind.count(data)) < (await linesOf(`${kind.file}.ndjson`)).length) return false;

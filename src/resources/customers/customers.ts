@@ -20,7 +20,7 @@ export interface Customer {
   readonly billing_address: Address | null;
   readonly delivery_address: Address | null;
   readonly contacts: readonly Contact[];
-  /** Rows that were not erased lack it. */
+  /** Missing in rows that were never erased. */
   readonly erased_at?: Date | null;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -49,7 +49,7 @@ export interface Address {
   country: string;
 }
 
-/** A validated address of a caller. */
+/** An address from a caller, validated. */
 export type AddressInput = Partial<Address> & Pick<Address, 'line1' | 'city' | 'country'>;
 
 /** Fills omitted members of an address with null. */

@@ -3,16 +3,16 @@ import type { Fault } from '../../errors';
 import { choose, chooseAll, type Given, upsertResolvers } from '../../stored/upsert';
 import { type AddressInput, type Contact, type Customer, customers, toAddress } from './customers';
 
-/** A validated contact of a caller. */
+/** A contact from a caller, validated. */
 type ContactInput = Pick<Contact, 'name'> & Given<Omit<Contact, 'name'>>;
 
-/** Members of a customer without rules of their own. */
+/** Members of a customer that have no rules of their own. */
 const CLEARED: Pick<Customer, 'email' | 'phone' | 'vat_number'> = { email: null, phone: null, vat_number: null };
 
-/** A validated customer of a bulk call. */
+/** A customer from a bulk call, validated. */
 interface CustomerUpsert extends Given<typeof CLEARED> {
   readonly external_ref: string;
-  /** Set if the object is new. */
+  /** Always set if the object is new. */
   readonly name?: string;
   readonly billing_address?: AddressInput | null;
   readonly delivery_address?: AddressInput | null;
@@ -41,7 +41,7 @@ export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
-      // new objects have a name, as validated before
+      // validation has made sure that a new object has a name
       name: choose(input.name, existing?.name, ''),
       ...chooseAll(input, existing, CLEARED),
       billing_address: chooseAddress(input.billing_address, existing?.billing_address),

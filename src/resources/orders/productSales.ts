@@ -22,7 +22,7 @@ const PERCENT = decimal('$lines.discount_pct');
 const GROSS = { $multiply: [QTY, PRICE] };
 const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
 
-/** Rounds half up, as amounts of lines are; $round would round half to even. Stays a decimal, which no amount overflows. */
+/** Rounds half up, the way amounts of lines are rounded; $round would round half to even. Stays a decimal, which no amount overflows. */
 function rounded(amount: object): object {
   return { $floor: { $add: [amount, { $toDecimal: '0.5' }] } };
 }
@@ -57,7 +57,7 @@ async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
-    // what cannot be returned comes first, since others would hide it
+    // a sum that cannot be returned ranks first, so that it fails the query instead of being cut off
     { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
     // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {

@@ -4,10 +4,10 @@ import { type Product, products } from './products';
 /** Members of a product that an upsert can clear. */
 type Clearable = Omit<Product, '_id' | 'sku' | 'name' | 'search' | 'created_at' | 'updated_at'>;
 
-/** A validated product of a bulk call. */
+/** A product from a bulk call, validated. */
 export interface ProductUpsert extends Given<Clearable> {
   readonly sku: string;
-  /** Set if the object is new. */
+  /** Always set if the object is new. */
   readonly name?: string;
 }
 
@@ -27,7 +27,7 @@ export const productResolvers = upsertResolvers<Product, ProductUpsert>({
   merge: (existing, input, { currency }) => {
     const members = {
       sku: input.sku,
-      // new objects have a name, as validated before
+      // validation has made sure that a new object has a name
       name: choose(input.name, existing?.name, ''),
       ...chooseAll(input, existing, { ...CLEARED, currency }),
     };

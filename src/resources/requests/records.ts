@@ -21,7 +21,7 @@ type MessageRecord = Readonly<Record<string, unknown>> & {
 /** Number of threads whose messages are read together. */
 const READ_TOGETHER = 200;
 
-/** The file has threads with their messages, without the members that are computed from them. */
+/** The file has threads with their messages, but without the members that are computed from the messages. */
 export const requestRecords: RecordKind = {
   file: 'requests',
   type: 'Request',
@@ -60,10 +60,10 @@ async function storeThreads(
   session: ClientSession,
 ): Promise<StoredRecord[]> {
   const faults = await foreignMessages(data, records, session);
-  const sound = records.filter((record) => !faults.has(record.id));
-  const written = await storeDocuments(data, requests, sound.map(toThread), { uniqueBy: 'external_ref', session });
-  const outcomes = new Map(sound.map((record, index) => [record.id, written[index]]));
-  const kept = sound.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
+  const accepted = records.filter((record) => !faults.has(record.id));
+  const written = await storeDocuments(data, requests, accepted.map(toThread), { uniqueBy: 'external_ref', session });
+  const outcomes = new Map(accepted.map((record, index) => [record.id, written[index]]));
+  const kept = accepted.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
   const all = kept.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
   const stored = await storeDocuments(data, messages, all, { session });
   const changed = new Set(

@@ -31,7 +31,7 @@ export const requests = defineResource<RequestThread>({
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
-    // those without one are not compared
+    // threads without an external_ref are not compared
     { on: { external_ref: 1 }, options: { unique: true, partialFilterExpression: { external_ref: { $gt: '' } } } },
   ],
   isPartOfRecord: true,

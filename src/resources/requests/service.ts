@@ -18,7 +18,7 @@ import { MAX_WORDS, searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
-/** What a new thread writes. */
+/** The collections that a new thread or message is written to. */
 const STORED = { writes: [requests, messages] };
 /** Maximum length of a subject, in characters. */
 const SUBJECT_LENGTH = lengthOf('subject');
@@ -47,7 +47,7 @@ async function listMessages(
   return data.reads(() => findPage(data.collection(messages), list));
 }
 
-/** A thread's search words together with those of another text, up to {@link MAX_WORDS}. */
+/** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
 function addWords(words: readonly string[] | undefined, text: string): string[] {
   return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
 }
@@ -166,7 +166,7 @@ async function threadOf(data: OrganisationData, id: string, session: ClientSessi
   return found;
 }
 
-/** The name of the person who sent a request, or of its customer. */
+/** The name of the person who sent a request, or else of its customer. */
 async function senderOf(
   data: OrganisationData,
   { contact, customer_id: customer }: RequestThread,
@@ -207,7 +207,7 @@ function requireText({ text }: { readonly text: string }): void {
     throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
 }
 
-/** @throws AppError validation_failed if the organisation has no such customer, or it was erased */
+/** @throws AppError validation_failed if the organisation has no such customer, or the customer was erased */
 async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
   if (id === null) return null;
   const found = await data.related(customers, id, customers.projection);
