@@ -256,7 +256,8 @@ function personalErrors(sdl: SchemaModel): SchemaError[] {
     const isStray = directiveOf(field, 'personal') && !own.has(place);
     return errorsAt(
       field,
-      isStray && `${place} is @personal, but is not a member of a stored type that refers to a customer: remove @personal`,
+      isStray &&
+        `${place} is @personal, but is not a member of a stored type that refers to a customer: remove @personal`,
     );
   });
   return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(sdl, stored)), ...stray];
