@@ -8,7 +8,7 @@ import { bodySchema } from '../../tools/openapi';
 import { document } from '../support/openapi';
 import { RESOURCES } from '../support/resources';
 
-/* PATCH of one object, with the version to change (If-Match), in every resource that has it. */
+/* PATCH of one object, with If-Match naming the version to change. */
 
 jest.mock('../../src/stored/rows', () => ({
   __esModule: true,
@@ -16,7 +16,7 @@ jest.mock('../../src/stored/rows', () => ({
 }));
 const { writeRows } = jest.requireActual<typeof rows>('../../src/stored/rows');
 
-/** Makes writers wait for each other between check and write, if a test sets it. */
+/** If a test sets this, writers wait for each other between their check and their write. */
 let meet: (() => Promise<void>) | undefined;
 
 let row: Json;
@@ -80,26 +80,26 @@ test('a change with an older version gets 412 in both APIs and stores nothing', 
 });
 
 test.each<[string, (tag: string) => string | undefined, number]>([
-  ['no version', () => undefined, 200],
-  ['any version', () => '*', 200],
+  ['no tag', () => undefined, 200],
+  ['*', () => '*', 200],
   ['the tag among others', (tag) => `"a,b", ${tag} ,W/"c"`, 200],
-  ['the tag as a weak one, as proxies make them', (tag) => `W/${tag}`, 412],
+  ['the tag made weak, as proxies do', (tag) => `W/${tag}`, 412],
   ['other tags', () => '"other", "another"', 412],
   ['the tag inside another', (tag) => `"x${tag.slice(1)}`, 412],
   ['the tag without quotes', (tag) => tag.slice(1, -1), 400],
   ['the tag and more text', (tag) => `${tag} x`, 400],
-  ['an empty text', () => '', 400],
-])('If-Match with %s has the same result in both APIs', async (_title, named, expected) => {
-  const ifMatch = named(await tagNow());
+  ['an empty string', () => '', 400],
+])('If-Match with %s has the same result in both APIs', async (_title, headerFor, expected) => {
+  const ifMatch = headerFor(await tagNow());
   const { status, body } = await patch({ description: text() }, ifMatch === undefined ? {} : { 'if-match': ifMatch });
-  const { body: graphql } = await mutate(text(), named(await tagNow()));
+  const { body: graphql } = await mutate(text(), headerFor(await tagNow()));
   expect([status, graphql.errors?.[0].extensions.status ?? 200]).toEqual([expected, expected]);
   if (expected === 412) expect(body.detail.includes('without W/')).toBe(ifMatch?.startsWith('W/'));
   if (expected === 400)
     expect(body.errors).toMatchObject([{ parameter: 'If-Match', code: ifMatch ? 'format' : 'length' }]);
 });
 
-test('an object that is missing or of another organisation gets 404 with any version', async () => {
+test('an object that is missing or belongs to another organisation gets 404, whatever If-Match says', async () => {
   const tag = await tagNow();
   const problems: Json[] = [];
   for (const headers of [{}, { 'if-match': tag }, { 'if-match': '*' }] as Record<string, string>[]) {
@@ -118,7 +118,7 @@ test.each([2, 5])('of %i writers with the same version, exactly one succeeds', a
   let waiting = 0;
   let go: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (go = resolve));
-  // all pass the check before any writes
+  // every writer passes the check before any of them writes
   meet = () => ((waiting += 1) >= writers ? go() : undefined, all);
   const answers = await Promise.all(
     Array.from({ length: writers }, async (_, at) => {
@@ -189,7 +189,7 @@ test.each(RESOURCES.filter(({ list }) => `/${list}/{id}` in document.paths && do
   },
 );
 
-test('the document has the header, 412 and the ETag only for writes that take a version', () => {
+test('the OpenAPI document has If-Match, 412 and ETag for a write that takes a version, and no 412 for a read', () => {
   const { patch: described, get } = document.paths['/products/{id}']!;
   expect(described!.parameters).toContainEqual(
     expect.objectContaining({ name: 'If-Match', in: 'header', required: false }),
@@ -202,7 +202,7 @@ test('the document has the header, 412 and the ETag only for writes that take a 
   expect(get!.responses).not.toHaveProperty('412');
 });
 
-test('validation follows the version check, and a member that must not be null is named', async () => {
+test('with a matching version, an invalid change gets 422, names the null member and stores nothing', async () => {
   const tag = await tagNow();
   expect(await patch({ name: null }, { 'if-match': tag })).toMatchObject({
     status: 422,
@@ -214,7 +214,7 @@ test('validation follows the version check, and a member that must not be null i
 test.each([
   ['products', 'sku', 'product'],
   ['customers', 'external_ref', 'customer'],
-])('%s: the key may change, to one that no other object has', async (list, key, name) => {
+])('%s: a change may set a new key, unless another object has it', async (list, key, name) => {
   const [one, other] = (await caller.get(`/${list}`, { limit: 2 })).body.data as Json[];
   const path = `/${list}/${String(one!.id)}`;
   const refused = await caller.patch(path, { [key]: other![key] });
@@ -236,7 +236,7 @@ test.each([
   expect((await caller.get(`/${list}`, { [key]: renamed })).body.data).toMatchObject([{ id: one!.id }]);
 });
 
-test('null means what it means in a bulk call, and -0 is 0', async () => {
+test('null has the same meaning as in a bulk call, and -0 is stored as 0', async () => {
   await patch({ uom: 'kg', active: false, unit_price_minor: 5 });
   const body = '{"uom": null, "active": null, "unit_price_minor": -0.0, "currency": null}';
   const { body: after } = await caller.send('PATCH', `/products/${String(row.id)}`, {
@@ -246,7 +246,7 @@ test('null means what it means in a bulk call, and -0 is 0', async () => {
   expect(after).toMatchObject({ uom: 'each', active: true, unit_price_minor: 0, currency: 'USD' });
 });
 
-test('a contact keeps its id when its name changes, whoever else is named so', async () => {
+test('a contact keeps its id when its name changes, even if another contact has that name', async () => {
   const [customer] = (await caller.get('/customers', { limit: 1 })).body.data as Json[];
   const path = `/customers/${String(customer!.id)}`;
   const [ann, bob] = (await caller.patch(path, { contacts: [{ name: 'Ann' }, { name: 'Bob' }] })).body
