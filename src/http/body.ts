@@ -9,7 +9,7 @@ import type { Exchange } from './exchange';
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
 export const BODY_LIMIT = MEBIBYTE;
 export const BULK_BODY_LIMIT = 5 * MEBIBYTE;
-/** Above this size, in bytes, a request waits for its turn among the large ones of its organisation. */
+/** A request with a body above this size, in bytes, waits for its turn among the organisation's large requests. */
 const LARGE = 64 * 1024;
 
 /**
@@ -43,7 +43,7 @@ function isJsonUtf8(header: string | undefined): boolean {
 /**
  * Reads a body as JSON. Its memory is counted until the exchange is done.
  * @throws AppError payload_too_large; unavailable; invalid_request if it is not UTF-8 or JSON, or repeats a member;
- * validation_failed if its structure exceeds that of any valid body
+ * validation_failed if its structure is beyond that of any valid body (json.ts)
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   exchange.isReceiving = true;
@@ -57,8 +57,8 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
-  const built = await faultIn(text);
-  if (built) throw built.code === 'duplicate' ? invalidRequest([built]) : validationFailed([built]);
+  const fault = await faultIn(text);
+  if (fault) throw fault.code === 'duplicate' ? invalidRequest([fault]) : validationFailed([fault]);
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -67,7 +67,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   }
 }
 
-/** The structural fault of a text, if any. Yields to other requests between the pieces of a large text, and before it is parsed. */
+/** The structural fault of a JSON text, if any. With a large text, yields to other requests between its pieces and at the end, before it is parsed. */
 async function faultIn(text: string): Promise<Fault | undefined> {
   const search = searchFault(text);
   for (;;) {
@@ -143,7 +143,7 @@ function cutOff(): AppError {
   return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies up to this many bytes count by their length: what parsing adds is small, and not worth a scan. */
+/** Bodies up to this many bytes count as their length: what parsing adds is small, and not worth a scan. */
 const SMALL = 4096;
 /** Memory that a parsed value takes beyond its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;

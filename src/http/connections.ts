@@ -9,12 +9,12 @@ import { type ErrorContent, errorHeaders, problemText } from './problem';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;
-/** How long the rest of a rejected body is read before that, in total and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
+/** How long the rest of a rejected body is read before our side is ended: in total, and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
 const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
 /** Pipelined requests that may wait for the one before them; with more, the connection is closed. */
 const MAX_WAITING = 16;
 
-/** Chunks of any size in a body; with more, they must have this mean size, in bytes, since each costs a call of the parser. */
+/** A body may have this many chunks of any size; beyond that their mean size must be at least this, in bytes, since each costs a parser call. */
 const [FREE_CHUNKS, MIN_MEAN] = [2000, 64];
 /** How much of a body is read after the answer, in bytes: some callers send everything before they read. */
 const MAX_AFTER_ANSWER = 256 * 1024;
@@ -28,7 +28,7 @@ interface ConnectionState {
   /** The last request, complete or not. */
   last?: IncomingMessage;
   idleSince: number;
-  /** Bytes read when it became idle; if more have been read since, a request is arriving. */
+  /** Bytes read when the connection became idle; if more have been read since, a request is arriving. */
   bytesRead: number;
 }
 
@@ -46,7 +46,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
     const state: ConnectionState = { open, idleSince: performance.now(), bytesRead: 0 };
     states.set(socket, state);
     const destroySoon = socket.destroySoon.bind(socket);
-    // Node calls this after an answer that ends the connection; with unread bytes that would reset it, and lose the answer
+    // Node calls this after an answer that ends the connection; with unread bytes it would reset the connection and lose the answer
     socket.destroySoon = () => {
       if (state.last?.complete === false) endAfterBody(socket, state.last);
       else destroySoon();
@@ -62,12 +62,12 @@ export function trackConnections(server: Server, options: RoomOptions) {
 
   return {
     count: (): number => states.size,
-    /** Begins a request once those before it on its connection are answered; while the server drains, its answer ends the connection. */
+    /** Begins a request once the earlier ones on its connection are answered. While the server drains, the answer ends the connection. */
     requestArrived(response: ServerResponse, begin: () => void): void {
       // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
       const state = states.get(socket);
-      // Node parses all that it received, even if the connection is closed halfway through
+      // Node parses everything it has received, even after the connection is closed
       if (!state || !socket.writable) return;
       if (state.open.size > MAX_WAITING) {
         socket.destroy();
@@ -86,7 +86,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
         state.idleSince = performance.now();
         state.bytesRead = socket.bytesRead;
         const [next] = state.open;
-        // one without a socket is behind an answer that ended the connection
+        // a response without a socket was queued behind an answer that ended the connection
         if (next?.[0].socket && !socket.destroyed) next[1]();
       });
       if (state.open.size === 1) begin();
@@ -94,7 +94,7 @@ export function trackConnections(server: Server, options: RoomOptions) {
     /** Whether an answer is being sent, so that nothing else may be written. */
     isAnswering: (socket: Socket) =>
       [...(states.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
-    /** Makes answers close their connections from now on: the last pending one of each, and all later ones. */
+    /** From now on, answers close their connections: the last pending answer on each, and every later one. */
     announceEnd(): void {
       endingSince ??= performance.now();
       for (const { open } of states.values()) {
@@ -137,7 +137,7 @@ function endGently(socket: Socket, answer?: string): void {
   socket.resume();
 }
 
-/** The same, without reading what is still arriving. */
+/** Like {@link endGently}, without reading what is still arriving. */
 function endUnread(socket: Socket): void {
   if (!socket.writable) return;
   socket.end();
@@ -156,7 +156,7 @@ function boundBody(request: IncomingMessage, response: ServerResponse, stop: () 
   // what Node's parser calls for each chunk
   request.push = (chunk: Buffer | null) => {
     if (chunk === null) return push(chunk);
-    // Node parses all that it received
+    // Node parses everything it has received
     if (socket.destroyed) return true;
     chunks += 1;
     bytes += chunk.length;
@@ -165,18 +165,18 @@ function boundBody(request: IncomingMessage, response: ServerResponse, stop: () 
       return true;
     }
     if (socket.bytesRead <= mostRead) return push(chunk);
-    // nothing asks for more without a push
+    // without a push, Node does not read any more of the body
     stop();
     return false;
   };
-  // before Node's own listener, which makes a body that nobody reads bypass `push`
+  // must run before Node's own listener, after which a body that nobody reads bypasses `push`
   response.prependOnceListener('finish', () => {
     mostRead = socket.bytesRead + MAX_AFTER_ANSWER;
     if (!request.complete) request.resume();
   });
 }
 
-/** Responses for errors of Node's parser and timeouts; anything else is a malformed request. */
+/** Responses to parser errors and timeouts, by Node's error code; any other code is a malformed request. */
 const REFUSALS: Readonly<Record<string, { status: number; detail: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, detail: 'The request headers are larger than 16 KiB.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, detail: 'The chunk extensions of the body are too large.' },

@@ -2,9 +2,9 @@ import { type Exchange, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
-/** Header names, spaces and commas; longer than any client sends. */
+/** Header names, spaces and commas; the maximum length is more than any client sends. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,2000}$/;
-/** Response headers that scripts may read: all that are sent, except those that they always may (checked by a test). */
+/** Response headers that scripts may read: all that are sent, except those that browsers always expose (checked by a test). */
 const EXPOSED_HEADERS = [
   ...SUCCESS_HEADERS,
   'Retry-After',
@@ -30,7 +30,7 @@ interface CorsOptions {
   readonly isGraphql: boolean;
 }
 
-/** Sets the CORS headers, never allowing credentials; true if the request was a preflight, which is then answered. */
+/** Sets the CORS headers, never allowing credentials. Returns true if the request was a preflight, which is then answered. */
 export function applyCors({ request, response }: Exchange, origin: string, options: CorsOptions): boolean {
   const { origins, methods, isGraphql } = options;
   response.appendHeader('Vary', 'Origin');
@@ -44,7 +44,7 @@ export function applyCors({ request, response }: Exchange, origin: string, optio
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
-    // any header: a page that may read answers can do no more harm with it, and clients add their own
+    // allow any header: a page that may read answers can do no more harm with one, and clients add their own
     const { 'access-control-request-headers': wanted = '' } = request.headers;
     if (HEADER_NAMES.test(wanted)) response.setHeader('Access-Control-Allow-Headers', wanted);
   }

@@ -31,9 +31,9 @@ export interface Exchange {
   readonly turns: Turns;
   /** Whether it is waiting for the caller's body. */
   isReceiving: boolean;
-  /** Number of its waits that need no database, such as those for events. */
+  /** How many of its current waits need no database, such as waits for events. */
   idleWaits: number;
-  /** Aborts when the caller disconnects; created with the first such wait. */
+  /** Aborts when the caller disconnects; created with the first wait that needs no database. */
   gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;
@@ -50,9 +50,9 @@ interface ExchangeLog {
   principal?: Caller;
   /** The scope that its key lacks, or the alternatives joined by `or`. */
   missingScope?: string;
-  /** Why it is not authenticated. */
+  /** Why the request is not authenticated. */
   refusal?: Refusal;
-  /** Why it, or one of its fields, is unavailable. */
+  /** Why the request, or one of its fields, is unavailable. */
   unavailable?: Unavailable;
   /** Id of its trace. */
   traceId?: string;
@@ -87,7 +87,7 @@ export const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const;
 
-/** Headers of every response to a key; the last two only if it expires soon, or belongs to a sandbox. */
+/** Headers of every response to a key; the last two only if the key expires soon or belongs to a sandbox, respectively. */
 export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At', 'Scopegate-Mode'] as const;
 
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
@@ -174,7 +174,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
   };
 }
 
-/** Runs a wait that needs neither database nor turn, until the caller disconnects. */
+/** Runs a wait that needs neither the database nor a turn; `gone` aborts when the caller disconnects. */
 export async function waitIdle<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
   exchange.idleWaits += 1;
   try {
@@ -184,7 +184,7 @@ export async function waitIdle<T>(exchange: Exchange, wait: (gone: AbortSignal) 
   }
 }
 
-/** A signal that aborts when the caller disconnects. A query with many aliases adds as many listeners. */
+/** A signal that aborts when the caller disconnects. A query with many aliases adds as many listeners, so their number is not limited. */
 function whenGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
@@ -206,7 +206,7 @@ export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): str
   return times > 1 ? undefined : headers.authorization;
 }
 
-/** A header's value; repeated headers are joined, which then fails validation. */
+/** A header's value; repeated headers are joined, so the value then fails validation. */
 function singleHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
@@ -218,9 +218,9 @@ function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrinc
   response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }
 
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10), and the older X- ones, for the key alone and with the reset in Unix seconds. */
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10), and the older X- ones, which cover the key alone and give the reset in Unix seconds. */
 function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
-  // a stream pays while it is open
+  // an open stream goes on paying after its headers are sent
   if (response.headersSent) return;
   const budgets: [string, RateState][] = [['default', state]];
   if (state.organisation) budgets.push(['organisation', state.organisation]);
@@ -233,7 +233,7 @@ function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
   response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
 }
 
-/** Announces the end of an operation that the request used; of several, the earliest. */
+/** Announces the end of an operation that the request used; if it used several, the earliest end. */
 export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sunset[]): void {
   const [first] = [...sunsets].sort((one, other) => one.on.getTime() - other.on.getTime());
   if (!first) return;

@@ -18,8 +18,8 @@ export interface JsonBounds {
 }
 
 /**
- * Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers, and if the members of all of them, and of
- * their addresses and contacts, are in random order, that is at most 14,912 members of orders.
+ * Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers, and if the members of every customer,
+ * address and contact are in random order, these are at most 14,912 `orderMembers`.
  */
 export const BODY_BOUNDS: JsonBounds = {
   depth: 64,
@@ -40,12 +40,12 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
   }
 }
 
-/** Characters to scan before yielding to other requests: some 15 ms of the worst text. */
+/** Characters to scan before yielding to other requests: about 15 ms with the worst text. */
 const PIECE = 512 * 1024;
 
 /**
  * Looks for the first structural fault of a JSON text: `duplicate` for a repeated member name, `depth` or `size` beyond the bounds.
- * One pass, in pieces; the result for a text that is not valid JSON is meaningless.
+ * Makes one pass, in pieces; the result for a text that is not valid JSON is meaningless.
  */
 export function* searchFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Generator<undefined, Fault | undefined> {
   // by name: the last object with this name at each depth, which is enough, since objects at one depth do not overlap
@@ -128,9 +128,9 @@ export function* searchFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Ge
   return undefined;
 }
 
-/** The distinct sequences of names, as a tree: exact, where hashes could be made to collide. 0 is the empty sequence. */
+/** The distinct sequences of names, as a tree: exact, whereas hashes could be made to collide. 0 is the empty sequence. */
 function createOrders(mostNames: number) {
-  // by sequence: the name that followed it last, and the sequence with that; most objects have the same order as the one before
+  // by sequence: the name that last followed it, and the sequence this made; most objects have the same order as the one before
   const names: number[] = [0];
   const nexts: number[] = [0];
   const others = new Map<number, number>();

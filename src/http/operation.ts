@@ -38,8 +38,8 @@ export function createHealth(
     const clusters = others.map((cluster) => [cluster, stateOf(cluster)] as const);
     const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
     if (!isAnswering) return { status: database, checks };
-    // able to serve, but degraded: without the shared limiter, limits are kept in memory; without another cluster its
-    // organisations get 503, and without writes their writes do
+    // able to serve, but degraded: without the shared limiter, limits are kept in memory; organisations on another cluster
+    // get 503 while it is down, and for their writes while it is read-only
     const areAllFit = [database, ...clusters.map(([, state]) => state)].every((state) => state === 'ok');
     return { status: areAllFit ? limiter : 'degraded', checks };
   }
@@ -57,14 +57,14 @@ export function createHealth(
 
 const METRICS_PATH = '/metrics';
 
-/** Address ranges that may read the metrics, by METRICS; other values do not depend on the address. */
+/** Address ranges that may read the metrics, by the value of METRICS; the other values do not depend on the address. */
 const SCRAPE_RANGES = {
   loopback: ['loopback'],
   // for a Prometheus in another container or on another machine in the network
   private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
 } as const satisfies Partial<Record<Config['METRICS'], readonly string[]>>;
 
-/** GET /metrics for allowed callers; others get the answer to an unknown page. */
+/** GET /metrics for allowed callers; others get the same answer as for an unknown page. */
 export function createMetricsPage(
   metrics: Metrics,
   access: Config['METRICS'],

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { AppError, AppErrorExtras } from '../errors';
 import { type Exchange, send } from './exchange';
 
-/** The content of an error: an AppError's, or that of a connection rejected before there was a request. */
+/** The content of an error: an AppError's, or that of an answer to a connection rejected before there was a request. */
 export type ErrorContent = Pick<AppError, 'code' | 'status' | 'title' | 'detail' | 'extras'>;
 
-/** The body of error responses: a problem, or `errors` in GraphQL. */
+/** How the body of an error response is written: as a problem, or as `errors` in GraphQL. */
 export interface ErrorFormat {
   readonly contentType: string;
   readonly textOf: (error: ErrorContent, requestId: string) => string;

@@ -5,7 +5,7 @@ import Negotiator from 'negotiator';
 import { plainAddress, UNKNOWN_ADDRESS } from '../auth/addresses';
 import { AppError } from '../errors';
 
-/* The head of a request: what HTTP/1.1 requires (RFC 9112, section 3.2), the caller's address behind proxies, and what it accepts. */
+/* The head of a request: what HTTP/1.1 requires (RFC 9112, section 3.2), the caller's address behind proxies, and what the request accepts. */
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/is;
 /** A host and port (RFC 3986, section 3.2); empty if the target has none. */
@@ -19,7 +19,7 @@ export function readTarget(request: IncomingMessage): void {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** @throws AppError invalid_request for a request that is not valid HTTP/1.1, or expects what no answer meets (417) */
+/** @throws AppError invalid_request for a request that is not valid HTTP/1.1, or whose Expect is not 100-continue (417) */
 export function checkHead({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
   // names and values alternate
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host');
@@ -37,8 +37,8 @@ const WRITTEN = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;
 const QUOTED = /^"(.*)"$/;
 
 /**
- * The caller's address behind a number of trusted proxies. If the header has no valid address there, `onUnreadable` is called with what it
- * has, and the caller's address is unknown: never the proxy's, which a key may allow.
+ * The caller's address behind a number of trusted proxies. If X-Forwarded-For has no valid address at that place, `onUnreadable` is called
+ * with what is there, and the address is unknown. It is never the proxy's, which a key may allow.
  */
 export function callerAddress(
   { headers, socket }: IncomingMessage,
@@ -92,7 +92,7 @@ export function requireAcceptsJson(request: Pick<IncomingMessage, 'headers'>): v
     throw new AppError('not_acceptable', 'Responses are application/json only.');
 }
 
-/** Whether a request accepts streams by name, not just by a range such as any type. */
+/** Whether a request accepts the type of streams by its name; a range that includes it does not count. */
 export function acceptsStream(request: IncomingMessage): boolean {
   // nearly all requests do not, and negotiating costs microseconds
   if (!/event-stream/i.test(request.headers.accept ?? '')) return false;
