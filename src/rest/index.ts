@@ -58,7 +58,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   async function noteCaller(exchange: Exchange): Promise<void> {
     if (!recognise) return;
     const { request, address, log } = exchange;
-    // this 404 needs no database, so it must not turn into a 503 while one is down
+    // the 404 or 405 needs no database, so it must not turn into a 503 while the database is down
     const found = await waitIdle(exchange, () => recognise(soleAuthorization(request), address));
     if (found && 'reason' in found) log.refusal = found;
     else if (found) log.principal = found;
@@ -103,7 +103,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   };
 }
 
-/** Answers with 304 if the caller has the version with this tag. */
+/** Answers with 304, and returns true, if the caller has the version with this tag. */
 function isCurrent({ request, response }: Exchange, tag: string): boolean {
   if (!matchesTag(request.headers['if-none-match'], tag)) return false;
   response.statusCode = 304;
@@ -111,7 +111,7 @@ function isCurrent({ request, response }: Exchange, tag: string): boolean {
   return true;
 }
 
-/** The bytes as the client accepts them: gzip takes a tenth. Sets the header to match. */
+/** Returns the bytes in an encoding that the client accepts, and sets the header to match; gzip makes them a tenth of the size. */
 function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
   let zipped: Buffer | undefined;
   return ({ request, response }) => {
@@ -124,7 +124,7 @@ function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
 /** How to run each operation: by a fast read where possible, otherwise through its Sofa route. */
 function stepsOf(runner: Runner) {
   const operations = restOperations(runner.schemas.operations);
-  // loaded at first use: it takes a fifth of the time in which startup loads packages
+  // loaded on first use: at startup, it would take a fifth of the time spent on loading packages
   let loading: Promise<(operation: RestOperation, field: Field) => RouteHandler> | undefined;
   const sofa = (): NonNullable<typeof loading> =>
     (loading ??= import('./sofa.js').then(({ sofaHandlers }) => sofaHandlers(runner.routes, operations)));
@@ -184,7 +184,7 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 const POLL_AFTER = 2;
 
 interface Answered extends RouteAnswer {
-  /** Whether it is the object alone, without included relations. */
+  /** Whether the answer is the object alone, without included relations. */
   readonly isWhole: boolean;
   /** Path prefix of the created object. */
   readonly created: string | undefined;

@@ -48,7 +48,7 @@ export function createRouter(operations: readonly Operation[]): (path: string) =
   };
 }
 
-/** Whether the answer has the object's entity tag. After a PUT it would mean "stored as sent" (RFC 9110, section 9.3.4). */
+/** Whether the answer has the object's entity tag. After a PUT, a tag would mean "stored as sent" (RFC 9110, section 9.3.4). */
 export function hasEntityTag(operation: RestOperation): boolean {
   return readsOneObject(operation) || (operation.rest.method === 'PATCH' && operation.takesIfMatch === true);
 }
@@ -77,7 +77,7 @@ export function restOperations(operations: readonly Operation[]): RestOperation[
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
 }
 
-/** Sorts paths by their parameters: literal segments first, from the left. */
+/** The sort key of a path: from the left, literal segments come before parameters. */
 function shapeOf(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
@@ -94,7 +94,7 @@ export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
   return { ...document, servers: [{ url: `${publicUrl}${base}` }] };
 }
 
-/* Reads and checks arguments before Sofa gets them, which would coerce any value and ignore unknown parameters. */
+/* Reads and checks arguments before they reach Sofa, which would coerce any value and ignore unknown parameters. */
 
 export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
@@ -107,10 +107,10 @@ export function argumentReader(operation: RestOperation, field: Field, checks: A
   const limit = perElement(args).length > 0 ? BULK_BODY_LIMIT : BODY_LIMIT;
   return async (exchange, params) => {
     requireAcceptsJson(exchange.request);
-    const isRead = hasBody && !(isOptional && hasNoBody(exchange.request));
-    if (isRead) checkBodyHeaders(exchange.request, limit);
+    const readsBody = hasBody && !(isOptional && hasNoBody(exchange.request));
+    if (readsBody) checkBodyHeaders(exchange.request, limit);
     const given = readParameters(params, exchange);
-    if (!isRead) return given;
+    if (!readsBody) return given;
     const body = await readJson(exchange, limit);
     checks.body(body);
     return { ...given, ...(body as Arguments) };
@@ -175,7 +175,7 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
     } else if (schema.type === 'array') {
       const element = coerce(value, schema.items as JsonSchema);
       const list = (args[name] ??= []) as unknown[];
-      // one too many is enough to be refused
+      // one element too many is enough for the list to be refused
       if (list.length <= ((schema.maxItems as number | undefined) ?? Infinity)) list.push(element);
     } else if (name in args) {
       faults.push({ parameter: name, code: 'repeated', detail: 'must not be repeated' });
@@ -185,9 +185,9 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
   }
 }
 
-/** Converts a parameter to its type; if invalid, it stays a string and fails validation. */
+/** Converts a parameter to its type; an invalid one stays a string and fails validation. */
 function coerce(text: string, schema: JsonSchema | undefined): unknown {
-  // elements of a list may be null, which a text cannot say
+  // elements of a list may be null, which a query string cannot express
   const [type] = [schema?.type].flat();
   if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
   if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
@@ -218,7 +218,7 @@ export function includedIn({ include = [] }: Arguments): readonly string[] {
   return include as readonly string[];
 }
 
-/** Faults of `include`, and of a `limit` that is too high with it. */
+/** Faults of `include`, and of a `limit` that is too high for what is included. */
 function includeFaults(given: Arguments, { rest: { includes } }: RestOperation): Fault[] {
   const included = includedIn(given);
   if (included.length === 0) return [];

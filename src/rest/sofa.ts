@@ -19,11 +19,11 @@ export type RouteHandler = (args: Arguments, context: RequestContext) => Promise
 export interface RouteAnswer {
   readonly status: number;
   readonly body: string | Buffer;
-  /** The cursor in it, if it is a page with a next one. */
+  /** The cursor of the next page, if the body is a page and has one. */
   readonly next?: string | undefined;
 }
 
-/** What the execute hook needs of a call, as the context of Sofa's handlers. */
+/** The context of Sofa's handlers: what the execute hook needs to know about a call. */
 interface SofaCall {
   readonly context: RequestContext;
   /** Arguments that are null, which Sofa drops. */
@@ -94,7 +94,7 @@ function runnableOf(all: DocumentNode, omitted: readonly string[]): Runnable {
  * again would coerce them.
  */
 function handlerOf(route: SofaRoute, { kind, rest }: RestOperation, field: Field): RouteHandler {
-  // Sofa looks for arguments here first; without an undefined entry for each missing one, it would parse the query again
+  // Sofa looks for arguments here first; without an undefined entry for each missing one, Sofa would parse the query again
   const missing = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
   const isPage = answersPage(field);
   const runnables = new Map<string, Runnable>();
@@ -112,7 +112,7 @@ function handlerOf(route: SofaRoute, { kind, rest }: RestOperation, field: Field
   };
 }
 
-/** The cursor of the next page: no text in the page can match, since JSON escapes its quotes. */
+/** The cursor of the next page: no string in the page can match, since JSON escapes its quotes. */
 function nextOf(page: string): string | undefined {
   return /"next_cursor":"([^"]+)"/.exec(page)?.[1];
 }
