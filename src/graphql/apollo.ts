@@ -47,13 +47,13 @@ export interface GraphqlContext extends RequestContext {
   readonly exchange: Exchange;
   /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
-  /** For a request with a key that takes a stream as its answer. */
+  /** Set if the request has a key and accepts a stream. */
   readonly streaming: Streaming | undefined;
   /** Whether the operation is a write, once that is known. */
   isWrite: boolean;
 }
 
-/** Apollo copies its context for each request, so what is noted in one would be lost, and many members would take time. */
+/** Apollo copies its context for each request, so anything set on the copy would be lost, and copying many members would take time. */
 interface ApolloContext {
   readonly call: GraphqlContext;
 }
@@ -116,7 +116,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
     stopOnTerminationSignals: false,
     parseOptions: { maxLexicalTokens: QUERY_LIMITS.tokens },
     validationRules: [queryLimitsRule, reservedAliasesRule],
-    // Apollo removes them from messages, so do not compute them
+    // Apollo removes suggestions from messages, so do not compute them
     validationOptions: { hideSuggestions: true },
     formatError,
     logger: quiet(logger),
@@ -131,7 +131,7 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
   });
 }
 
-/** A result with its data as text, unless it has none of a caller's data. */
+/** The result with its data as text; unchanged if it has no data, or there is no caller. */
 async function asText(result: ExecutionResult, { caller }: GraphqlContext): Promise<ExecutionResult> {
   if (!caller || !result.data) return result;
   try {
@@ -143,7 +143,7 @@ async function asText(result: ExecutionResult, { caller }: GraphqlContext): Prom
   }
 }
 
-/** The refusal of a request of which nothing ran, since a bulk call costs more points than were left once its elements were known. */
+/** The error to answer with if nothing ran: once its elements were counted, a bulk call cost more points than were left. */
 function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
   const [first] = errors;
   const known = first && findAppError(first);
@@ -151,7 +151,7 @@ function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undef
   return known;
 }
 
-/** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */
+/** The checks that need the operation: Idempotency-Key, caller, cost and turn. */
 function requestRules(
   logger: Logger,
   costOf: CostOf,
@@ -179,7 +179,7 @@ function requestRules(
         throw withHttpStatus(unauthenticated());
       }
       try {
-        // all points before any of it runs; the first was taken before the request was read
+        // charge all points before anything runs; the first was charged before the request was read
         const more = points(request.variables ?? {}) - 1;
         if (more > 0) await caller.charge(more);
         if (turn) await exchange.turns.take(exchange, turn);
@@ -190,7 +190,7 @@ function requestRules(
     },
     willSendResponse: ({ response: { body }, contextValue: { call } }) => {
       const { exchange } = call;
-      // errors beside data that are text already; others get the request id as text
+      // if the data is already text, add the request id to the errors here; otherwise that is done when the answer is written
       const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
       if (errors?.[0] && (data as unknown) instanceof WrittenData) {
         for (const error of errors)
@@ -235,7 +235,7 @@ function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'
   return { debug: note, info: note, warn: note, error: note };
 }
 
-/** An operation name in a query that is empty, which means none. */
+/** An empty operation name in a query string, which means none. */
 const NO_NAME = /([?&])operationName=(?=&|$)/;
 
 function withoutEmptyName(body: unknown): unknown {
@@ -257,7 +257,7 @@ export function runApollo<Context extends BaseContext>(
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (accept !== undefined) headers.set('accept', accept);
-  // no page of another site can send it without asking, so a GET with it needs no other header against CSRF
+  // a page of another site cannot send Authorization without a preflight, so a GET with it needs no other CSRF header
   if (request.headers.authorization !== undefined) headers.set('apollo-require-preflight', 'true');
   const target = request.url ?? '/';
   const at = target.indexOf('?');
@@ -272,7 +272,7 @@ export function runApollo<Context extends BaseContext>(
   });
 }
 
-/** Writes Apollo's answer; `edit` may change the text of a complete one, which can be bytes (fastRead.ts). */
+/** Writes Apollo's answer; `edit` may change the text of a complete answer, which can be given as bytes (fastRead.ts). */
 export async function writeApollo(
   response: ServerResponse,
   answer: HTTPGraphQLResponse,

@@ -8,11 +8,11 @@ import { QUERY_LIMITS } from './queryLimits';
 /* A cache of documents, and the cost of parsing and validating a new one. */
 
 const MAX_DOCUMENTS = 1000;
-/** Total for all texts; a parsed document with its tokens takes a few hundred bytes per character. */
+/** Characters of all cached texts together; a parsed document with its tokens takes a few hundred bytes per character. */
 const MAX_CHARACTERS = 128 * 1024;
 /** Longer texts are not cached, because they would evict too many others. */
 const LONGEST = 16 * 1024;
-/** Characters of a hash, before which Apollo puts one of the schema. */
+/** Length of a document's hash; in a key, Apollo puts a hash of the schema before it. */
 const HASH = 64;
 
 export interface Documents extends NonNullable<ApolloServerOptions<BaseContext>['documentStore']> {
@@ -21,8 +21,8 @@ export interface Documents extends NonNullable<ApolloServerOptions<BaseContext>[
 }
 
 /**
- * An LRU cache of parsed and validated documents. Apollo's own store allows 30 MiB of JSON, which takes five times that in memory: with a
- * client that inlines values into its queries it grew by 5 KB per query.
+ * An LRU cache of parsed and validated documents. Apollo's own store allows 30 MiB of JSON, which takes five times that in memory: it grew
+ * by 5 KB per query with a client that inlines values into its queries.
  */
 export function createDocumentStore(): Documents {
   const documents = new LRUCache<string, DocumentNode>({
@@ -46,7 +46,7 @@ function hashIn(key: string): string {
   return key.slice(-HASH);
 }
 
-/** Tokens per point, the first 200 free; in addition to the cost of the operation. */
+/** Tokens per point, of which the first 200 are free; these points are in addition to the cost of the operation. */
 const TOKENS_A_POINT = 200;
 /** Texts up to this length cost nothing, since a token has at least one character. */
 export const SHORT = TOKENS_A_POINT;
@@ -59,17 +59,17 @@ export function documentPoints(text: string): number {
   const lexer = new Lexer(new Source(text));
   let tokens = 0;
   try {
-    // parsing stops at the limit too
+    // parsing stops at the same limit
     while (tokens < QUERY_LIMITS.tokens && lexer.advance().kind !== TokenKind.EOF) tokens += 1;
   } catch {
-    // parsing fails there too, and says why
+    // parsing fails at the same place, and says why
   }
   return Math.max(0, Math.ceil(tokens / TOKENS_A_POINT) - 1);
 }
 
 let rested: Promise<void> = Promise.resolve();
 
-/** Waits until a new document may be parsed: others get the event loop for as long as the previous one held it. */
+/** Waits until a new document may be parsed: other requests get the event loop for as long as the previous document held it. */
 export function loopTurn(): Promise<void> {
   const turn = rested;
   rested = turn.then(async () => {

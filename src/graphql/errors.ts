@@ -34,7 +34,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     };
   }
   const known = toAppError(unwrapResolverError(error));
-  // a place in the document, not in one of its rows
+  // the error concerns every row, so its path names none of them
   const path = isOfEveryRow(known) && formatted.path?.filter((part) => typeof part === 'string');
   return { message: known.detail, ...place, ...(path && { path }), extensions: extensionsOf(known) };
 }

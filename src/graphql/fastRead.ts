@@ -26,23 +26,23 @@ import { fragmentsOf } from './queryLimits';
  * Operations with one root field that are answered with text written from the database's bytes (docs/decisions/fast.md).
  */
 
-/** The data of an answer as text: all of it, or that of its only root field. */
+/** The data of an answer as text: all of it, or only the value of its one root field, `key`. */
 export class WrittenData {
   constructor(
     readonly text: Buffer,
     readonly key?: string,
   ) {}
 
-  /** Apollo passes it on to stringifyAnswer as it is. */
+  /** Apollo passes it on to stringifyAnswer unchanged. */
   asData(): NonNullable<ExecutionResult['data']> {
     return this as unknown as NonNullable<ExecutionResult['data']>;
   }
 }
 
-/** Texts up to this many bytes are sent as a string, which is a little faster, with the headers in one write. */
+/** Texts up to this many bytes are sent as a string: it goes out in one write with the headers, which is a little faster. */
 const SMALL = 64 * 1024;
 
-/** An answer as Apollo writes it. Apollo passes it on unchanged, so bytes need not become a string and bytes again. */
+/** Writes an answer the way Apollo does. Apollo passes the result on unchanged, so bytes are not converted to a string and back. */
 export function stringifyAnswer(answer: object): string | Buffer {
   const { data, errors, extensions } = answer as FormattedExecutionResult;
   if (!(data instanceof WrittenData)) return `${JSON.stringify(answer)}\n`;
@@ -159,7 +159,7 @@ function fieldsOf(
   return found;
 }
 
-/** What nodes of one field select of its objects. */
+/** What the nodes of one field select from its objects; undefined as for {@link fieldsOf}. */
 function selectedOf({ type: outer }: Field, nodes: readonly FieldNode[], fragments: Fragments): Selected[] | undefined {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];

@@ -23,7 +23,7 @@ export const SCHEMA_PATH = `${GRAPHQL_PATH}/schema.graphql`;
 
 interface GraphqlOptions extends ApolloOptions {
   readonly openContext: OpenContext;
-  /** Limits introspection without a key, per address. Omitted where that is not allowed. */
+  /** Limits introspection without a key, per address. Omitted if such introspection is not allowed. */
   readonly introspectionLimiter?: RateLimiter;
   /** How often an open stream gets a comment, in milliseconds. */
   readonly commentEvery: number;
@@ -79,7 +79,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
   async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
     const { exchange, streaming, caller } = call;
-    // bytes are data, whose errors have the id already
+    // an answer in bytes has data, and its errors already have the request id
     const whole = (text: string | Buffer): string | Buffer => {
       const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
       exchange.bodies.holdAnswer(exchange, Buffer.byteLength(edited), !call.isWrite);
@@ -127,15 +127,15 @@ function hasBody({ method }: IncomingMessage): boolean {
   throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', { allow: ['GET', 'POST'] });
 }
 
-/** How to answer a request that accepts streams; undefined for all others. */
+/** How to answer a request that accepts streams; undefined for any other request. */
 function streamingOf(request: IncomingMessage): Streaming | undefined {
   if (request.method !== 'POST' || !acceptsStream(request)) return undefined;
   return { takesJson: acceptBesideStream(request) !== undefined };
 }
 
 /**
- * Whether an answer is a stream of one result: for a caller that accepts nothing else, or for a rejected subscription. Not if the whole
- * request was refused: its HTTP status says whether to retry, and clients of the protocol retry every request that gets one.
+ * Whether an answer is a stream of one result: for a caller that accepts nothing else, or for a rejected subscription. If the whole request
+ * was refused it is not, since its HTTP status says whether to retry; clients of the protocol retry every request that gets an error status.
  */
 function isStreamed({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
   return (status === 200 || status === 400) && (isSubscription === true || !takesJson);

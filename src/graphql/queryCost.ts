@@ -23,14 +23,14 @@ import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './quer
 
 /*
  * The worst-case number of rows of an operation (contract, section 6; docs/decisions/query-cost.md): each list returns its
- * limit for every row of its parent, and all lists are added, including aliases and fragments.
+ * limit for every row of its parent, and all lists are added up, including those in aliases and fragments.
  */
 
 /** Rows per point, in addition to the point per root field. */
 const ROWS_A_POINT = 1000;
 /** Levels of nested lists that make a query large; a total counts as this many. */
 const LARGE = 2;
-/** Lists side by side that a query may have without a turn. */
+/** Lists that a query may have side by side without taking a turn. */
 const MAX_LISTS = 2;
 /** Number of lists named in an error, those with the most rows first. */
 const MAX_NAMED = 3;
@@ -43,11 +43,11 @@ export interface Cost {
   /** Their number, counting each spread of a fragment. */
   readonly rootFields: number;
   /**
-   * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, and several
-   * lists are large pages. Undefined for all others.
+   * The turn that the operation has to wait for: `query` for totals and nested lists; `page` for rows with their own lists, such as
+   * lines, and for several lists. Undefined for all other operations.
    */
   readonly turn: LargePart | undefined;
-  /** Points of the operation. @throws AppError invalid_request with the largest lists if it is over the row limit. */
+  /** Points of the operation. @throws AppError invalid_request if they are over the row limit; it names the largest lists. */
   readonly points: (variables: Variables) => number;
 }
 
@@ -151,7 +151,7 @@ function listsOf(schema: GraphQLSchema): ReadonlyMap<GraphQLField<unknown, unkno
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      // totals are groups, and cost what they always have
+      // the rows of totals are groups, whose `limit` does not change the cost
       const argument = directiveOf(field.astNode, 'totals')
         ? undefined
         : field.args.find(({ name }) => name === 'limit');
@@ -213,7 +213,7 @@ function turnOf(parts: readonly Part[]): LargePart | undefined {
   return all > MAX_LISTS ? 'page' : undefined;
 }
 
-/** Folds parts with the value of those inside them, from 0. Memoised by array, so that each fragment is walked once. */
+/** Folds the values of parts from 0; a part's value depends on that of the parts inside it. Memoised by array, so that each fragment is walked once. */
 function fold(
   parts: readonly Part[],
   valueOf: (part: Part, below: number) => number,
@@ -243,7 +243,7 @@ function tooManyRows(rows: number, parts: readonly Part[], variables: Variables)
   );
 }
 
-/** Rows of each list by its path in the answer; walks every fragment spread, which the limits bound. */
+/** Rows of each list by its path in the answer. Walks every fragment spread; QUERY_LIMITS bounds their number. */
 function rowsByPath(parts: readonly Part[], variables: Variables): Map<string, number> {
   const rows = new Map<string, number>();
   const walk = (some: readonly Part[], path: string, above: number): void => {

@@ -22,7 +22,7 @@ export const QUERY_LIMITS = {
   rootFields: 20,
   /** Fields at all levels, after fragment expansion. */
   fields: 5000,
-  /** Fragment spreads after expansion, including inline ones. Limited separately, since fragments of only fragments have no fields. */
+  /** Fragment spreads after expansion, including inline ones. Limited separately, since fragments that contain only fragments have no fields. */
   spreads: 10_000,
   /** Fragments inside each other, through fields too: validation compares each with all inside it. */
   nesting: 10,
@@ -86,7 +86,7 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
   }
   const { sizeOf, cyclic } = measure(document);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-  // fragments on their own too: other rules walk an unused fragment before one of them rejects it
+  // fragments are also checked on their own: other rules walk an unused fragment before one of them rejects it
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const [ofOperations, ofFragments] = [operations, fragments].map((nodes) =>
     nodes.flatMap((node) => faultsOfSize(node, sizeOf(node))),
@@ -106,8 +106,8 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
 }
 
 /**
- * Of a subscription, too many fields, and `@skip` and `@include` at its root, which the specification forbids: graphql-js's own rule
- * needs the values of variables there, which no validation has, and throws.
+ * The faults of a subscription: too many fields, and `@skip` or `@include` at its root, which the specification forbids. graphql-js's own
+ * rule for that needs the values of variables, which no validation has, and throws.
  */
 function faultsOfSubscription(
   node: OperationDefinitionNode,
@@ -192,7 +192,7 @@ export function countFields(document: DocumentNode, operation: OperationDefiniti
   return measure(document).sizeOf(operation).fields;
 }
 
-/** The root fields that an operation selects, in fragments too. */
+/** The root fields that an operation selects, including those in fragments. */
 export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = fragmentsOf(document);
   return fieldsIn([operation], (name) => fragments.get(name));
@@ -209,7 +209,7 @@ function measure(document: DocumentNode): Measure {
   const cyclic = new Set<FragmentDefinitionNode>();
   const open = new Set<string>();
 
-  /** Whether a node is the fragment that its name resolves to, if two have the same name. */
+  /** Whether a node is the fragment that its name resolves to; two may have the same name. */
   function isNamed(node: ExecutableDefinitionNode): node is FragmentDefinitionNode {
     return node.kind === Kind.FRAGMENT_DEFINITION && fragments.get(node.name.value) === node;
   }
@@ -257,8 +257,8 @@ function measure(document: DocumentNode): Measure {
 }
 
 /**
- * A validation rule that rejects aliases that begin with two underscores, which GraphQL reserves: a compiled operation would set the
- * prototype of its answer with `__proto__` instead of a member.
+ * A validation rule that rejects aliases that begin with two underscores, which GraphQL reserves: in a compiled operation, `__proto__` would
+ * set the prototype of the answer instead of a member.
  */
 export function reservedAliasesRule(context: ValidationContext): ASTVisitor {
   return {

@@ -11,9 +11,9 @@ import { invalidRequest, MAX_FAULTS, shorten } from '../errors';
 import { withHttpStatus } from './errors';
 
 /**
- * At most 100 errors of an operation's variables that are lists or objects. Their size comes first, since a coercion takes a
+ * The errors of an operation's variables that are lists or objects, at most 100. Their size is checked first, since coercion takes a
  * microsecond or more per element, and runs two or three times before arguments are checked. graphql-js and graphql-jit would print
- * the whole value with each error: 3.5 s and a response of 33 MB for 1 MiB.
+ * the whole value with each error: for 1 MiB, that takes 3.5 s and makes a response of 33 MB.
  */
 export function variableErrors(
   schema: GraphQLSchema,
@@ -28,7 +28,7 @@ export function variableErrors(
   for (const node of operation.variableDefinitions ?? []) {
     const name = node.variable.name.value;
     const value = values[name];
-    // errors print a scalar only once
+    // a scalar has one error, which prints it only once
     if (typeof value !== 'object' || value === null) continue;
     const type = typeFromAST(schema, node.type);
     // documents with other types are rejected before anything runs
@@ -52,7 +52,7 @@ export function variableErrors(
 /** Thrown to stop at the maximum number of errors. */
 class Enough extends Error {}
 
-/** Maximum elements of lists, and members that are lists or objects: 1 MiB of a bulk call has fewer, unless it is nearly empty. */
+/** Maximum of list elements, and members that are lists or objects, together: a bulk call of 1 MiB has fewer, unless its elements are nearly empty. */
 const MAX = 20_000;
 
 /** Whether variables are too large in total, without coercing them (docs/decisions/loop.md). */

@@ -21,7 +21,7 @@ const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
-  // nginx would collect events before it passes them on
+  // otherwise nginx would buffer events before passing them on
   'X-Accel-Buffering': 'no',
 };
 
@@ -50,7 +50,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
     for (const one of open) {
       if (now < one.commentAt) continue;
       one.commentAt = now + commentEvery;
-      // another write to a socket that takes nothing would keep it from timing out
+      // another write to a socket that accepts no more data would keep it from timing out
       if (!one.response.writableNeedDrain) one.response.write(COMMENT);
     }
     if (open.size > 0) return;
@@ -75,7 +75,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       response.writeHead(200, HEADERS);
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
-        // checked again right before the work, since all that waited resume together, each with an event
+        // checked again right before the work, since all waiting streams resume together, each with an event
         for (let wait = turnOf(giveWay); wait; wait = turnOf(giveWay)) await wait;
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
@@ -125,7 +125,7 @@ function frame(cursor: string, result: FormattedExecutionResult): string {
   return idLine(cursor) + print({ event: 'next', data: result as ExecutionResult });
 }
 
-/** A result with its errors worded as everywhere. */
+/** A result with its errors formatted the way all answers have them. */
 function formatted({ errors, ...result }: ExecutionResult): FormattedExecutionResult {
   return errors ? { ...result, errors: errors.map((error) => formatError(error.toJSON(), error)) } : result;
 }
@@ -134,7 +134,7 @@ function isClosed(response: ServerResponse): boolean {
   return response.closed || response.destroyed || response.writableEnded;
 }
 
-/** Waits until the caller has taken enough to be sent more, has left, or the stream has ended. */
+/** Waits until the caller has read enough to be sent more, the caller has left, or the stream has ended. */
 function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -15,7 +15,7 @@ import { withHttpStatus } from '../errors';
 export interface Source extends AsyncIterable<unknown> {
   /** Where to resume after the payloads so far. */
   readonly cursor: string;
-  /** Aborts when it ends, also while a payload is being sent. */
+  /** Aborts when the subscription ends, even while a payload is being sent. */
   readonly ended: AbortSignal;
 }
 
@@ -28,7 +28,7 @@ export interface Subscribed {
 
 /** How the caller of a request can be answered. */
 export interface Streaming {
-  /** Whether it also accepts JSON. */
+  /** Whether the caller also accepts JSON. */
   readonly takesJson: boolean;
   /** Whether the request is a subscription, once that is known. */
   isSubscription?: boolean;
@@ -36,7 +36,7 @@ export interface Streaming {
   subscribed?: Subscribed;
 }
 
-/** Accepts a subscription, or resolves with why not. */
+/** Accepts a subscription, or resolves with the errors for which it is rejected. */
 export async function subscribe(
   schema: GraphQLSchema,
   { document, operation, contextValue, variableValues }: Execution,
@@ -53,7 +53,7 @@ export async function subscribe(
   return { data: null };
 }
 
-/** Only the declared variables: an open stream keeps them in memory, where nothing limits the others. */
+/** Only the declared variables: an open stream keeps its variables in memory, and nothing limits undeclared ones. */
 function declared(
   { variableDefinitions = [] }: Execution['operation'],
   values: Execution['variableValues'],
@@ -62,7 +62,7 @@ function declared(
   return values && Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
 }
 
-/** Gives errors of the whole request their HTTP status: its caller may retry it unchanged. */
+/** Gives errors of the whole request their HTTP status, since its caller may retry it unchanged. */
 function withStatus(error: GraphQLError): GraphQLError {
   const known = toAppError(unwrapResolverError(error));
   return known.code === 'rate_limited' || known.code === 'unavailable' ? withHttpStatus(known) : error;
