@@ -8,8 +8,8 @@ const ROOT = join(__dirname, '..');
 const COMMON = { absWorkingDir: ROOT, bundle: true, logLevel: 'error' };
 
 /**
- * Writes the scripts and styles of the pages to dist/web, and a file of src with all that it imports of src into one file of a folder. One file,
- * since calls between modules cost a list of 50 a twentieth of its time. `npm run types` checks the types.
+ * Writes the scripts and styles of the pages to dist/web, and bundles a file of src, with all that it imports from src, into main.js in a
+ * folder: in separate modules, calls between them took a twentieth of the time of a list of 50. `npm run types` checks the types.
  */
 async function bundle(folder, entry = 'main.ts') {
   await build(PAGES);
@@ -27,12 +27,12 @@ async function bundle(folder, entry = 'main.ts') {
 }
 
 const WEB = join(ROOT, 'dist', 'web');
-/** A script or style sheet of each page, with all that it imports; src/pages/assets.ts names them. */
+/** Each becomes one file with all that it imports; src/pages/assets.ts says which page uses which. */
 const ENTRIES = [
   ...['favicon.svg', 'prose.ts', 'sandbox.js', 'graphiql.js', 'reference.js'],
   ...['settings/settings.ts', 'settings/signIn.js'],
 ];
-/** GraphiQL's style sheet has its fonts in it, which are seven eighths of it; the pages have the system's. */
+/** Removes the fonts from GraphiQL's style sheet, seven eighths of its size: the pages use the system's fonts. */
 const withoutFonts = ({ onLoad }) =>
   onLoad({ filter: /\/graphiql\/.*\.css$/ }, ({ path }) => {
     const styles = readFileSync(path, 'utf8');
@@ -60,10 +60,10 @@ const PAGES = {
   ],
 };
 
-/** How long the files of a build before are kept for a gateway that was started with them, in milliseconds. */
+/** How long the files of an earlier build are kept for a gateway that was started with them, in milliseconds. */
 const KEPT = 3_600_000;
 
-/** Compresses the files of a build, once each since their names are hashes, and writes down their names. */
+/** Compresses the files of a build that are new (their names contain hashes), and writes a list of all names. */
 function finish({ inputs, outputs }) {
   const made = Object.keys(outputs).map((path) => basename(path));
   const files = ['names.json', 'licences.txt', ...made.flatMap((name) => [name, `${name}.br`, `${name}.gz`])];
@@ -80,7 +80,7 @@ function finish({ inputs, outputs }) {
   }
   writeFileSync(join(WEB, 'licences.txt'), licences(Object.keys(inputs)));
   const names = Object.fromEntries(made.map((name) => [name.replace(/-\w{8}\./, '.'), name]));
-  // last, for what waits for it
+  // written last, since its change tells others that the build is complete
   writeFileSync(join(WEB, 'names.json'), JSON.stringify(names));
 }
 
@@ -97,7 +97,7 @@ function licences(inputs) {
   return texts.join('\n\n');
 }
 
-/** Serves from source, and again after each change. */
+/** Serves from source, and restarts after each change. */
 async function watch() {
   await build(PAGES);
   await (await context(PAGES)).watch();

@@ -7,13 +7,13 @@ import { ROOT } from './facts';
 
 /* npm run docs: updates the generated parts of the documentation. */
 
-/** The pages with a part between two comments `<!-- name -->` and `<!-- /name -->`, its name, and what writes it. */
+/** The pages with a generated part, between two comments `<!-- name -->` and `<!-- /name -->`, its name, and the function that writes it. */
 export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
   ['README.md', 'operations', () => String(restOperations(publishedSchemas().operations).length)],
   ['docs/configuration.md', 'environment', environmentTable],
 ];
 
-/** The page with its generated part up to date. */
+/** Returns the text of a page with its generated part up to date. */
 export function generated(page: string, name: string, write: () => string): string {
   const marked = new RegExp(`(<!-- ${name}\\b.*?-->)[\\s\\S]*?(<!-- /${name} -->)`);
   const text = readFileSync(join(ROOT, page), 'utf8');

@@ -101,7 +101,7 @@ async function main(): Promise<void> {
         const { page, close } = await visitor(browser, [demo.url, origin], { theme, width });
         await page.goto(new URL(path, demo.url).href);
         await prepare(page);
-        // keys must not appear in pictures, although this one no longer works afterwards
+        // keys must not appear in pictures, even though this one no longer works afterwards
         await page.evaluate((key) => {
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
@@ -132,6 +132,6 @@ async function compress(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${String(error)}\n`);
-  // the browser and the demo would keep it running
+  // the browser and the demo would keep this process running
   process.exit(1);
 });

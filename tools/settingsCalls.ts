@@ -22,7 +22,7 @@ import { publishedSchemas } from '../src/published';
 import { DOCUMENTS } from '../src/settings/documents';
 import { ROOT } from './facts';
 
-/* npm run openapi: writes the types of what the settings call, so that a page and the SDL cannot disagree; `--check` fails if they do. */
+/* npm run openapi: writes the types of the calls that the settings make, so that they cannot differ from the SDL; `--check` fails if they do. */
 
 const FILE = join(ROOT, 'web', 'settings', 'calls.ts');
 const { graphql: schema } = publishedSchemas();
@@ -45,10 +45,10 @@ function bare(type: GraphQLOutputType, selection: SelectionSetNode | undefined):
   return isObjectType(named) && selection ? objectType(named, selection) : leaf(named.name);
 }
 
-/** What was selected so far of each type: the name of its interface by its text. */
+/** The interfaces so far: the name of each by its text. */
 const selected = new Map<string, string>();
 
-/** The interface of what is selected of a type. */
+/** The name of the interface for a selection of fields of a type. */
 function objectType(type: GraphQLObjectType, selection: SelectionSetNode): string {
   const text = membersOf(type, selection);
   const same = [...selected.values()].filter((name) => name.replace(/\d+$/, '') === type.name).length;
@@ -77,8 +77,8 @@ function callType(name: string, text: string): string {
   const [error] = validate(schema, document, specifiedRules);
   if (error) throw new Error(`${name}: ${error.message}`);
   const [operation] = document.definitions;
-  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${name} is no operation`);
-  // each selects one field, as `value`
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error(`${name} is not an operation`);
+  // each operation selects one field, with the alias `value`
   const [value] = operation.selectionSet.selections as readonly FieldNode[];
   const field = value && schema.getRootType(operation.operation)?.getFields()[value.name.value];
   if (!field) throw new Error(`${name} selects nothing`);

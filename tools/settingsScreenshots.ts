@@ -101,7 +101,7 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
     ...{ failing_since: ago(50), last_success_at: ago(52) },
   });
   await someDeliveries(gateway, organisation, failing, 9);
-  // the newest failed
+  // the newest deliveries failed
   const sent = gateway.databases.organisationData(organisation).collection(webhookDeliveries);
   const newest = await sent.find({ endpoint_id: failing }).sort({ _id: -1 }).limit(4).toArray();
   const attempt = { ok: false, status: 503, error: 'the answer was 503', ms: 12 };
@@ -127,6 +127,6 @@ function aBusyDay(keyId: string) {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${String(error)}\n`);
-  // the browser would keep it running
+  // the browser would keep this process running
   process.exit(1);
 });

@@ -1,13 +1,13 @@
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { BUDGET_HEADERS, SUCCESS_HEADERS } from '../../src/http/exchange';
 
-/* Who calls an API, and what its document says to them of errors and headers. */
+/* Who calls an API, and what its document tells them about errors and headers. */
 
 export interface Callers {
   readonly credential: 'key' | 'token';
   /** The error codes that they can get. */
   readonly codes: readonly ErrorCode[];
-  /** What they can do about an error, and the detail of its example, where that is not what {@link ERROR_CODES} says. */
+  /** What they can do about an error, and the detail of its example, where these differ from {@link ERROR_CODES}. */
   readonly words: Partial<Record<ErrorCode, { readonly help: string; readonly detail?: string }>>;
   readonly headers: readonly string[];
 }

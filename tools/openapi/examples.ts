@@ -9,8 +9,8 @@ import { answersPage } from '../../src/rest/routes';
 import type { Linked } from './links';
 
 /*
- * Examples of the document. Those of stored objects are in schema/examples; what is computed or not stored is written in
- * examples.json, which wins.
+ * Examples for the OpenAPI documents. Those of stored objects are in schema/examples; those of values that are computed or not stored are in
+ * examples.json, which takes precedence.
  */
 
 const SAMPLES = join(ROOT, 'schema', 'examples');
@@ -20,14 +20,14 @@ const parameters: Examples = written.parameters;
 const requests: Examples = written.requests;
 const responses: Examples = written.responses;
 
-/** The example of a parameter: by operation, by name, or the member of the object that it is or names. */
+/** The example of a parameter: written for the operation or for the name, or else the sample's member with that name. */
 export function parameterExample(one: Linked, { name, type }: GraphQLArgument): unknown {
   const example = parameters[`${one.operation.name}.${name}`] ?? parameters[name];
   if (example !== undefined || !['ID', 'String'].includes(getNamedType(type).name)) return example;
   return sampleOf(one)?.[name] ?? undefined;
 }
 
-/** The example of a body: the members of the object that it sets. */
+/** The example of a body: written for the operation, or else the members of the sample that it sets. */
 export function requestExample(one: Linked, args: readonly GraphQLArgument[]): unknown {
   const example = requests[one.operation.name];
   const sample = sampleOf(one);
@@ -35,7 +35,7 @@ export function requestExample(one: Linked, args: readonly GraphQLArgument[]): u
   return Object.fromEntries(args.map(({ name }) => [name, sample[name]]));
 }
 
-/** The example of a response: an object, or a page that has another after it. */
+/** The example of a response: an object, or a page that is followed by another. */
 export function responseExample(one: Linked): unknown {
   const sample = sampleOf(one);
   const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
@@ -53,7 +53,7 @@ export function refuseMissingExamples(all: readonly Linked[]): void {
   throw new Error(`invalid schema: ${gaps.join('; ')}`);
 }
 
-/** The sample row of what an operation returns, as REST returns it. */
+/** A sample of the stored object that an operation returns, the way REST returns it. */
 function sampleOf({ field }: Pick<Linked, 'field'>): Examples | undefined {
   const stored = storedRow({ field });
   const row = stored && sampleRow(stored.collection);

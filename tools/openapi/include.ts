@@ -19,10 +19,10 @@ import type { Parameter } from './types';
  * (`QuoteItem` beside `Quote`), in which that field is optional.
  */
 
-/** The name of the rows of lists that omit a field of their type. */
+/** The name of the type of rows in lists that omit a field of the type. */
 const itemName = (type: string): string => `${type}Item`;
 
-/** The SDL with the types of such rows, without the field. */
+/** The SDL with added types for such rows, which lack the field. */
 export function withItemTypes(document: DocumentNode): DocumentNode {
   const omitting = new Set(
     new Sdl(document).fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [type] : [])),
@@ -61,7 +61,7 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
   ];
 }
 
-/** Makes the fields of `include` optional: those of rows, which are added to their type, and those that all objects lack. */
+/** Makes the fields of `include` optional: those that lists omit, which it adds to the type of the rows, and those that all objects lack. */
 export function describeIncluded(
   schema: GraphQLSchema,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -89,7 +89,7 @@ function onlyIncluded(name: string, property: JsonSchema | undefined): JsonSchem
   return { ...property, description: `${String(property?.description)} Only with \`include=${name}\`.` };
 }
 
-/** The types whose lists omit a field, by the type of the rows. */
+/** The types whose lists omit a field, by the type of the rows in these lists. */
 function wholesOf(schema: GraphQLSchema): ReadonlyMap<string, string> {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const omitting = types.filter((type) =>

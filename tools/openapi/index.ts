@@ -39,7 +39,7 @@ import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation } from './types';
 
-/** What the documents say of an API beside its operations. */
+/** What the documents say about an API besides its operations. */
 interface Api {
   readonly title: string;
   readonly description: string;
@@ -47,7 +47,7 @@ interface Api {
   readonly security: readonly [name: string, description: string];
   readonly callers: Callers;
   readonly idempotencyKey: Parameter;
-  /** The argument by which what would be created may be there already: 200 instead of 201. */
+  /** The argument that identifies an object that may already exist: the response of a create is then 200 instead of 201. */
   readonly existingBy?: string;
 }
 
@@ -193,7 +193,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
       ...errorResponses(operation, {
         callers: api.callers,
         hasId: field.args.some(inPath),
-        // rows that are kept for a time only are read after a cursor
+        // only rows that are kept for a limited time are read with `after`
         expires: field.args.some(({ name }) => name === AFTER),
       }),
       431: HEAD_TOO_LARGE,

@@ -12,7 +12,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   // no example, since trying it on two requests would fail with idempotency_key_reused
 };
 
-/** Of the API of operators, whose answers have secrets in them. */
+/** The header of the operator API, whose answers contain secrets. */
 export const SEALING_KEY: Parameter = {
   ...IDEMPOTENCY_KEY,
   description:

@@ -81,7 +81,7 @@ function defaultOf({ node }: Bounded): ConstValueNode | undefined {
   return 'defaultValue' in node ? node.defaultValue : undefined;
 }
 
-/** The input types in a type, with itself. */
+/** An input type, and the input types inside it. */
 function typesIn(sdl: Sdl, type: string, found: string[] = []): string[] {
   if (!sdl.isInputObject(type) || found.includes(type)) return found;
   found.push(type);
@@ -109,7 +109,7 @@ export const CONSTRAINTS: Rules = {
       directiveOf(place.node, 'constraint') &&
         place.of?.kind === 'member' &&
         !directiveOf(place.of.node, 'access') &&
-        'has @constraint, but only fields with @access have their arguments checked: add it to the field, or remove this',
+        'has @constraint, but only fields with @access have their arguments checked: add @access to the field, or remove @constraint',
     ],
   },
   'constraint-order': bounded((_place, constraint) =>

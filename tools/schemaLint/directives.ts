@@ -45,14 +45,14 @@ const TABLES: Readonly<Record<string, readonly [file: string, values: readonly s
   UpsertOutcome: ['src/schema/upserts.ts', OUTCOMES],
 };
 
-/** Whether a text is a day of the calendar; 30 February would be read as another. */
+/** Whether a string is a day of the calendar; Date reads 30 February as another day. */
 function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00.000Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
 }
 
 export const DIRECTIVES: Rules = {
-  // graphql-js finds this only when it first runs an operation
+  // graphql-js finds these errors only when it first runs an operation
   valid: {
     schema: ({ schema }) => validateSchema(schema).map(({ message, nodes }) => ({ node: nodes?.[0], text: message })),
   },
@@ -90,7 +90,7 @@ export const DIRECTIVES: Rules = {
       kind === 'member' &&
         omittedFrom(node) === 'LISTS' &&
         !routes.some((route) => rowName(route.node) === owner) &&
-        `has @graphql_only(on: LISTS), but no list on REST has rows of ${owner}: remove (on: LISTS), or all of it`,
+        `has @graphql_only(on: LISTS), but no list on REST has rows of ${owner}: remove (on: LISTS), or @graphql_only altogether`,
     ],
   },
   sunset: {
@@ -167,12 +167,12 @@ export const DIRECTIVES: Rules = {
             errorsAt(
               node,
               !values.includes(node.name.value) &&
-                // no user has it: only the check at the start knows it
+                // not a role of users: only the check at the start knows it
                 node.name.value !== 'OPERATOR' &&
                 `enum ${name} has ${node.name.value}, which ${file} lacks: add it there, or remove it`,
             ),
           ),
-          // the schema of operators has only what it uses
+          // the operators' schema has only the enums that it uses
           ...errorsAt(
             undefined,
             ...(declared.length > 0 ? values : []).map(

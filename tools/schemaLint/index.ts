@@ -10,13 +10,13 @@ import { STORED } from './stored';
 import { WRITES } from './writes';
 
 /*
- * Finds schema errors that make an API do something other than what its schema says. Those that would show data to the wrong callers, or
- * lose some, prevent the start (src/schema/checks).
+ * Finds schema errors that make an API do something other than what its schema says. Errors that would show data to the wrong
+ * callers or lose data prevent the start instead (src/schema/checks).
  */
 
 export const RULES: Rules = { ...DIRECTIVES, ...ROUTES, ...CONSTRAINTS, ...LISTS, ...STORED, ...WRITES, ...MERGES };
 
-/** The errors of a schema that the start accepts, one a line. */
+/** The errors of a schema that the start accepts, one per line. */
 export function lint(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): string[] {
   return linesOf(sdl, (one) => apply(RULES, modelOf(one, resolvers, resources)));
 }

@@ -56,7 +56,7 @@ export const LISTS: Rules = {
           .filter(({ name }) => names.has(name))
           .map(({ name, kind, isList, isRequired, type }) => {
             if ((kind !== 'string' && kind !== 'dateTime') || isList)
-              return `sorts by ${name}, which is ${type}: pages can only continue after a text or a time`;
+              return `sorts by ${name}, which is ${type}: pages can only continue after a string or a time`;
             if (!isRequired) return `sorts by ${name}, which may be null: no page could continue after such a row`;
             const isOmitted = rows.omittedInLists.includes(name);
             return isOmitted && `sorts by ${name}, which lists omit: remove its @graphql_only(on: LISTS)`;

@@ -3,7 +3,7 @@ import { lint } from '.';
 
 /* npm run check: checks the schema as the start does, and lints it. Needs no database. */
 
-/** All errors, one a line. Imports here, because the modules read the SDL when loaded, which may fail. */
+/** All errors, one per line. It imports modules itself, because they read the SDL when loaded, which may fail. */
 async function errors(): Promise<string> {
   try {
     const { operatorSchemas, publishedResolvers, publishedSchemas } = await import('../../src/published.js');

@@ -47,7 +47,7 @@ function mergeErrors(sdl: Sdl, upsert: BulkUpsert, merge: Merge): SchemaError[] 
       .map((one) => `${one.place} is not stored by ${place}: set it in the merge of ${list}`);
   }
 
-  /** Members that would be null and must not be, with as little as an element may have. */
+  /** Members that would be null but must not be, if an element has only the members that it needs. */
   function unset(): string[] {
     const least = sampleElement(sdl, element, isNeeded);
     const cleared = sdl.inputFieldsOf(element).filter((member) => isGiven(member) && !isNeeded(member));
@@ -87,7 +87,7 @@ function textOf(value: unknown): string | undefined {
   return JSON.stringify(value, (name, inner: unknown) => (NESTED_OWN.includes(name) ? undefined : inner));
 }
 
-/** The places of members that are null and must not be. */
+/** The places of members that are null but must not be. */
 function missing(row: Row, type: string, members: readonly StoredMember[], except: readonly string[] = []): string[] {
   return members.flatMap(({ name, isRequired, type: inner, members: others }) => {
     const value = row[name];

@@ -23,7 +23,7 @@ export interface Model extends Checked {
   readonly roots: readonly FieldPlace[];
   readonly routes: readonly Route[];
   readonly inputs: readonly InputPlace[];
-  /** With those of the same name. */
+  /** All resources, including several with the same name. */
   readonly defined: readonly CheckedResource[];
 }
 
@@ -49,7 +49,7 @@ export interface Rule {
   readonly stored?: (stored: StoredType, model: Model) => Found;
   readonly relation?: (relation: Relation, owner: StoredType, model: Model) => Found;
   readonly upsert?: (upsert: BulkUpsert, model: Model) => Found;
-  /** The whole schema; its sentences are complete. */
+  /** The whole schema; unlike those of other rules, its sentences are complete. */
   readonly schema?: (model: Model) => readonly SchemaError[];
 }
 

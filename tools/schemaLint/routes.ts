@@ -130,7 +130,7 @@ export const ROUTES: Rules = {
       const hasTag = sdl.fieldsOf(type).some(({ name }) => name.value === ETAG);
       return [
         !isRead && `takes ${IF_MATCH}, but no GET of its path reads what it returns`,
-        given && !isText && `takes ${IF_MATCH} as ${print(given.type)}, but a header is a text: write String`,
+        given && !isText && `takes ${IF_MATCH} as ${print(given.type)}, but a header is a string: write String`,
         namesIn(path).includes(IF_MATCH) &&
           `takes ${IF_MATCH} from its path, but REST takes it from a header: rename it`,
         isRead &&

@@ -45,7 +45,7 @@ export const STORED: Rules = {
         !has('created_at', 'DateTime') &&
           'is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!',
         omittedInLists.includes('created_at') &&
-          'has created_at with @graphql_only(on: LISTS), but lists are sorted by it: remove that',
+          'has created_at with @graphql_only(on: LISTS), but lists are sorted by it: remove @graphql_only',
       ];
     },
   },
@@ -55,7 +55,9 @@ export const STORED: Rules = {
       if (unique === undefined) return [];
       if (!member) return [`has @stored(unique: "${unique}"), but no member ${unique}`];
       const isRight = member.isRequired && !member.isList && (member.kind === 'string' || member.kind === 'number');
-      return [!isRight && `has @stored(unique: "${unique}"), which must be a single text or number that is never null`];
+      return [
+        !isRight && `has @stored(unique: "${unique}"), which must be a single string or number that is never null`,
+      ];
     },
   },
   'stored-list': {
@@ -75,7 +77,7 @@ export const STORED: Rules = {
       const indexes = resources.get(collection)?.indexes ?? [];
       const indexed = new Set(indexes.flatMap(({ on }) => Object.keys(on)));
       const held = indexes
-        // a partial index is a rule of the resource
+        // a partial index is a rule of the resource, which @stored cannot express
         .filter(({ options }) => options?.unique === true && !options.partialFilterExpression)
         .map(({ on }) => Object.keys(on).join(', '));
       const may = unique === undefined ? 'has no unique member' : `can only have unique ${unique}`;
@@ -110,7 +112,7 @@ export const STORED: Rules = {
   ]),
   'stored-hidden': kept((field) => [
     omittedFrom(field) === 'EVERYWHERE' &&
-      'is stored but has @graphql_only, so that exports would lose it: remove that',
+      'is stored but has @graphql_only, so exports would lose it: remove @graphql_only',
   ]),
   'stored-argument': kept(({ arguments: args = [] }) =>
     args.map(({ name }) => `takes ${name.value}, which has no effect on what is stored: remove it`),
@@ -207,7 +209,7 @@ export const STORED: Rules = {
         other !== undefined &&
           !sdl.stored.has(owner) &&
           storedIn(model).has(owner) &&
-          `leads to the type ${other}, but only fields of types with @stored can: move it to the one around ${owner}`,
+          `leads to the type ${other}, but only fields of types with @stored can: move it to the stored type that contains ${owner}`,
       ];
     },
   },

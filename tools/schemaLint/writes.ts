@@ -8,12 +8,12 @@ import type { Model, Rules } from './model';
 
 const LOWER = ['min', 'min_length', 'min_items'] as const;
 const UPPER = ['max', 'max_length', 'max_items'] as const;
-/** Formats that a format contains, beside itself. */
+/** By format: the other formats whose values it also allows. */
 const CONTAINED: Readonly<Record<string, readonly string[]>> = { 'known-currency': ['currency'] };
-/** What a bulk call takes beside its list. */
+/** What a bulk call takes besides its list. */
 const OPTIONS = ['atomic', 'dry_run'];
 
-/** The bounds of a stored value that the given one lacks. With `isAmended`, code may replace a value below a lower bound. */
+/** The bounds of a stored value that an input does not meet. With `isAmended`, code may replace a value below a lower bound. */
 function looserBounds(given: Constraint, wanted: Constraint, isAmended: boolean): string[] {
   const { pattern, format, one_of: values } = wanted;
   const below = LOWER.filter((name) => wanted[name] !== undefined && !((given[name] ?? -Infinity) >= wanted[name]));
@@ -53,7 +53,7 @@ function memberErrors(
     ...errorsAt(
       member,
       ...looserBounds(own, other, isAmended).map(
-        (bound) => `${place} takes what ${stored} excludes, which has ${bound}: write that, too`,
+        (bound) => `${place} takes what ${stored} excludes with ${bound}: write the same bound`,
       ),
     ),
     ...(isObject ? inputErrors(model, given, wanted) : []),
@@ -67,7 +67,7 @@ function inputErrors(model: Model, input: string, type: string): SchemaError[] {
   });
 }
 
-/** The arguments of a write that are members of the stored object that it returns, with the fields of these. */
+/** The arguments of a write that are members of the stored object that it returns, each with the field of that member. */
 function membersOf({ sdl }: Model, { type, arguments: args = [] }: FieldDefinitionNode) {
   const stored = sdl.stored.get(namedType(type));
   return args.flatMap((argument) => {
@@ -107,7 +107,7 @@ export const WRITES: Rules = {
           return [
             method === 'PATCH' &&
               isRequired &&
-              `requires ${name}, but a PATCH takes only what changes: make it nullable, with @constraint(not_null: true) if null is no value`,
+              `requires ${name}, but a PATCH takes only what changes: make it nullable, with @constraint(not_null: true) if null is not a value`,
             !isRequired &&
               !notNull &&
               !isMerged &&
@@ -156,7 +156,7 @@ export const WRITES: Rules = {
         !isText && `has ${by} as ${print(member.type)}: write String, or name another in @stored(unique:)`,
         !isRequired &&
           member.type.kind !== Kind.NON_NULL_TYPE &&
-          `has ${by} as optional: add @constraint(required: true)`,
+          `has ${by} but is optional: add @constraint(required: true)`,
       ];
     },
   },
