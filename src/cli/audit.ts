@@ -43,13 +43,13 @@ async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
   );
 }
 
-/** @throws CommandFailure if there is and was no such organisation */
+/** The matching events. @throws CommandFailure if no such organisation exists or has existed */
 async function find({ control }: Store, { org: organisationId, ...filters }: AuditOptions): Promise<AuditEvent[]> {
   const events = await control.audit.list({ organisationId, ...filters });
   if (organisationId === undefined || events.length > 0 || (await control.organisations.find(organisationId))) {
     return events;
   }
-  // the events of an organisation outlive it
+  // an erased organisation still has events
   const [any] = await control.audit.list({ organisationId, limit: 1 });
   if (!any) throw notFound('organisation', organisationId);
   return events;

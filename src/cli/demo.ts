@@ -73,7 +73,7 @@ function invitation({ url, key, name, quoteId, settings }: Invitation): string {
   ].join('\n');
 }
 
-/** Creates the demo's organisation, data and key, unless they exist, a link that signs in as an admin, and finds a quote to try. */
+/** Creates what is missing of the demo's organisation, data and key, makes a link that signs in as an admin, and picks a quote to try. */
 export async function prepareDemo(store: Store, config: Config, signal: AbortSignal) {
   const { control, databases, operator } = store;
   await control.pepper.adopt();
@@ -99,13 +99,13 @@ async function example(): Promise<NewOrganisation> {
 }
 
 /**
- * The demo's key: the one the last start saved in a file, readable by its owner only, if it still works, otherwise a new one,
- * with a note. No key is revoked here. Undefined if the organisation no longer exists.
+ * The demo's key: if it still works, the one that the last start saved in a file that only its owner can read; otherwise a new one,
+ * with a note if there was one before. No key is revoked here. Undefined if the organisation no longer exists.
  */
 async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Config): Promise<string | undefined> {
   const file = join(config.DATA_DIR, 'demo-key');
-  const kept = (await unless('ENOENT', readFile(file, 'utf8')))?.trim();
-  if (kept !== undefined && (await works(kept, keys, organisation, config))) return kept;
+  const saved = (await unless('ENOENT', readFile(file, 'utf8')))?.trim();
+  if (saved !== undefined && (await works(saved, keys, organisation, config))) return saved;
   const earlier = (await keys.list(organisation.id)).filter(
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
@@ -114,7 +114,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   if (!made) return undefined;
   await mkdir(dirname(file), { recursive: true });
   await writeAtomically(file, `${made.key}\n`);
-  if (kept !== undefined) note('created a new demo key: the previous one no longer works');
+  if (saved !== undefined) note('created a new demo key: the previous one no longer works');
   else if (earlier.length > 0)
     note(
       `created a new demo key: the previous one is not in ${file}; it stays valid until you revoke it with \`scopegate key revoke\``,
@@ -122,7 +122,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   return made.key;
 }
 
-/** Whether a text is an active key of the organisation, with this prefix, one of these peppers and every scope. */
+/** Whether a string is an active key of the organisation, with every scope, and with the prefix and one of the peppers in `config`. */
 async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
   const found = parsed && (await keys.find(parsed.id));

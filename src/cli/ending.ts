@@ -23,19 +23,19 @@ export function usageFailure(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage);
 }
 
-/** A command that its user interrupted; `next` says how to continue. */
+/** The failure of a command that its user interrupted; `next` says how to continue. */
 export function interrupted(next: string): CommandFailure {
   return new CommandFailure(`interrupted; ${next}`, EXIT.interrupted);
 }
 
-/** Where to look up an id. */
+/** Where to look up an id, by what it identifies. */
 const LISTED = {
   organisation: 'see scopegate org list',
   key: 'see scopegate key list --org ID',
   'webhook endpoint': 'see scopegate webhook list --org ID',
 } as const;
 
-/** An id that does not exist. */
+/** The failure if an id does not exist. */
 export function notFound(kind: keyof typeof LISTED, id: string, next: string = LISTED[kind]): CommandFailure {
   return new CommandFailure(`${kind} ${id} not found; ${next}`);
 }
@@ -57,7 +57,7 @@ export function exitCodeOf(error: unknown): number {
   return isAbort(error) ? EXIT.interrupted : EXIT.failed;
 }
 
-/** Whether this was thrown because the user interrupted the command. */
+/** Whether an error was thrown because the user interrupted the command. */
 export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
@@ -66,12 +66,12 @@ function withoutCredentials(text: string): string {
   return text.replaceAll(/((?:mongodb(?:\+srv)?|rediss?):\/\/)[^@/\s]*(?:\/[^@/\s]*)?@/g, '$1…@');
 }
 
-/** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
+/** npm and npx forward a Ctrl-C that their child already got from the terminal, so a second signal within this time (ms) is ignored. */
 const SAME_PRESS = 500;
 
 /**
- * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. A worker leaves SIGINT and
- * SIGHUP, which a terminal sends to all its processes, to the process that started it, and also stops if that one ends.
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. In a worker, aborts on SIGTERM or when the
+ * process that started it ends; that process also handles SIGINT and SIGHUP, which a terminal sends to all its processes.
  */
 export function interruption(isWorker = false): AbortSignal {
   const controller = new AbortController();

@@ -38,7 +38,7 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
   printResult(json, { id, erased }, `Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
 }
 
-/** Lets writes of an erased customer through again. Each member comes back when it is next sent. */
+/** Accepts writes of an erased customer again. Each member gets a value again when it is next sent. */
 export async function readmitCustomerCommand(ref: string, { org, json }: OrgOption): Promise<void> {
   const readmitted = await withStore(async (store) => {
     const data = await store.databases.open(await requireOrganisation(store, org));
@@ -85,14 +85,14 @@ export async function eraseOrganisationCommand(id: string, options: EraseOptions
 
 interface Erasing extends Confirmed {
   readonly id: string;
-  /** Where to export to. */
+  /** Where to export to; undefined for no export. */
   readonly folder: string | undefined;
-  /** Whether the folder is for this organisation only, so that files there are of an earlier attempt. */
+  /** Whether the folder is for this organisation only, so that any files in it come from an earlier attempt and may be overwritten. */
   readonly isOwn: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Erases an organisation, or what an earlier attempt left. Resolves with the folder of the export, if there is one. */
+/** Erases an organisation, or what an earlier attempt left of it. Resolves with the folder of the export, if there is one. */
 export async function erase(
   store: Store,
   { id, confirm, folder, isOwn, signal }: Erasing,
@@ -101,7 +101,7 @@ export async function erase(
   const erased = await eraseOrganisation(store, id, {
     async check({ name, state }) {
       requireConfirmed('organisation', confirm, name);
-      // before anything is changed: the export can be written
+      // checks that the export can be written before anything is changed
       if (wanted && state !== 'erasing') await prepareFolder({ ...wanted, force: isOwn });
     },
     async exportTo(organisation, data) {

@@ -18,7 +18,7 @@ import { print, printJson, printTable } from './terminal';
 import { requireOrganisation, withStore } from './withStore';
 import { fileName, KEYS_FILE, ORGANISATION_FILE, recordName, recordSchemas, recordWriter, type Write } from './records';
 
-/** Maximum objects to name if they cannot be written. */
+/** Maximum number of records to name in the error if they cannot be written. */
 const MAX_NAMED = 100;
 
 interface ExportOptions extends OrgOption {
@@ -51,12 +51,12 @@ interface Export {
   readonly folder: string;
   /** Whether existing files may be overwritten. */
   readonly force: boolean;
-  /** The organisation's keys and the fingerprint of their pepper, if they are wanted. */
+  /** The organisation's keys and the fingerprint of their pepper; undefined to leave them out. */
   readonly keys: { readonly pepper: Fingerprint; readonly each: () => AsyncIterable<ApiKey> } | undefined;
   readonly signal: AbortSignal;
 }
 
-/** An export has personal data, so only its owner may read it. */
+/** An export contains personal data, so only its owner may read it. */
 const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
 
 const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
@@ -65,7 +65,7 @@ const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
 
 /**
  * Creates the folder of an export, and checks that files can be written to it.
- * @throws CommandFailure if not, or if the files exist and `force` is not set.
+ * @throws CommandFailure if they cannot, or if some of the files exist and `force` is not set.
  */
 export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | 'keys'>): Promise<void> {
   const { folder, force } = options;
@@ -88,7 +88,7 @@ export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | '
 /**
  * Writes every file of an organisation, and puts them in place only when all are complete. Resolves with the number of
  * records in each file.
- * @throws CommandFailure if it was interrupted, or as prepareFolder does.
+ * @throws CommandFailure if it was interrupted, if a record cannot be written, or as {@link prepareFolder} does.
  */
 export async function exportFolder(options: Export): Promise<Record<string, number>> {
   const { folder, organisation, data, keys, signal } = options;
@@ -117,7 +117,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
   }
 }
 
-/** The records of a kind. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
+/** The records of a kind, as lines. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
 async function* recordLines(kind: RecordKind, data: OrganisationData, write: Write): AsyncGenerator<string> {
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
@@ -144,14 +144,14 @@ async function* recordLines(kind: RecordKind, data: OrganisationData, write: Wri
   throw new CommandFailure([`nothing was written: ${reason}`, ...named].join('\n'));
 }
 
-/** The fingerprint of the pepper, then the keys. */
+/** The lines of keys.ndjson: the fingerprint of the pepper, then the keys. */
 async function* keyLines({ pepper, each }: NonNullable<Export['keys']>): AsyncGenerator<string> {
   const { salt, hash, number } = pepper;
   yield JSON.stringify({ pepper: { salt, hash, number } });
   for await (const key of each()) yield JSON.stringify(toKeyRecord(key));
 }
 
-/** Writes lines to a new file, and resolves with how many. @throws CommandFailure if it was interrupted */
+/** Writes lines to a new file, and resolves with their number. @throws CommandFailure if it was interrupted */
 async function writeLines(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<number> {
   let count = 0;
   const ended = async function* () {
@@ -160,7 +160,7 @@ async function writeLines(path: string, lines: AsyncIterable<string>, signal: Ab
       count += 1;
     }
   };
-  // created here, so that the caller can always delete it
+  // created before anything can fail, so that the caller can always delete the file
   const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
     await pipeline(ended, file.createWriteStream(), { signal });

@@ -37,7 +37,7 @@ export class ExplainedCommand extends Command {
     return this.option('--json', `print ${what} as JSON`);
   }
 
-  /** What the command does, loaded only when it runs, which keeps --help fast. */
+  /** Sets the command's implementation; `load` is called only when the command runs, which keeps --help fast. */
   run(load: () => Promise<(...given: never[]) => Promise<void>>): this {
     return this.action(async (...given: unknown[]) => (await load())(...(given as never[])));
   }
@@ -53,7 +53,7 @@ export class ExplainedCommand extends Command {
     return this.addHelpText('after', text.join('\n'));
   }
 
-  /** Lists every environment variable. */
+  /** Adds a list of every environment variable. */
   environment(): this {
     return this.addHelpText('after', () => {
       const width = Math.max(...variables.map(({ name }) => name.length));
@@ -65,7 +65,7 @@ export class ExplainedCommand extends Command {
     });
   }
 
-  /** Lists the commands below this one after wrong usage. */
+  /** Lists the subcommands of this command after wrong usage. */
   nameCommands(): this {
     const names = this.commands.map((command) => command.name()).join(', ');
     const path = this.parent ? `${this.parent.name()} ${this.name()}` : this.name();

@@ -49,20 +49,20 @@ export function addKey(program: ExplainedCommand): void {
   key
     .subcommand('show', 'show one key with its organisation; the key value is never shown')
     .id('the key, as in the log or in key list')
-    .json('what key list prints of it, and its organisation {id, name},')
+    .json('what key list prints about it, and its organisation {id, name},')
     .examples([`scopegate key show ${ID}`])
     .action(show);
 
   key
     .subcommand(
       'update',
-      'change an active key, from its next request on; what is not given stays, and so do its scopes',
+      'change an active key, from its next request on; options that are not given stay as they are, and so do its scopes',
     )
     .id(LISTED)
     .option('--name <name>', 'another name', name)
     .addOption(
       new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
-        .argParser(lifetime('For a key without an end: --never-expires'))
+        .argParser(lifetime('For a key that never expires: --never-expires'))
         .conflicts('neverExpires'),
     )
     .option('--never-expires', 'keep it until it is revoked')
@@ -103,7 +103,7 @@ export function addKey(program: ExplainedCommand): void {
   key.nameCommands();
 }
 
-/** What create and update can set; lengths of time are in milliseconds. */
+/** Options that create and update share; `expiresIn` is in milliseconds. */
 interface Given extends JsonOption {
   readonly expiresIn?: number;
   readonly allow?: readonly string[];
@@ -223,7 +223,7 @@ async function rotate(id: string, { overlap, expiresIn, json }: Given & { readon
   if (!json) say(end ? `The old key expires at ${end.toISOString()}.` : 'The old key no longer works.');
 }
 
-/** When a key made now ends; undefined if no lifetime was given. */
+/** When a key expires that gets this lifetime now; undefined if no lifetime was given. */
 const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
   lifetime === undefined ? undefined : new Date(now + lifetime);
 
@@ -256,10 +256,10 @@ async function notActive({ control }: Store, id: string, done: string): Promise<
   );
 }
 
-/** The parts of a key's value that are stored. */
+/** What is known of a key's value: its prefix and last four characters. */
 const valueOf = ({ prefix, last_four }: Pick<ApiKey, 'prefix' | 'last_four'>): string => `${prefix}…${last_four}`;
 
-/** Where a key may be used from. */
+/** Where a key may be used from, for people. */
 const placesOf = (ranges: readonly string[]): string => (ranges.length > 0 ? ranges.join(', ') : 'anywhere');
 
 const momentOf = (moment: Date | null): string => moment?.toISOString() ?? 'never';

@@ -19,11 +19,11 @@ interface LogsOptions extends OrgOption {
   readonly limit: number;
 }
 
-/** Maximum length of the stored list of root fields; one this long was truncated (src/graphql). */
+/** Maximum length of the stored list of root fields; a list of this length may have been truncated (src/graphql). */
 const STORED = 200;
-/** Names that are shown. */
+/** How many names are shown. */
 const SHOWN = 2;
-/** Why a key was refused, after "key". */
+/** Why a key was refused; printed after the word "key". */
 const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
 
 export function addLogs(program: ExplainedCommand): void {
@@ -48,7 +48,7 @@ export function addLogs(program: ExplainedCommand): void {
     ])
     .addHelpText(
       'after',
-      '\nOf the successful requests only some are stored; a failed one that is not is counted as similar to another, if there is one.',
+      '\nOnly some of the successful requests are stored. A failed one that is not stored is counted as similar to a stored one, if there is any.',
     )
     .action(logs);
 }
@@ -94,7 +94,7 @@ async function find(store: Store, { org, key, requestId, since, limit, json: _, 
   return store.control.requests.list(query, limit + 1);
 }
 
-/** Why nothing may match. */
+/** Possible reasons why no request matches. */
 async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
   return [
     'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
@@ -104,13 +104,13 @@ async function hint({ requestId, operation, code, status }: LogsOptions): Promis
     ...(operation === undefined ? [] : [await operationHint(operation)]),
     ...(code === 'unauthenticated' || status === '401'
       ? [
-          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or has other ranges.",
+          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or may not be used from that address.",
         ]
       : []),
   ].join(' ');
 }
 
-/** The root fields of a request for a column: `customer ×3`, `quotes orders +18`. */
+/** The root fields of a request, shortened for a column: `customer ×3`, `quotes orders +18`. */
 export function operationShown(operation: string | null): string {
   const fields = operation === null || operation === '' ? [] : operation.split(' ');
   const counts = new Map<string, number>();
@@ -122,9 +122,9 @@ export function operationShown(operation: string | null): string {
   return [...names, ...(left > 0 ? [`+${String(left)}${isCut ? '…' : ''}`] : [])].join(' ');
 }
 
-/** Why no request of an operation was found: its name is unknown, or stored with others. */
+/** Why no request of an operation was found: its name is unknown, or is stored together with others. */
 async function operationHint(operation: string): Promise<string> {
-  // needed for this hint alone
+  // loaded here, since only this hint needs it
   const { published } = await import('../schema/model.js');
   const names = published.operations.map(({ name }) => name);
   const unknown = operation.split(' ').find((name) => !name.startsWith('__') && !names.includes(name));

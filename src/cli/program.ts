@@ -98,14 +98,15 @@ function addCustomer(program: ExplainedCommand): void {
     )
     .id('the customer')
     .org()
-    .requiredOption('--confirm <name>', 'name of the customer, to make sure that it is this one')
+    .requiredOption('--confirm <name>', 'name of the customer, to confirm that it is the right one')
     .option('--json', 'print {id, erased} as JSON, with the number of rows changed by collection')
     .examples(
       [`scopegate customer erase 4fe3db78-fae6-5e29-978f-54799d0ea0d1 --org ${ORG_ID} --confirm "Alfreds Futterkiste"`],
       [
-        'Ids, external_ref, numbers, amounts and times are kept, as the law asks for accounts. Subjects and texts of request threads are',
-        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed. Writes of the customer',
-        'then fail with the code erased, until scopegate customer readmit; messages that still come in its threads are taken: run it again.',
+        'Ids, external_ref, numbers, amounts and times are kept, as accounting law requires. Subjects and texts of request threads are',
+        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed. Afterwards, writes of the',
+        'customer fail with the code erased, until scopegate customer readmit. Messages that still arrive in its threads are stored: run',
+        'this again to erase them.',
       ],
     )
     .run(async () => (await import('./erase.js')).eraseCustomerCommand);
@@ -126,7 +127,7 @@ function addSandbox(program: ExplainedCommand): void {
   );
   sandbox
     .subcommand('advance', 'give a quote or an order of a sandbox another status, and the times that go with it')
-    .addArgument(new Argument('<kind>', 'what it is').choices(['quote', 'order']))
+    .addArgument(new Argument('<kind>', 'what to advance').choices(['quote', 'order']))
     .argument('<number>', 'its number')
     .argument('<status>', 'the new status, as the API names it')
     .org()
@@ -136,7 +137,7 @@ function addSandbox(program: ExplainedCommand): void {
         `scopegate sandbox advance --org ${ORG_ID} quote Q-10248 accepted`,
         `scopegate sandbox advance --org ${ORG_ID} order SO-10248 dispatched`,
       ],
-      ['Any status can follow any other. Events and webhooks follow, as when the product does it.'],
+      ['Any status can follow any other. Events and webhooks are sent as if the product had made the change.'],
     )
     .run(async () => (await import('./sandbox.js')).advance);
   sandbox.nameCommands();

@@ -1,19 +1,19 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** The progress of a file or other long-running work. */
+/** Shows the progress of a file or other long-running work. */
 export interface Progress {
   start(name: string, total: number): void;
-  /** `done` out of `total`, and how many records (or other items) that is. */
+  /** `done` is out of `total`, in any unit; `count` is how many records or other items that is. */
   update(done: number, count: number): void;
   stop(): void;
 }
 
-/** How often a line is written where there is no terminal, in milliseconds. */
+/** How often a line is written if stderr is not a terminal, in milliseconds. */
 const LINE_EVERY = 5000;
 
 /**
- * A progress bar on stderr. `counted` names the items it counts; in a pipe it shows nothing, or with `lines` a line every few
- * seconds.
+ * A progress bar on stderr. `counted` names the items that it counts. If stderr is not a terminal, it shows nothing or, with `lines`,
+ * a line every few seconds.
  */
 export function createProgress(counted = 'records', lines = false): Progress {
   const isTerminal = process.stderr.isTTY;

@@ -13,7 +13,7 @@ import type { ImportRecord, RecordKind } from '../stored/records';
 
 /* The files that import reads and export writes: their schemas, lines and records. */
 
-/** The other files of an export. */
+/** The files of an export that are not record files. */
 export const ORGANISATION_FILE = 'organisation.json';
 export const KEYS_FILE = 'keys.ndjson';
 
@@ -49,7 +49,7 @@ export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;
 }
 
-/** The schema of a type without some members, and with more. */
+/** The schema of a type, without the members in `omit` and with those in `more`. */
 function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], more: RecordSchemas): ObjectSchema {
   const schema = schemas[type];
   if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
@@ -59,7 +59,7 @@ function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], 
     return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired && !isList }] : [];
   });
   const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
-  // a nullable member may be missing, as in exports made before it existed
+  // a nullable member may be missing, as it is in exports made before it existed
   const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
   return { ...schema, properties, required };
 }
@@ -76,8 +76,8 @@ function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Exports
- * from other systems may differ.
+ * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Files
+ * from other systems may have other forms.
  */
 function normaliseIdentifiers(value: object, uuids: ReadonlySet<string>): void {
   const members = value as Record<string, unknown>;
@@ -100,8 +100,8 @@ function uuidMembers(schemas: RecordSchemas): ReadonlySet<string> {
 export type Write = (value: unknown) => string;
 
 /**
- * A writer of records formatted like the example files: members in SDL order, `, ` and `: ` as separators, non-ASCII
- * unescaped. `decimals` are members written with a decimal point even if whole.
+ * Creates a writer of records formatted like the example files: members in SDL order, `, ` and `: ` as separators, non-ASCII
+ * unescaped. `decimals` are members written with a decimal point even if the number is whole.
  */
 export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimals: readonly string[] = []): Write {
   const target = resolveSchema(schemas, schema);
@@ -113,7 +113,7 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
     return (value) => {
       if (value === null || value === undefined) return 'null';
       const row = value as Record<string, unknown>;
-      // rows stored before a member existed are unchanged when imported again
+      // a member that a row has never had is left out, so that the row is unchanged when it is imported again
       const there = members.filter(({ name, isAlwaysWritten }) => isAlwaysWritten || row[name] !== undefined);
       return `{${there.map(({ name, prefix, write }) => prefix + write(row[name])).join(', ')}}`;
     };
@@ -204,7 +204,7 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
         return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
       }
       const record = value as ImportRecord;
-      // before the check, which bounds the stored length: a text may be longer in NFC
+      // before the check, which bounds the stored length: a string may be longer in NFC
       normaliseIdentifiers(record, uuids);
       replaceNegativeZero(record);
       const { faults: found, more } = check(record);
@@ -217,7 +217,7 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
   };
 }
 
-/** Files come from the operator, so only depth is limited, which the parser needs. */
+/** Files come from the operator, so only their depth is limited, for the sake of the parser. */
 const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, containers: Infinity, names: Infinity, wideMembers: Infinity };
 
 const UNREADABLE = {

@@ -7,7 +7,7 @@ import { sayError, sendStderrTo, tolerateClosedPipes } from './terminal';
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
   sendStderrTo(undefined);
-  // an error outside a command still ends in a message; the embedded database stops with this process
+  // even an error outside a command ends with a message; the embedded database stops with this process
   process.on('uncaughtException', (error) => {
     sayError(messageOf(error));
     process.exit(EXIT.failed);
@@ -16,7 +16,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     await createProgram().parseAsync(argv);
     return EXIT.done;
   } catch (error) {
-    // commander has already printed its message, and exits with 1 for wrong usage
+    // commander has already printed its message; its exit code for wrong usage is 1, ours is 2
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     sayError(messageOf(error));
     return exitCodeOf(error);

@@ -21,7 +21,7 @@ import { requireOrganisation, withStore } from './withStore';
 
 /* `scopegate org reset` and `scopegate sandbox advance`. */
 
-/** Loads the sample, with a progress bar. Resolves with how many of its records conflict with what is stored. */
+/** Loads the sample, with a progress bar. Resolves with how many of its records could not be stored. */
 export async function loadSample(data: OrganisationData, signal: AbortSignal): Promise<number> {
   const shown: { bar?: Progress } = {};
   const onProgress = (done: number, all: number): void => {
@@ -53,7 +53,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
     const data = await store.databases.open(await requireSandbox(store, id));
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
-    // retries of earlier writes must write again
+    // with the idempotency records gone, retries of earlier writes write again
     for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
@@ -65,7 +65,7 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
   );
 }
 
-/** Rows in a transaction. */
+/** Rows to delete per transaction. */
 const AT_ONCE = 1000;
 
 async function empty(
@@ -85,7 +85,7 @@ async function empty(
 
 type Statuses = readonly string[];
 
-/** What can be advanced, and its times: the statuses in which a missing one is set to now, and those in which it is null. */
+/** What can be advanced, with its times: the statuses in which a time that is missing is set to now, and those in which it is null. */
 const ADVANCED: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {
@@ -104,7 +104,7 @@ const ADVANCED: Readonly<
   },
 };
 
-/** Gives a quote or an order of a sandbox another status, as the product does with an import. */
+/** Gives a quote or an order of a sandbox another status, the way the product does with an import. */
 export async function advance(kind: string, number: string, status: string, { org, json }: OrgOption): Promise<void> {
   const { resource, times } = ADVANCED[kind] ?? {};
   const records = resource?.records;
@@ -140,11 +140,11 @@ export async function advance(kind: string, number: string, status: string, { or
     );
   });
   const { from } = done;
-  const said = from === status ? `is ${status} already` : `was ${from}, and is ${status} now`;
-  printResult(json, done, `The ${kind} ${number} ${said}.`);
+  const outcome = from === status ? `is already ${status}` : `was ${from} and is now ${status}`;
+  printResult(json, done, `The ${kind} ${number} ${outcome}.`);
 }
 
-/** @throws CommandFailure unless it is the id of a sandbox */
+/** The sandbox with this id. @throws CommandFailure if there is none */
 async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const organisation = await requireOrganisation(store, id);
   if (organisation.sandbox_of !== undefined) return organisation;
@@ -152,5 +152,5 @@ async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const instead = own
     ? `its sandbox is ${own.organisation.id}`
     : `to make one: scopegate org create --sandbox-of ${id}`;
-  throw new CommandFailure(`organisation ${id} is no sandbox, and its data are the product's; ${instead}`);
+  throw new CommandFailure(`organisation ${id} is not a sandbox, and its data are the product's; ${instead}`);
 }

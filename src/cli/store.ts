@@ -20,14 +20,14 @@ export interface Store {
   readonly control: Control;
   /** The user running the command, for the audit log. */
   readonly operator: Actor;
-  /** The server that was chosen. */
+  /** The database server that was chosen. */
   readonly server: Database;
   close(): Promise<void>;
 }
 
 /**
- * Chooses and starts the database (contract, section 9) and opens the control data. `report` gets status lines, such as
- * which server was chosen; `signal` cancels the start; `watchClient` gets the clients, to trace their commands.
+ * Chooses the database (contract, section 9), starts it if it is embedded, and opens the control data. `report` gets status lines, such
+ * as which server was chosen; `signal` cancels the start; `watchClient` gets the database clients, to trace their commands.
  */
 export async function openStore(
   config: Config,

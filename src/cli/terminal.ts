@@ -10,7 +10,7 @@ type Style = Parameters<typeof styleText>[0];
  */
 const ACTED_ON = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
-/** A text on one line with such characters escaped, e.g. \u001b; in JSON it stays the same value. */
+/** Escapes such characters, including line breaks, e.g. as \u001b, which keeps the value of JSON the same. */
 export function plain(text: string): string {
   return text.replaceAll(ACTED_ON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
@@ -20,7 +20,7 @@ export function plainLines(text: string): string {
   return text.split('\n').map(plain).join('\n');
 }
 
-/** Escapes a text, and colours it if the stream is a terminal and NO_COLOR is not set. */
+/** Escapes a string, and colours it if the stream is a terminal and NO_COLOR is not set. */
 export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
   return styleText(style, plainLines(text), { stream, validateStream: true });
 }
@@ -46,10 +46,10 @@ export function counted(count: number, noun: string): string {
 }
 
 type Level = 'info' | 'warn' | 'error';
-/** Gets the lines for stderr instead, in a server that logs. */
+/** In a server that logs, gets the lines that would otherwise go to stderr. */
 let stderrSink: ((level: Level, line: string) => void) | undefined;
 
-/** Sends lines for stderr to a log; undefined switches back to text. */
+/** Sends lines for stderr to a log; undefined switches back to stderr. */
 export function sendStderrTo(to: typeof stderrSink): void {
   stderrSink = to;
 }
@@ -82,7 +82,7 @@ function writeLevel(level: Level, line: string, painted: () => string): void {
   else sayPainted(painted());
 }
 
-/** Prints `name  value` lines, the names in one column. */
+/** Prints `name  value` lines with aligned values. */
 export function printPairs(pairs: Readonly<Record<string, string>>): void {
   const width = Math.max(...Object.keys(pairs).map((name) => name.length));
   for (const [name, value] of Object.entries(pairs)) {
@@ -90,7 +90,7 @@ export function printPairs(pairs: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Prints a table, each column as wide as its widest cell; cells longer than the `widest` of their heading are truncated. */
+/** Prints a table, each column as wide as its widest cell. `widest` has maximum widths by heading; longer cells are truncated. */
 export function printTable(
   headings: readonly string[],
   cells: readonly (readonly string[])[],
@@ -114,7 +114,7 @@ function cut(text: string, most = Infinity): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** Prints a command's result: its value as JSON, or for people a text or `name  value` lines. */
+/** Prints a command's result: `value` as JSON or, for people, `shown` as a sentence or as `name  value` lines. */
 export function printResult(
   json: true | undefined,
   value: unknown,
@@ -127,11 +127,11 @@ export function printResult(
 
 interface ListFormat {
   readonly json: true | undefined;
-  /** Printed for people if the list is empty. */
+  /** Printed if the list is empty, unless as JSON. */
   readonly empty: string;
-  /** Maximum rows to print; says if there are more. */
+  /** Maximum number of rows to print; if there are more, stderr says so. */
   readonly limit?: number;
-  /** The greatest widths of columns, by their headings. */
+  /** Maximum widths of columns, by heading. */
   readonly widest?: Readonly<Record<string, number>>;
 }
 
@@ -154,11 +154,11 @@ export function printList<Row>(
   }
 }
 
-/** Writes to stdout, and waits while its reader is slow; a closed one ends the wait. @throws AbortError */
+/** Writes to stdout, and waits while its reader is slow, until the pipe is closed. @throws AbortError */
 export async function printSlowly(text: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();
   if (text === '' || process.stdout.write(text) || process.stdout.destroyed) return;
-  // not once(…, 'drain'), which would throw the error of a closed pipe
+  // not once(…, 'drain'), which would reject with the error of a closed pipe
   await new Promise<void>((resolve, reject) => {
     const settle = (): void => {
       process.stdout.off('drain', settle).off('close', settle);
@@ -180,7 +180,7 @@ export function tolerateClosedPipes(): void {
   }
 }
 
-/** Reports a lasting problem on stderr once, and again when it is over. */
+/** Reports a lasting problem on stderr once, and says when it is over. */
 export function createProblemReporter() {
   let reported: string | undefined;
   return {

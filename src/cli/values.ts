@@ -44,7 +44,7 @@ export function port(text: string): number {
   return number;
 }
 
-/** A number of processes, or `auto` for one per core that this process may use. */
+/** A number of processes, or `auto` for one per core available to this process. */
 export function workers(text: string): number {
   if (text === 'auto') return Math.min(MAX_WORKERS, availableParallelism());
   const number = Number(text);
@@ -53,7 +53,7 @@ export function workers(text: string): number {
   return number;
 }
 
-/** The value of a JSON text; undefined if it is none. */
+/** Parses JSON; undefined if it is malformed. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -77,7 +77,7 @@ export function scopes(text: string): Scope[] {
   return [...new Set(given.filter(isScope))];
 }
 
-/** Comma-separated types of events, whose names are checked against the schema later. */
+/** Comma-separated event types; whether they exist is checked later. */
 export function eventTypes(text: string): string[] {
   const given = items(text);
   if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
@@ -108,12 +108,12 @@ export function ranges(text: string): string[] {
   return rangesOr(text, 'Without --allow it works from anywhere.');
 }
 
-/** Like {@link ranges}; none for `anywhere`. */
+/** Like {@link ranges}, or an empty list for `anywhere`. */
 export function rangesOrAnywhere(text: string): string[] {
   return text.trim() === 'anywhere' ? [] : rangesOr(text, 'To remove the restriction: --allow anywhere');
 }
 
-/** A date, which is its midnight in UTC, or a time with its zone. */
+/** A date, meaning midnight UTC, or a time with its time zone. */
 const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/;
 
 /** An ISO 8601 date or time, or an age. */
@@ -121,20 +121,20 @@ export function moment(text: string): Date {
   const age = lengthOf(text);
   if (age !== undefined) return new Date(Date.now() - age);
   const [, day] = ISO_TIME.exec(text) ?? [];
-  // Date takes 30 February for 2 March
+  // new Date() would take 30 February as 2 March
   if (day !== undefined && isDay(day)) return new Date(text);
   throw new InvalidArgumentError(
     'Expected a date (e.g. 2026-11-21), a time with Z or an offset (e.g. 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.',
   );
 }
 
-/** Whether the calendar has this day. */
+/** Whether a day exists in the calendar. */
 function isDay(text: string): boolean {
   const date = new Date(text);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
-/** An HTTP status, or a class of them. */
+/** An HTTP status such as 404, or a class of statuses such as 4xx. */
 export function status(text: string): string {
   if (statusesOf(text)) return text;
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
@@ -178,7 +178,7 @@ export function overlap(text: string): number {
   return length;
 }
 
-/** Reads how long a key is to last, in milliseconds; `otherwise` says how to have none or another end. */
+/** Creates a parser of a key's lifetime, in milliseconds; its error ends with `otherwise`, which names the alternative. */
 export function lifetime(otherwise: string): (text: string) => number {
   return (text) => {
     const length = lengthOf(text);
@@ -188,10 +188,10 @@ export function lifetime(otherwise: string): (text: string) => number {
   };
 }
 
-/** Maximum suggestions, and the minimum length of a part that may stand for a word. */
+/** Maximum number of suggestions, and the minimum length of a part that suggests the whole word. */
 const [MOST, PART] = [3, 3];
 
-/** The words that a mistyped one could be, nearest first, then those of which it is a part, or which are parts of it. */
+/** Words that may be meant by `text`: those it may be a misspelling of, nearest first, then those that contain it or are part of it. */
 export function nearest(text: string, words: readonly string[]): string[] {
   const given = text.toLowerCase();
   const isPart = (word: string): boolean => given.length >= PART && (word.includes(given) || given.includes(word));

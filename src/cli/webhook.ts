@@ -45,12 +45,15 @@ export function addWebhook(program: ExplainedCommand): void {
     .action(test);
 
   webhook
-    .subcommand('rotate', 'replace the secret of an endpoint and show the new one once; for 24 hours both sign')
+    .subcommand(
+      'rotate',
+      'replace the secret of an endpoint and show the new one once; for 24 hours events are signed with both',
+    )
     .id(LISTED)
     .json('{id, url, types, secret}')
     .examples(
       [`scopegate webhook rotate ${ID}`],
-      ['At most two secrets sign: the new one, and until 24 hours later the one before it.'],
+      ['Events are signed with at most two secrets: the new one and, for 24 hours, the one before it.'],
     )
     .action(rotate);
 
@@ -59,7 +62,7 @@ export function addWebhook(program: ExplainedCommand): void {
     .id(LISTED)
     .option(
       '--from <time>',
-      'send events since a date (e.g. 2026-11-21T09:00:00Z), an age (e.g. 7d; at most 30d) or now, and drop what waits (default: where it stopped)',
+      'send events since a date (e.g. 2026-11-21T09:00:00Z), an age (e.g. 7d; at most 30d) or now, and drop those that wait (default: from where it stopped)',
       from,
     )
     .json('{id, url, types, state}')
@@ -88,7 +91,7 @@ interface CreateOptions extends OrgOption {
   readonly types?: readonly string[];
 }
 
-/** Runs work on the webhooks of an organisation, or on those of an endpoint's organisation. Invalid values are wrong usage. */
+/** Runs `work` on the webhooks of an organisation, given its id or that of one of its endpoints. Invalid values become wrong usage. */
 async function withWebhooks<T>(
   of: { readonly org: string } | { readonly endpoint: string },
   work: (own: OwnWebhooks) => Promise<T>,
@@ -109,11 +112,11 @@ async function withWebhooks<T>(
   });
 }
 
-/** One line for each fault, which names the option instead of the argument's pointer. */
+/** One line per fault, with the name of the option instead of the pointer to the argument. */
 function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
   const lines = errors.map(({ pointer = '', detail }) => {
     const option = pointer.split('/')[1] ?? '';
-    // only an operator can allow it
+    // only operators can allow such an address, so only they are told how
     return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
   });
   return lines.length > 0 ? lines.join('\n') : all;
@@ -138,7 +141,7 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 
 async function create({ org, url, types, json }: CreateOptions): Promise<void> {
   const { made, others } = await withWebhooks({ org }, async (own) => {
-    // before, so that nothing can fail between the secret and its display
+    // listed before, so that nothing can fail between creating the secret and showing it
     const others = await own.list();
     return { others, made: await own.create({ url, ...(types && { types }) }) };
   });
@@ -178,7 +181,7 @@ async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
   return endpoint;
 }
 
-/** @throws CommandFailure unless the endpoint accepts it */
+/** Sends a test event. @throws CommandFailure unless the endpoint accepts it */
 async function test(id: string, { json }: JsonOption): Promise<void> {
   const { endpoint, attempt } = await withWebhooks({ endpoint: id }, async (own) => ({
     endpoint: await shown(own, id),
@@ -193,7 +196,7 @@ async function test(id: string, { json }: JsonOption): Promise<void> {
     throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
 }
 
-/** Warns of a second rotation within 24 hours, which ends a secret that may be in use. */
+/** Replaces a secret. Warns after a second rotation within 24 hours, which ends a secret that may still be in use. */
 async function rotate(id: string, { json }: JsonOption): Promise<void> {
   const { before, made } = await withWebhooks({ endpoint: id }, async (own) => {
     const { old_secret_until: before } = await shown(own, id);
@@ -201,9 +204,11 @@ async function rotate(id: string, { json }: JsonOption): Promise<void> {
   });
   showNew(made, json);
   const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
-  say(`The secret before this one signs too until ${until}.`);
+  say(`Events are also signed with the previous secret until ${until}.`);
   if (before)
-    warn(`the one before that would have signed until ${before.toISOString()}, and no longer does: at most two sign`);
+    warn(
+      `the secret before the previous one would have been used until ${before.toISOString()}, and no longer is: events are signed with at most two`,
+    );
 }
 
 async function enable(id: string, { from, json }: JsonOption & { readonly from?: Date }): Promise<void> {

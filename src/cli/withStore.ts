@@ -4,7 +4,7 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import type { Store } from './store';
 import { note } from './terminal';
 
-/** Opens the database for one command, and closes it even if the command fails. Loads its modules when called, which keeps --help fast. */
+/** Opens the database for one command, and closes it even if the command fails. Loads its modules only here, which keeps --help fast. */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
@@ -29,13 +29,13 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
   return organisation;
 }
 
-/** @throws CommandFailure unless MONGODB_CLUSTERS has the cluster, or it is the default one. */
+/** @throws CommandFailure unless the cluster is in MONGODB_CLUSTERS or is the default one. */
 export function requireCluster({ clusters }: Store['databases'], name: string): void {
   if (clusters.includes(name)) return;
   throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
 }
 
-/** @throws CommandFailure if `--confirm` is not the name */
+/** @throws CommandFailure if the value of `--confirm` is not the name */
 export function requireConfirmed(kind: 'organisation' | 'customer', confirm: string, name: string): void {
   if (confirm === name) return;
   throw usageFailure(`--confirm must be the name of the ${kind}, which is ${JSON.stringify(name)}`);

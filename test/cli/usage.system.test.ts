@@ -70,7 +70,7 @@ describe('wrong usage', () => {
       ['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all', '--expires-in', 'never'],
       'Dates are not accepted. Without --expires-in it never expires.',
     ],
-    [['key', 'update', NOBODY, '--expires-in', '2027-01-01'], 'For a key without an end: --never-expires'],
+    [['key', 'update', NOBODY, '--expires-in', '2027-01-01'], 'For a key that never expires: --never-expires'],
     [['key', 'rotate', NOBODY, '--expires-in', 'never'], 'Without --expires-in it lasts as long as the old key did.'],
     [['key', 'update', NOBODY], 'nothing to change: give --name'],
     [['key', 'update', NOBODY, '--expires-in', '1d', '--never-expires'], 'cannot be used with'],

@@ -34,8 +34,10 @@ test('create and rotate show the secret, list does not, and delete is permanent'
   const again = await cli.run('webhook', 'rotate', made.id as string);
   expect(again.code).toBe(0);
   expect(again.stdout).toMatch(/whsec_/);
-  expect(again.stderr).toMatch(/The secret before this one signs too until \d{4}-\S+Z\./);
-  expect(again.stderr).toMatch(/the one before that would have signed until \d{4}-\S+Z, and no longer does/);
+  expect(again.stderr).toMatch(/Events are also signed with the previous secret until \d{4}-\S+Z\./);
+  expect(again.stderr).toMatch(
+    /the secret before the previous one would have been used until \d{4}-\S+Z, and no longer is/,
+  );
   for (const args of [['--json'], []]) {
     const { code, stdout } = await cli.run('webhook', 'list', '--org', org, ...args);
     expect(code).toBe(0);

@@ -22,8 +22,8 @@ export function addEvents(program: ExplainedCommand): void {
         `scopegate events tail --org ${ORG_ID} --after beginning | head -1`,
       ],
       [
-        'Needs a gateway that records events (EVENTS=on). While the database does not respond it waits, and then goes on where it was.',
-        'When it ends it prints to stderr the --after that goes on from there. Ctrl-C ends it with exit code 0.',
+        'Needs a gateway that records events (EVENTS=on). While the database does not respond, it waits; then it goes on.',
+        'When it ends, it prints to stderr the --after that continues from there. Ctrl-C ends it with exit code 0.',
       ],
     )
     .run(async () => (await import('./tailCommand.js')).tailCommand);
@@ -48,10 +48,10 @@ export function addEvents(program: ExplainedCommand): void {
         'scopegate events listen --forward http://localhost:3000/webhooks --types order.created --after beginning',
       ],
       [
-        'The key is that of any integration: export SCOPEGATE_KEY=svc_live_…',
-        'Events are sent one after another, in order. While nothing listens at the URL, the event waits. One that is answered with another',
-        'status than 2xx is sent 4 times in all and then left out, which is printed. Ctrl-C ends it with exit code 0, and prints the --after',
-        'that goes on from there.',
+        'It needs an API key, like any integration: export SCOPEGATE_KEY=svc_live_…',
+        'Events are sent one after another, in order. While nothing listens at the URL, the event waits. An event that is answered with a',
+        'status other than 2xx is sent 4 times in all and then left out, which is printed. Ctrl-C ends the command with exit code 0, and',
+        'prints the --after that continues from there.',
       ],
     )
     .run(async () => (await import('./listenCommand.js')).listenCommand);

@@ -33,7 +33,7 @@ export async function importCommand(
     const organisation = await requireOrganisation(store, org);
     const data = await store.databases.open(organisation);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-    if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is none`);
+    if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is not a folder`);
     const file = isFolder ? await readOrganisation(path) : undefined;
     const raise = keys ? await checkKeys(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file);
@@ -55,7 +55,9 @@ export async function importCommand(
   const failed = reports.reduce((sum, [, report]) => sum + report.failed, 0);
   if (failed > 0) {
     const lines = failed === 1 ? '1 line was' : `${String(failed)} lines were`;
-    throw new CommandFailure(`${lines} not stored; fix and import again, stored records are left unchanged`);
+    throw new CommandFailure(
+      `${lines} not stored; fix them and import again: records already stored are left unchanged`,
+    );
   }
 }
 

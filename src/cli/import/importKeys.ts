@@ -79,7 +79,7 @@ export function importKeys(
         if (!key.prefix.startsWith(prefix))
           return fault('/prefix', 'not_allowed', `must start with ${prefix}; set KEY_PREFIX as it was`);
         if (number < 0) {
-          const next = 'is older than any of this installation; rotate the key where it comes from';
+          const next = 'is older than any pepper of this installation; rotate the key where it comes from';
           return fault('/pepper', 'not_allowed', next);
         }
         return { record: number === 0 ? key : { ...key, pepper: number } };

@@ -7,7 +7,7 @@ import { currency, name, uuid } from '../values';
 /** What commands print about an organisation, for their help. */
 const SHAPE = '{id, name, plan, cluster, state}, and sandbox_of if it is a sandbox,';
 const IT = 'the organisation';
-const CONFIRM = 'name of the organisation, to make sure that it is this one';
+const CONFIRM = 'name of the organisation, to confirm that it is the right one';
 const plans = Object.keys(PLANS);
 
 const commands = () => import('./command.js');
@@ -99,18 +99,18 @@ export function addOrg(program: ExplainedCommand): void {
     .json('{id, reset}')
     .examples(
       [`scopegate org reset ${ORG_ID}`],
-      ['What is deleted and loaded has its events, like every change. If it is interrupted, run it again.'],
+      ['Every record that is deleted or loaded has its event, like any change. If it is interrupted, run it again.'],
     )
     .run(async () => (await import('../sandbox.js')).reset);
 
   org
     .subcommand(
       'move',
-      'move an organisation to another cluster; until it is done its data are only read, and writes get 503',
+      'move an organisation to another cluster; until that is done its data can only be read, and writes get 503',
     )
     .id(IT)
     .option('--to <cluster>', 'cluster from MONGODB_CLUSTERS, or default')
-    .option('--undo', 'instead undo a move that was killed: writes go on where the organisation is')
+    .option('--undo', 'instead, undo a move whose process was killed: writes work again on the cluster where it is')
     .option(
       '--json',
       'print {id, from, to, collections, documents, bytes, sha256, refused_ms} as JSON; {id, undone} with --undo',
@@ -131,7 +131,7 @@ export function addOrg(program: ExplainedCommand): void {
     .option('--json', 'print {id, dropped}, the names of the clusters, as JSON')
     .examples(
       [`scopegate org drop-copy ${ORG_ID} --confirm "Acme Ltd"`],
-      ['Within 90 s of the move it waits until no request that began before can still read the copy.'],
+      ['Within 90 s of the move, it first waits until no request that began before the move can still read the copy.'],
     )
     .run(async () => (await import('./copies.js')).dropCopy);
 
@@ -151,8 +151,8 @@ export function addOrg(program: ExplainedCommand): void {
         `scopegate org erase ${ORG_ID} --confirm "Acme Ltd" --no-export --json`,
       ],
       [
-        'Its keys get 401 as soon as this starts. If it is interrupted, run it again to continue: it cannot be undone, but as long as',
-        'the export is not complete no data are deleted. One audit event without personal data is kept.',
+        'Its keys get 401 as soon as this starts. If it is interrupted, run it again to continue: it cannot be undone, but no data are',
+        'deleted until the export is complete. One audit event without personal data is kept.',
       ],
     )
     .run(async () => (await import('../erase.js')).eraseOrganisationCommand);
