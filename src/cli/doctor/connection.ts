@@ -134,8 +134,8 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
 }
 
 /**
- * Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or none is. The driver waits for a
- * server that fits all options and reports nothing about one that does not, so the host is asked without the options that may be wrong.
+ * Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or no option is. The driver
+ * waits for a server that fits all options and reports nothing about one that does not, so the host is asked without those that may be wrong.
  */
 async function askPlainly(cluster: string, uri: string): Promise<Finding | undefined> {
   const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];

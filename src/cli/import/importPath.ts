@@ -96,7 +96,7 @@ interface Batch<Row> {
   lines: number;
   /** Byte offset of its first line. */
   readonly start: number;
-  /** Byte offset of the next line after it. */
+  /** Byte offset of the line after its last one. */
   end: number;
   readonly records: { readonly line: number; readonly record: Row }[];
   readonly failures: { readonly line: number; readonly faults: readonly Fault[] }[];

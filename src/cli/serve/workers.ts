@@ -16,7 +16,7 @@ import { nextFreePort, type Prepared, reachClusters, serveUntilStopped } from '.
  * between them, and replaces those that die (docs/decisions/workers.md).
  */
 
-/** A worker's request to the first process, answered in its next turn of the event loop; it accepts one connection per turn. */
+/** A worker's request to the first process for an answer in the next turn of its event loop, which accepts one connection per turn. */
 const TURN = 'turn';
 /** Longest wait for a turn, in milliseconds: less than the time in which the last connections must be accepted. */
 const TURN_WITHIN = 1000;
