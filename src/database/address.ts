@@ -38,7 +38,7 @@ function explain(message: string): string {
   if (/^Unable to parse|Invalid (host|port)/i.test(message))
     return 'each host must be host or host:port, with a port from 1 to 65535, after user:password@ if present';
   if (message.startsWith('Protocol and host list')) return 'has no host; expected mongodb://host[:port][,…][/?options]';
-  // of the other messages only those about an option are safe to quote, since they contain no secret
+  // of the other messages, only those about an option are safe to quote, since they contain no secret
   return /^(URI option|option|mongodb\+srv|directConnection|tls|loadBalanced)\b[^:]*$/i.test(message)
     ? message
     : 'is rejected by the driver; check its options';

@@ -2,12 +2,12 @@ import { SECOND } from '../units';
 import { NoAnswerError, within } from '../within';
 
 /*
- * Which clusters respond. Requests for a cluster that does not are rejected at once, so that memory does not grow and no
- * other cluster's requests wait (docs/decisions/clusters.md). Also which clusters respond but refuse writes, because a disk is
- * full or locked or too many members are down: that is reported, and rejects no request.
+ * Tracks which clusters respond. Requests for one that does not are rejected at once, so that memory does not grow and no
+ * other cluster's requests wait (docs/decisions/clusters.md). Also tracks which clusters respond but refuse writes,
+ * because a disk is full or locked or too many members are down: that is only reported, and no request is rejected.
  */
 
-/** How often a cluster is checked, in milliseconds, and how often while it is away. */
+/** How often a cluster is checked, and how often while it is away, in milliseconds. */
 const CHECK_EVERY = 5000;
 const ASK_AGAIN = 200;
 /** How often a write is tried, and how often after a failure until one succeeds, in milliseconds. */
@@ -25,7 +25,7 @@ export interface AvailabilityOptions {
   readonly onChange: (cluster: string, isAway: boolean) => void;
   /** Writes to a cluster. @throws why that is not possible */
   readonly write: (cluster: string) => Promise<unknown>;
-  /** Called when writes to a cluster fail, with why, and when they succeed again. */
+  /** Called with the error when writes to a cluster fail, and with undefined when they succeed again. */
   readonly onWrites: (cluster: string, failure: unknown) => void;
 }
 
@@ -48,7 +48,7 @@ export function createAvailability({ clusters, answers, onChange, write, onWrite
     return isThere;
   }
 
-  /** `failures`: writes that have failed in a row. */
+  /** `failures`: how many writes have failed in a row. */
   async function tryWriting(cluster: string, failures = 0): Promise<void> {
     let failed = 0;
     // a cluster that does not respond is down, not read-only

@@ -2,8 +2,8 @@ import mongoose, { type mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
 
 /*
- * A change stream of a whole cluster. The driver's own resumes by itself, which hides where a batch ends and that history was
- * lost.
+ * A change stream of a whole cluster. The driver's own change stream resumes by itself, which hides where a batch ends and that
+ * history was lost.
  */
 
 /** Where a stream resumes; opaque to everyone but the server. */
@@ -13,7 +13,7 @@ export type ChangeCursor<T> = Awaited<ReturnType<typeof openChanges<T>>>;
 
 /** How long the server waits for a change, in milliseconds. */
 const AWAIT = 1000;
-/** Changes of one reply. */
+/** The most changes in one reply. */
 const BATCH = 500;
 
 interface Reply<T> {
@@ -41,9 +41,9 @@ export async function openChanges<T>(client: mongo.MongoClient, stages: readonly
     return {
       /** Where the stream began. */
       token,
-      /** The cluster's time when it was opened: it has all later changes. */
+      /** The cluster's time when the stream was opened; the stream has all later changes. */
       openedAt: opened.operationTime,
-      /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
+      /** The next changes; empty if none came within {@link AWAIT} ms. @throws the driver's error, after which the stream is closed */
       async next(): Promise<T[]> {
         const found = first;
         first = [];
@@ -62,15 +62,15 @@ export async function openChanges<T>(client: mongo.MongoClient, stages: readonly
   }
 }
 
-/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what other servers call a token that they do not know. */
+/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and the codes of other servers for an unknown token. */
 const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811]);
 
-/** Whether the server's log no longer has a token. */
+/** Whether an error means that a token is no longer in the server's log. */
 export function isLostHistory(error: unknown): boolean {
   return error instanceof mongoose.mongo.MongoServerError && LOST.has(error.code);
 }
 
-/** `$changeStream` on a server that is in no replica set; CommandNotSupported of servers that have no log at all. */
+/** The codes for `$changeStream` on a server outside a replica set, and CommandNotSupported on servers that have no log at all. */
 const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
 
 /** Why a cluster's log cannot be read, in a clause; undefined if an error means something else. */
@@ -81,7 +81,7 @@ export function whyLogUnreadable(error: unknown): string | undefined {
   return hasNone ? 'the server is not in a replica set' : undefined;
 }
 
-/** A cluster's time by its log: no write so far is later. Undefined if the server has no log. */
+/** A cluster's time according to its log: no write so far is later. Undefined if the server has no log. */
 export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
 }

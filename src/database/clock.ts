@@ -1,13 +1,13 @@
 import type { mongo } from 'mongoose';
 
 /*
- * The time of a cluster, which decides what has expired: gateways can be hours apart, their database is one. Measured by
- * `hello`, and carried on by this process's monotonic clock, so that setting this machine's clock changes nothing.
+ * The time of a cluster, which decides what has expired: the clocks of gateways can be hours apart, but they share one database. It is
+ * measured with `hello` and carried forward by this process's monotonic clock, so that setting this machine's clock changes nothing.
  */
 
 /** A clock that is off by this much is reported as wrong, in milliseconds. */
 export const WRONG_BY = 30_000;
-/** A measurement that took this much longer than the last one is dropped unless that is old; in milliseconds. */
+/** A measurement that took this much longer than the last one is dropped, unless the last one is `OLD`; in milliseconds. */
 const SLOW = 200;
 const OLD = 60_000;
 
@@ -36,7 +36,7 @@ export function createClock() {
       const took = at - asked;
       const isWorse = last !== undefined && took > last.took + SLOW && at - last.at < OLD;
       if (!(localTime instanceof Date) || isWorse) return;
-      // the answer was written about half the time ago
+      // the server wrote its answer about half of that time ago
       last = { time: localTime.getTime() + took / 2, at, took, machine: me ?? 'its primary' };
     },
   };

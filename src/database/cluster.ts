@@ -16,7 +16,7 @@ const SOCKET_TIMEOUT = 30_000;
 /** If a server does not respond to the driver's own checks within this time, all its commands fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
-/** Connections for change streams, each of which keeps one busy: those of the tail and of waiting requests, and their rows. */
+/** Connections for the change streams of the tail and of waiting requests, each of which keeps one busy, and for reading their rows. */
 const STREAM_POOL_SIZE = 4;
 
 const OPTIONS: mongoose.ConnectOptions = {
@@ -35,7 +35,7 @@ export interface ClusterOptions {
   readonly uri: string;
   /** Called with a warning if the server is too old; without this such a server is rejected. */
   readonly onOldServer?: ((warning: string) => void) | undefined;
-  /** Gets each client before its first command; commands are monitored for it. */
+  /** Gets each client before its first command; the client then emits an event for each command. */
   readonly watchClient?: ((client: mongoose.mongo.MongoClient, cluster: string) => void) | undefined;
 }
 
@@ -69,7 +69,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
       version = found;
       return connection;
     } catch (error) {
-      // the next attempt would watch an open one again
+      // if the connection stayed open, the next attempt would watch it again
       await connection.close();
       throw error;
     }
@@ -87,7 +87,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
 
   return {
     name,
-    /** The server's version; undefined until it was reached. */
+    /** The server's version; undefined until the server has been reached. */
     version: (): string | undefined => version,
     /**
      * Connects on the first call; concurrent calls share one attempt of up to 3 s.
@@ -111,7 +111,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
       if (version !== undefined && connection.readyState === mongoose.ConnectionStates.connected) return connection;
       throw new AppError('unavailable', AWAY, { reason: 'away', cluster: name });
     },
-    /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
+    /** Whether it responds within 1.5 s, or 3 s if it has never been reached. Concurrent calls share one result. */
     async answers(): Promise<boolean> {
       if (version !== undefined) return probe.responds();
       return reach().then(

@@ -29,8 +29,8 @@ export function coalescedReads<T extends { _id: string }>(
 }
 
 /**
- * The same, of rows as the database sent them.
- * @throws UnsupportedValue if they do not fit into one answer, or one has an id that is not text
+ * The same as {@link coalescedReads}, but for rows as the database sent them.
+ * @throws UnsupportedValue if they do not fit into one answer, or if an id is not a string
  */
 export function coalescedRawReads<T extends { _id: string }>(
   collection: mongo.Collection<T>,
@@ -54,7 +54,8 @@ function loaderOf<T>(
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
     const [first, ...others] = new Set(ids);
-    if (first === undefined || !ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
+    if (first === undefined || !ids.every((id) => typeof id === 'string'))
+      throw new TypeError('an id must be a string');
     const filter = { _id: others.length === 0 ? first : { $in: [first, ...others] } };
     const byId = new Map(await find(filter, others.length + 1));
     return ids.map((id) => byId.get(id) ?? null);
@@ -67,12 +68,12 @@ function loaderOf<T>(
   });
 }
 
-/** The id of a row, which servers send first. */
+/** The id of a row, which servers send as the first member. */
 function idOf(row: Buffer): string {
   const value = 4 + FIRST.length;
   if (row.compare(FIRST, 0, FIRST.length, 4, value) !== 0) throw new UnsupportedValue('type');
   return row.toString('utf8', value + 4, endOfValue(row, BSON.text, value, row.length) - 1);
 }
 
-/** The type and name of an id that is text. */
+/** The type and name of an id that is a string. */
 const FIRST = Buffer.from([BSON.text, ...Buffer.from('_id\0')]);

@@ -5,9 +5,9 @@ export interface Collection<out T extends { readonly _id: string } = { readonly 
   readonly name: string;
   /** Times that pages are sorted by. */
   readonly times: readonly string[];
-  /** Without that of `_id`, which every collection has. */
+  /** Without the index on `_id`, which every collection has. */
   readonly indexes: readonly Index[];
-  /** Names of indexes of earlier versions that no query needs any more; `doctor --fix` drops them. */
+  /** Names of indexes from earlier versions that no query needs any more; `doctor --fix` drops them. */
   readonly retired: readonly string[];
   /** Never set; carries the type of a row. */
   readonly row?: T;
@@ -31,7 +31,7 @@ export interface Index {
   };
 }
 
-/** Defines a collection whose rows are checked before they are stored; `times` are the times that pages are sorted by. */
+/** Defines a collection whose rows are checked before they are stored; `times` are the members with times that pages are sorted by. */
 export function definedByType<T extends { readonly _id: string }>(
   name: string,
   indexes: readonly Index[],

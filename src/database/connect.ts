@@ -117,7 +117,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {
       Object.assign(upkeep, { standingOf, noteFiles });
     },
-    /** When a collection of another program is read, adds its missing indexes, one collection at a time. */
+    /** Adds missing indexes to collections that have grown or that another program created, when they are used, one at a time. */
     tend(onFailure: Upkeep['onFailure']): void {
       upkeep.looks = createGate(1);
       upkeep.onFailure = onFailure;
@@ -160,13 +160,13 @@ export async function connectDatabases(options: DatabaseOptions) {
         const { transactionLifetimeLimitSeconds: seconds } = await admin.command(question);
         return typeof seconds === 'number' ? seconds : undefined;
       } catch {
-        // it is away, the user lacks the privilege getParameter, or the server has no such parameter
+        // the cluster is away, the user lacks the privilege getParameter, or the server has no such parameter
         return undefined;
       }
     },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers: async (name: string): Promise<boolean> => (await clusters.get(name)?.answers()) ?? false,
-    /** Writes to a cluster as requests do. @throws the reason if the cluster refuses writes */
+    /** Writes to a cluster the way requests do. @throws the reason if the cluster refuses writes */
     tryWriting: async (name: string): Promise<void> => {
       try {
         const database = clusterOf(name).connection().getClient().db(options.controlDatabase);
@@ -197,5 +197,5 @@ export async function connectDatabases(options: DatabaseOptions) {
   };
 }
 
-/** The collection in which gateways test writes, in a database named like the control database on each cluster. */
+/** The collection in which gateways test writes; on each cluster it is in a database named like the control database. */
 const HEARTBEATS = 'heartbeats';

@@ -1,8 +1,8 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Rows to decode at once, which blocks the event loop. */
+/** How many rows to decode at once; decoding blocks the event loop. */
 export const ROWS_PER_PIECE = 250;
-/** Time that work on many elements takes before it gives way, in milliseconds. */
+/** How long work on many elements runs before it gives way, in milliseconds. */
 const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
@@ -12,7 +12,7 @@ export type Courtesy = ReturnType<typeof createCourtesy>;
 /** Called before each of many elements; returns a promise to await if work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
-/** Slices by time, since callers decide what an element costs. */
+/** Slices work by time, since callers decide what an element costs. */
 export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
   let until = performance.now() + slice;
   const pause = async (): Promise<void> => {

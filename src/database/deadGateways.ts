@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession, mongo } from 'mongoose';
 
 /*
- * A gateway that dies inside a transaction leaves its documents locked until the server ends the transaction, after 60 s by
- * default. So each gateway records the sessions of its transactions, and others end them when it no longer renews its
+ * A gateway that dies inside a transaction leaves the documents it wrote locked until the server ends the transaction, after
+ * 60 s by default. So each gateway records the sessions of its transactions, and others end them when it no longer renews its
  * record (docs/decisions/dead-gateways.md).
  */
 
 export interface GatewayRow {
   readonly _id: string;
-  /** Host and URL; of two gateways there, only the later one can be alive. */
+  /** Host and URL: of two gateways with the same place, only the later one can be alive. */
   readonly place: string;
   readonly beat: number;
   readonly sessions: readonly { readonly cluster: string; readonly id: mongo.Binary }[];
@@ -17,12 +17,12 @@ export interface GatewayRow {
 
 /** In milliseconds. */
 const BEAT_EVERY = 2000;
-/** A gateway is dead if its row did not change in this many successive readings; failed readings do not count. */
+/** A gateway is dead if its row has not changed in this many successive readings; failed readings do not count. */
 const UNCHANGED_READINGS = 3;
-/** How often the sessions of a dead gateway are tried; by then the server has ended its transactions. */
+/** After this many unchanged readings a row is deleted even if a cluster does not respond: the server has ended its transactions. */
 const ATTEMPTS = 150;
-/** How often sessions are recorded afresh: the driver drops those that were idle for 29 minutes. */
-const ANEW_EVERY = 31 * 60_000;
+/** How often the recorded sessions are cleared, in milliseconds: the driver drops those that were idle for 29 minutes. */
+const CLEAR_EVERY = 31 * 60_000;
 const MAX_SESSIONS = 2000;
 const MAX_ROWS = 1000;
 const BURIED_AT_ONCE = 10;
@@ -32,7 +32,7 @@ export interface DeadGatewaysOptions {
   /** Ends sessions on a cluster. @throws if it does not respond */
   readonly endSessions: (cluster: string, ids: readonly mongo.Binary[]) => Promise<void>;
   readonly beatEvery?: number;
-  /** Sessions of a row; further ones are left to the server's own limit. */
+  /** The most sessions a row may list; the server's own time limit ends the transactions of others. */
   readonly mostSessions?: number;
 }
 
@@ -52,7 +52,7 @@ export function deadGateways({
   const _id = randomUUID();
   /** Ids of the sessions in this gateway's row. */
   const recorded = new Set<string>();
-  /** What was last read of the others. */
+  /** What was last read about the other gateways. */
   let others = new Map<string, { readonly beat: number; readonly readings: number }>();
   const burying = new Set<string>();
   let watch: Watch | undefined;
@@ -60,16 +60,16 @@ export function deadGateways({
   let turning: Promise<void> | undefined;
   let place = '';
   let beat = 0;
-  let anewAt = performance.now() + ANEW_EVERY;
+  let clearAt = performance.now() + CLEAR_EVERY;
 
   async function renew(): Promise<void> {
     const alive = { place, beat: (beat += 1) };
-    const isAnew = performance.now() > anewAt;
-    const change = isAnew ? { $set: { ...alive, sessions: [] } } : { $set: alive, $setOnInsert: { sessions: [] } };
+    const isClearing = performance.now() > clearAt;
+    const change = isClearing ? { $set: { ...alive, sessions: [] } } : { $set: alive, $setOnInsert: { sessions: [] } };
     const known = await rows.findOneAndUpdate({ _id }, change, { upsert: true });
-    if (isAnew) anewAt = performance.now() + ANEW_EVERY;
-    // without its row, others took this gateway for dead
-    if (isAnew || !known) recorded.clear();
+    if (isClearing) clearAt = performance.now() + CLEAR_EVERY;
+    // a missing row means that others took this gateway for dead
+    if (isClearing || !known) recorded.clear();
   }
 
   async function findDead(): Promise<void> {
@@ -93,7 +93,7 @@ export function deadGateways({
       .finally(() => burying.delete(id));
   }
 
-  /** Ends a gateway's sessions, then deletes its row; if a cluster did not respond, only on the last attempt. */
+  /** Ends a gateway's sessions, then deletes its row; if a cluster did not respond, the row is only deleted on the last attempt. */
   async function endAll(id: string, isLastAttempt: boolean): Promise<void> {
     const row = await rows.findOne({ _id: id });
     if (!row) return;
@@ -114,7 +114,7 @@ export function deadGateways({
       if (upsertedCount > 0) recorded.clear();
       recorded.add(id.toString('hex'));
     } catch (error) {
-      // the write goes on: if this gateway dies, the server's own limit ends it
+      // the write goes on: if this gateway dies, the server's own limit ends the transaction
       fail(error);
     }
   }
@@ -139,7 +139,7 @@ export function deadGateways({
       watch = watching;
       await (turning = turn());
     },
-    /** How many gateways run, this one included, as last read. */
+    /** How many gateways are running, including this one, as last read. */
     count: (): number => 1 + [...others.values()].filter(({ readings }) => readings < UNCHANGED_READINGS).length,
     /** Records where this gateway listens, and ends the sessions of gateways that listened there before. */
     async listensAt(where: string): Promise<void> {
@@ -159,12 +159,12 @@ export function deadGateways({
       if (!watch || !id || recorded.has(id.toString('hex')) || recorded.size >= mostSessions) return undefined;
       return record(cluster, id);
     },
-    /** Deletes this gateway's row; its transactions have ended. */
+    /** Deletes this gateway's row, after its transactions have ended. */
     async stop(): Promise<void> {
       if (!watch) return;
       watch = undefined;
       clearTimeout(timer);
-      // its beat would bring the row back
+      // a beat in progress would bring the row back
       await turning;
       await rows.deleteOne({ _id }).catch(() => undefined);
     },

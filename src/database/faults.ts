@@ -9,7 +9,7 @@ const NO_SUCH_COLLECTION = 26;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
 
-/** Names of errors which mean that the database is not responding. */
+/** Names of errors that mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
   'MongoNotConnectedError',
   'MongoTopologyClosedError',
@@ -47,7 +47,7 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
 /** Labels of retryable errors, from the driver and the server, except transaction conflicts. */
 const TRY_AGAIN: readonly string[] = ['RetryableWriteError', 'PoolRequestedRetry', 'SystemOverloadedError'];
 
-/** Codes of a connection lost during a write, which the driver throws as the socket's own error. */
+/** Codes of the socket errors that the driver throws if a connection is lost during a write. */
 const LOST = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED']);
 
 /** WiredTiger panics if it cannot write, and then every command fails until the server is restarted. */
@@ -75,10 +75,10 @@ function cannotServe(error: mongoose.mongo.MongoServerError): boolean {
   );
 }
 
-/** Codes of errors after which the driver sends a read once more: RETRYABLE_READ_ERROR_CODES of its error.ts. */
+/** Codes of errors after which the driver retries a read once: RETRYABLE_READ_ERROR_CODES in its error.ts. */
 const READ_AGAIN = new Set<unknown>([6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
-/** Whether the driver would send a read once more. */
+/** Whether the driver would retry a read after this error. */
 export function isWorthReadingAgain(error: unknown): boolean {
   return error instanceof MongoNetworkError || (error instanceof MongoServerError && READ_AGAIN.has(error.code));
 }
@@ -98,7 +98,7 @@ export const isUnauthorised = withCode(UNAUTHORISED);
 /** Whether a command needs a collection that does not exist. */
 export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
 
-/** Whether a command took longer than it may (`maxTimeMS`). */
+/** Whether a command exceeded its time limit (`maxTimeMS`). */
 export const isOutOfTime = withCode(OUT_OF_TIME);
 
 /** Whether a bulk write failed only because rows with the same keys exist. */
@@ -107,11 +107,11 @@ export function areDuplicateKeys(error: unknown): boolean {
   return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
-/** Indexes of the failed writes of a bulk write; undefined if, as far as we know, none was done. */
+/** Which writes of a bulk write failed, by index; undefined if, as far as we know, none was stored. */
 export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
   if (!(error instanceof MongoBulkWriteError)) return undefined;
   const faults = [error.writeErrors].flat();
-  // all were done, though not on enough servers
+  // if only the write concern failed, all were stored, though not on enough servers
   if (faults.length === 0 && !error.result.getWriteConcernError()) return undefined;
   return new Set(faults.map(({ index }) => index));
 }
@@ -120,7 +120,7 @@ export function isTooLarge(error: unknown): boolean {
   return error instanceof MongoServerError && TOO_LARGE.has(error.code);
 }
 
-/** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */
+/** Whether a transaction failed because of conflicts with others. A lost server gives the same label, so that is excluded. */
 export function isWriteConflict(error: unknown): boolean {
   if (!(error instanceof MongoServerError) || !error.hasErrorLabel('TransientTransactionError')) return false;
   // a retry would be too large again

@@ -36,7 +36,7 @@ export function createGate(most: number, longest = LONGEST): Gate {
   };
 }
 
-/** Takes all places of a gate, so that work runs alone: after what is inside, and before what arrives later. */
+/** Takes all places of a gate, so that work runs alone: after all work that is inside, and before any that arrives later. */
 export function alone<T>(gate: Gate, places: number, work: () => Promise<T>): Promise<T> {
   let arrived = 0;
   let begin = (): void => undefined;

@@ -52,21 +52,21 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
     const record = await data.reads(() => records.findOne({ _id: id }, { maxTimeMS: READ_TIMEOUT }));
-    // by the database's clock, as all gateways and its TTL index have to agree
+    // by the database's clock, since all gateways and the TTL index have to agree
     if (!record || data.now() - record.created_at.getTime() >= REPLAY_SECONDS * 1000) return undefined;
     if (record.fingerprint !== fingerprint) throw reusedKey();
     call.onReplay();
     return { answer: record.answer };
   }
 
-  /** Claims the key inside the transaction; a concurrent claim fails with a conflict or a duplicate. */
+  /** Claims the key inside the transaction; a concurrent claim fails with a write conflict or a duplicate key. */
   async function claim(session: ClientSession, now: Date): Promise<void> {
     const cutoff = new Date(now.getTime() - REPLAY_SECONDS * 1000);
     await records.deleteOne({ _id: id, created_at: { $lte: cutoff } }, { session });
     await records.insertOne({ _id: id, fingerprint, answer: null, created_at: now }, { session });
   }
 
-  /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
+  /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first request is running. */
   const write: UnitOfWork = async (work, { writes, ...how }) => {
     try {
       return await stampedWrite(
@@ -101,7 +101,7 @@ export function stillRunning(): AppError {
   return new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
 }
 
-/** Another request holds the claim. Has none of the driver's error labels, so that the transaction is not retried. */
+/** Another request holds the claim. The error has none of the driver's labels, so that the transaction is not retried. */
 export class RivalClaim extends Error {}
 
 export function refuseRival(error: unknown): never {
@@ -118,7 +118,7 @@ export interface Asked {
 const PIECE = 16 * 1024;
 
 /**
- * SHA-256 of an operation and its arguments as JSON with sorted members, so that their order does not matter. Sliced, since the
+ * SHA-256 of an operation and its arguments as JSON with sorted members, so that their order does not matter. It works in slices, since the
  * arguments can be as large as a body and are not validated yet.
  */
 export async function fingerprintOf({ operation, args }: Asked, pace: Pace): Promise<string> {

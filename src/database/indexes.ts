@@ -18,14 +18,14 @@ export function indexesOf({ indexes }: Pick<Collection, 'indexes'>): Description
   return indexes.map(({ on, options }) => ({ name: Object.entries(on).flat().join('_'), ...options, key: { ...on } }));
 }
 
-/** With fewer rows a collection has only the indexes that enforce a rule: reads take under a millisecond, and each index is a file. */
+/** With fewer rows than this a collection has only the indexes that enforce a rule: reads take under a millisecond, and each index is a file. */
 export const SMALL = 1000;
 
-/** Whether an index enforces a rule, unique values or expiry, instead of only speeding up reads. */
+/** Whether an index enforces a rule (unique values or expiry) instead of only speeding up reads. */
 const enforcesRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
-/** The files of a database: one per collection and index. One command. */
+/** How many files a database has: one per collection and index. Sends one command. */
 export async function filesOf(database: mongo.Db): Promise<number> {
   const { collections, indexes } = await database.command({ dbStats: 1 });
   return Number(collections) + Number(indexes);
@@ -38,7 +38,7 @@ function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
-/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all from its first row on. */
+/** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all indexes from the start. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
   const found = await existingIndexes(database, definition.name);
   const names = new Set(found?.map(({ name }) => name));
@@ -46,13 +46,13 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const wanted = indexesOf(definition);
   const lacking = wanted.filter((index) => !meanings.has(meaningOf(index)));
   const later = lacking.filter((index) => !enforcesRule(index));
-  // they are created together, so a collection with some of them was large or is from an earlier version
+  // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
   const hasNone = later.length > 0 && wanted.every((index) => enforcesRule(index) || later.includes(index));
   const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
     exists: found !== undefined,
-    /** Whether it was small, or created by another program: none of its indexes only speeds up reads, so missing ones may be added. */
+    /** Whether none of its indexes only speeds up reads: it was small or created by another program, so missing ones may be added. */
     isPlain: names.size < 2 || hasNone,
     isSmall,
     /** Its approximate number of rows, if it is small. */

@@ -7,8 +7,8 @@ import type { Quota } from './quota';
 import { differenceOf, filesOf, createIndexes, rowsOf, SMALL } from './indexes';
 
 /*
- * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the others once they have
- * grown, also to collections that another program created (docs/decisions/files.md).
+ * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the other indexes
+ * once a collection has grown, including to collections that another program created (docs/decisions/files.md).
  */
 
 /** An organisation and where its data is. */
@@ -17,7 +17,7 @@ export interface Place {
   readonly cluster: string;
 }
 
-/** Whether an organisation's database on a cluster may be written, or why not: it is moving or has moved, is being erased, or is erased. */
+/** Whether an organisation's database on a cluster may be written to, or why not: it is moving or has moved, is being erased, or is erased. */
 export type Standing = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the keepers of all organisations share. */
@@ -28,7 +28,7 @@ export interface Upkeep {
   noteFiles: (organisation: Place, files: number) => Promise<void>;
   /** Limits background checks of collections in a gateway; undefined on the command line, where reads start none. */
   looks: Gate | undefined;
-  /** How much each may store; undefined for no limit, as on the command line. */
+  /** How much each organisation may store; undefined for no limit, as on the command line. */
   quota: Quota | undefined;
   /** Called if another program's collection cannot get its indexes. */
   onFailure: (organisation: Place, collection: string, error: unknown) => void;
@@ -36,13 +36,13 @@ export interface Upkeep {
 
 /** How often reads check whether a missing collection exists now, in milliseconds. */
 const LOOK_EVERY = MINUTE;
-/** How often a small collection in use is counted, since other programs write too, and once it may have grown; in milliseconds. */
+/** How often a small collection in use is counted, since other programs may write to it, and how often once it may have grown; in ms. */
 const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
 interface Runners {
-  /** Runs what may create a collection. @see OrganisationData.creating */
+  /** Runs work that may create a collection. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<void>) => Promise<void>;
   /** Runs a short piece of work while this process has no transaction of the organisation open. */
   readonly quietly: (work: () => Promise<void>) => Promise<void>;
@@ -56,7 +56,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
   /** Small collections, with the most rows they can have if nobody else writes: those last counted, plus those written since. */
   const small = new Map<string, number>();
 
-  /** A collection that has some of the indexes that speed up reads may be large, so it is left to `doctor --fix`. */
+  /** A collection that already has some of the indexes that speed up reads may be large, so it is left to `doctor --fix`. */
   async function keep(definition: Collection, isWritten: boolean): Promise<void> {
     const { name } = definition;
     const known = small.get(name);
@@ -72,7 +72,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
       const build = () => createIndexes(database, definition, missing);
       await creating(() => (small.has(name) ? quietly(build) : build()));
-      // after an error they are noted with the next collection, or by `doctor --fix`
+      // if this fails, the files are noted with the next collection, or by `doctor --fix`
       await filesOf(database)
         .then((files) => upkeep.noteFiles(organisation, files))
         .catch(() => undefined);
@@ -80,7 +80,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     if (!exists) await make();
     else if (isPlain && missing.length > 0)
       await make().catch((error: unknown) => {
-        // refused, as during a move
+        // creating was refused, for example during a move
         if (error instanceof AppError) throw error;
         // not retried by this gateway: each attempt reads the whole collection, and doctor names what is missing
         upkeep.onFailure(organisation, definition.name, error);
@@ -105,17 +105,17 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     return attempt;
   }
 
-  /** Whether a collection was not looked at for this long. */
+  /** Whether a collection has not been looked at for this long. */
   const isDue = (name: string, every: number): boolean => performance.now() >= (looked.get(name) ?? -Infinity) + every;
 
-  /** Whether a small collection may have grown, or was not counted for a while. */
-  const isToCount = (name: string): boolean =>
+  /** Whether a small collection may have grown, or has not been counted for a while. */
+  const needsCount = (name: string): boolean =>
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
-  /** Looks at a collection in the background, one of all organisations at a time. */
+  /** Looks at a collection in the background, one at a time across all organisations. */
   function lookLater(definition: Collection, looks: Gate): void {
     const { name } = definition;
-    // none while this one waits or runs
+    // no second look while this one waits or runs
     looked.set(name, Infinity);
     void looks(() => keep(definition, false))
       .catch((error: unknown) => {
@@ -129,13 +129,13 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !kept.has(name));
       const { looks } = upkeep;
-      // writes of the command line wait for indexes, those of a gateway do not
-      const now = others.filter(({ name }) => !small.has(name) || (!looks && isToCount(name)));
+      // writes from the command line wait for indexes, those from a gateway do not
+      const now = others.filter(({ name }) => !small.has(name) || (!looks && needsCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
       if (!looks) return;
-      for (const one of others) if (small.has(one.name) && isToCount(one.name)) lookLater(one, looks);
+      for (const one of others) if (small.has(one.name) && needsCount(one.name)) lookLater(one, looks);
     },
-    /** Notes that at most this many rows were added to each, so that a collection is counted only once it may have grown. */
+    /** Notes that at most this many rows were added to each collection, so that one is counted only once it may have grown. */
     wrote(definitions: readonly Collection[], rows: number): void {
       for (const { name } of definitions) {
         const known = small.get(name);
@@ -149,7 +149,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     look(definition: Collection): void {
       const { name } = definition;
       if (kept.has(name) || !upkeep.looks) return;
-      if (small.has(name) ? isToCount(name) : isDue(name, LOOK_EVERY)) lookLater(definition, upkeep.looks);
+      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) lookLater(definition, upkeep.looks);
     },
   };
 }

@@ -12,7 +12,7 @@ import { END_TIMEOUT, endlessWrite, OPEN, type OpenWrite, openWrites, SETTLED_RE
 
 /** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
 const DEAD_AFTER = 100_000;
-/** How the rows are read. */
+/** Options for reading the rows. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
 /** How often to check whether writes have ended, in milliseconds. */
 const ENDED_EVERY = 50;
@@ -33,13 +33,13 @@ export async function stampedWrite<T>(
   const { writes, dryRun = false } = options;
   if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
   await data.requireRoom();
-  // all at once, and before the row is taken, which must not wait for them
+  // all collections at once, and before the row is taken, since a taken row must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;
   const slot = await slots.take();
   try {
     const done = await data.transaction(async (session) => {
-      // the row is stored, so a timestamp taken now is no earlier than anything a reader saw without it
+      // the row is stored, so a timestamp taken now is no earlier than anything that a reader saw before the row was there
       const asked = databaseTime(data);
       asked.catch(() => undefined);
       if (!(await slots.pass(slot, session))) {
@@ -68,11 +68,11 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
 }
 
 /**
- * Waits for the writes in progress now to end: all later ones see what is committed. `signal` stops it.
+ * Waits until the writes in progress now have ended; all later ones see what is committed. `signal` stops the wait.
  * @throws Error if one of them does not end within {@link END_TIMEOUT}
  */
 export async function writesEnded(data: OrganisationData, signal: AbortSignal): Promise<void> {
-  // by this process's clock: if the database's is set back, no row counts as abandoned for as long
+  // by this process's clock: if the database's clock is set back, no row counts as abandoned for that long
   const until = performance.now() + END_TIMEOUT;
   const keyOf = ({ _id, since }: OpenWrite): string => `${_id} ${String(since?.getTime())}`;
   let waited: Set<string> | undefined;
@@ -87,7 +87,7 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
   }
 }
 
-/** The writes in progress, and the database's time before. */
+/** The writes in progress, and the database's time just before they were read. */
 async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const rows = data.collection(openWrites);
   const now = await databaseTime(data);

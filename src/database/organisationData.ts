@@ -10,10 +10,10 @@ import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from '.
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
 
-/** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
+/** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches, gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
 
-/** What reads objects by id, and how many in one command. */
+/** What loads objects by id, and how many it reads in one command. */
 const LOADERS = {
   point: { load: coalescedReads, maxBatchSize: POINT_READ_BATCH },
   raw: { load: coalescedRawReads, maxBatchSize: POINT_READ_BATCH },
@@ -24,9 +24,9 @@ const LOADERS = {
 const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
 export interface UnitOptions {
-  /** The collections that it writes, which are made first if they do not exist: MongoDB cannot do that in a transaction. */
+  /** The collections that the work writes; missing ones are created first, since MongoDB cannot do that in a transaction. */
   readonly writes: OrganisationData['collections'];
-  /** How many rows it adds to each at most; 1 by default. */
+  /** The most rows that the work adds to each collection; 1 by default. */
   readonly rows?: number;
   readonly dryRun?: boolean;
 }
@@ -55,17 +55,17 @@ export class OrganisationData {
   readonly #transactions = createGate(AT_ONCE.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
   readonly reads: Gate = createGate(AT_ONCE.reads);
-  /** Limits concurrent pages of objects, of which the largest hold the event loop for some 30 ms each while they are decoded. */
+  /** Limits concurrent pages of objects: decoding one of the largest holds the event loop for about 30 ms. */
   readonly pages: Gate = createGate(AT_ONCE.pages);
   /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   #slots: Slots | undefined;
-  /** Keyed by the projection object, since projections are constants and few. */
+  /** Keyed by the projection object, since projections are few, and all are constants. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
   readonly #keeper: Keeper;
   readonly organisationId: string;
   readonly cluster: string;
-  /** By the driver alone: rows are checked before they are stored, so filters and documents must be complete. */
+  /** Without mongoose, since rows are checked before they are stored; so filters and documents must be complete. */
   readonly database: mongo.Db;
   /** The time of its cluster, in milliseconds since 1970. */
   readonly now: () => number;
@@ -107,12 +107,12 @@ export class OrganisationData {
     return this.changing(work);
   }
 
-  /** The same for an organisation that was open a moment ago. */
+  /** The same as {@link creating}, for an organisation that was open a moment ago. */
   async changing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {
-      // even after an error, since the database may have done it
+      // even after an error, since the database may have done the work
       await this.#checkAgain();
     }
   }
@@ -126,7 +126,7 @@ export class OrganisationData {
   async #checkAgain(): Promise<void> {
     const now = await this.upkeep.standingOf(this.place);
     if (now === 'open') return;
-    // the export of an erasure may still need the data, which is dropped later
+    // while it is being erased, the export may still need the data, which is dropped later
     if (now === 'gone') await this.drop();
     throw refusal(now);
   }
@@ -157,7 +157,7 @@ export class OrganisationData {
     return this.courtesy.giveWay(this.organisationId);
   }
 
-  /** The same between elements, once they have taken long enough. */
+  /** Gives way between the elements of a list, once they have taken long enough. */
   pace(): Pace {
     return paceOf(() => this.giveWay());
   }
@@ -182,17 +182,17 @@ export class OrganisationData {
     this.#keeper.wrote(definitions, rows);
   }
 
-  /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
+  /** Reads one object by id (upper or lower case), batched with other reads in the same turn of the event loop. */
   read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
     return this.#loader<T>('point', definition, projection).load(id.toLowerCase());
   }
 
-  /** The same, as the database sent it. @throws UnsupportedValue if that is not possible */
+  /** Reads an object as the bytes that the database sent. @throws UnsupportedValue if that is not possible */
   readRaw(definition: Collection, id: string, projection: Projection): Promise<Buffer | null> {
     return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
   }
 
-  /** Whether such a read is a single command; the first read of a collection also checks its indexes. */
+  /** Whether {@link readRaw} would be a single command; the first read of a collection also checks its indexes. */
   isWarm(definition: Collection, projection: Projection): boolean {
     return this.#loaders.get(`${definition.name} raw`)?.has(projection) ?? false;
   }
@@ -206,7 +206,7 @@ export class OrganisationData {
     return this.#loader<T>('relation', definition, projection).load(id);
   }
 
-  /** Creates the collections that `work` writes, then runs it in a transaction, again after a conflict. */
+  /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
     const done = await this.#transactions(() => this.open.transact(work));
@@ -276,7 +276,7 @@ export function databaseName(organisationId: string): string {
 /** Matches the name of an organisation's database. */
 export const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
 
-/** The organisation that a database belongs to; undefined if its name is not that of one. */
+/** The organisation that a database belongs to; undefined if the name is not that of such a database. */
 export function organisationOf(database: string): string | undefined {
   const parts = DATABASE_NAME.exec(database);
   return parts ? parts.slice(1).join('-') : undefined;

@@ -31,9 +31,9 @@ export interface ListRequest {
   /** The same filters as MongoDB conditions, combined with AND. Undefined if no row can match, which skips the query. */
   readonly conditions: readonly Record<string, unknown>[] | undefined;
   readonly defaultSort?: string;
-  /** Members by which it can be sorted that are times, if others than `created_at`. */
+  /** Which members to sort by are times; only `created_at` by default. */
   readonly times?: readonly string[];
-  /** A member whose values a unique index holds apart, so that a sort by it needs no id. */
+  /** A member with a unique index, so that a sort by it needs no id to break ties. */
   readonly unique?: string | undefined;
   /** For lists with `updated_since`: the time up to which changes are settled, requested on the first page. */
   readonly settledUntil?: () => Promise<Date>;
@@ -45,7 +45,7 @@ export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
 const DEFAULT_TIMES: readonly string[] = ['created_at'];
 
-/** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
+/** Reads one page through the index for its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(
   rows: mongo.Collection<T>,
   request: ListRequest,
@@ -53,7 +53,7 @@ export async function findPage<T extends { _id: string }>(
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return toPage<T>([], list, cursorAt);
   const { filter, sort, most, reading } = query;
-  // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
+  // uses the driver directly: the conditions are built from validated arguments, and operators inside values are inert
   const { projection } = request;
   const options = { sort, limit: most, maxTimeMS: READ_TIMEOUT, ...reading, ...(projection && { projection }) };
   return toPage(await rows.find<T>(filter, options).toArray(), list, cursorAt);
@@ -99,7 +99,7 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
     : { $and: conditions };
 }
 
-/** The cursor behind a row, of which `position` has the sort value and id. */
+/** Makes the cursor that continues after a row; `position` is the row's sort value and id. */
 type CursorAt = (position: readonly unknown[]) => string;
 
 function cursorsOf({ mark }: List, until?: Date): CursorAt {
@@ -131,12 +131,12 @@ function listOf(request: Omit<ListRequest, 'conditions'>) {
   return { field, direction, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
 }
 
-/** What cursors are bound to. */
+/** The fingerprint of what a cursor is bound to. */
 export function cursorMark(parts: readonly unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 16);
 }
 
-/** The position in a cursor; undefined if it is not one of this mark. */
+/** The position in a cursor; undefined if the cursor was not made with this mark. */
 export function positionIn(cursor: string, mark: string): readonly string[] | undefined {
   let parts: unknown;
   try {
@@ -146,7 +146,7 @@ export function positionIn(cursor: string, mark: string): readonly string[] | un
   }
   const position = Array.isArray(parts) ? (parts as unknown[]).slice(1) : [];
   if (!position.every((part) => typeof part === 'string')) return undefined;
-  // re-encoding must give the same text: this rejects other lists, changes, and characters that base64 ignores
+  // re-encoding must give the same string: this rejects other lists, changes, and characters that base64 ignores
   return encodeCursor(position, mark) === cursor ? position : undefined;
 }
 
@@ -183,19 +183,19 @@ function decodeCursor(
   if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
   const [value = '', id = '', until] = position;
   return {
-    value: times.includes(field) ? moment(value) : value,
+    value: times.includes(field) ? dateOf(value) : value,
     id,
-    until: until === undefined ? undefined : moment(until),
+    until: until === undefined ? undefined : dateOf(until),
   };
 }
 
-function moment(text: string): Date {
+function dateOf(text: string): Date {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw badCursor();
   return date;
 }
 
-/** The error for a cursor of another list. */
+/** The error for a cursor from another list. */
 export function badCursor(
   parameter = 'cursor',
   remedy = 'restart without it, or use the same filters and sort as before',

@@ -7,7 +7,7 @@ export type PoolUse = ReturnType<ReturnType<typeof watchPool>['use']>;
 export const COMMAND_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export interface Durations {
-  /** Count per bucket, above the bound before; the last counts those above all bounds. */
+  /** Commands in each bucket, not counting those in the buckets before it; the last has those above all bounds. */
   readonly counts: readonly number[];
   /** Sum, in seconds. */
   readonly seconds: number;
@@ -15,8 +15,8 @@ export interface Durations {
 
 /**
  * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
- * events, so the handlers only count. A connection is checked out for one command, so that time is the command's: the
- * driver's command monitoring would also copy each command and its reply into events.
+ * events, so the handlers only count. A connection is checked out for one command, so the time that it is out is the command's
+ * duration: the driver's command monitoring would also copy each command and its reply into events.
  */
 export function watchPool(cluster: string) {
   const open = new Set<string>();
@@ -41,7 +41,7 @@ export function watchPool(cluster: string) {
   return {
     /** Watches the pools of a client; call it before its first command. */
     watch(client: mongo.MongoClient): void {
-      // 0 is no bound
+      // 0 means no limit
       most = client.options.maxPoolSize || Infinity;
       client
         .on('connectionReady', (event) => open.add(name(event)))
@@ -68,7 +68,7 @@ export function watchPool(cluster: string) {
       available: Math.max(0, open.size - checkedOut),
       /** Commands waiting for a connection. */
       pending,
-      /** Connections allowed to each server (maxPoolSize of the URI); infinite without a bound. */
+      /** Connections allowed to each server (maxPoolSize of the URI); infinite without a limit. */
       most,
       /** How long commands took. */
       commands: { counts: [...counts], seconds } satisfies Durations,

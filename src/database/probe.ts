@@ -4,7 +4,7 @@ import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;
-/** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers are late then. */
+/** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers then fire late. */
 const LATE_TIMEOUT = 3000;
 /** After this time an answer is slow, in milliseconds. */
 const SLOW = 200;
@@ -46,7 +46,7 @@ export function createProbe(uri: string, question: (client: mongoose.mongo.Mongo
   async function ask(): Promise<boolean> {
     const wasBusy = watchMachine();
     const answers = await answersWithin(ANSWER_TIMEOUT);
-    // healthy databases counted as away for seconds while compilers ran on the same machine
+    // without this, healthy databases counted as away for seconds while compilers ran on the same machine
     return answers || (wasBusy() && (await answersWithin(LATE_TIMEOUT)));
   }
 
@@ -76,7 +76,7 @@ function watchMachine(): () => boolean {
   };
 }
 
-/** Milliseconds of all processors since the start of the machine. */
+/** Idle and total time of all processors since the machine started, in milliseconds. */
 function machineTimes() {
   const total = { idle: 0, all: 0 };
   for (const { times } of cpus()) {

@@ -16,7 +16,7 @@ const SHARE = 20;
 /** Organisations whose size is remembered. */
 const MAX_KNOWN = 10_000;
 
-/** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
+/** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
   const stats = await database.command({ dbStats: 1, maxTimeMS: READ_TIMEOUT });
   return Number(stats.dataSize) + Number(stats.indexSize);
@@ -25,7 +25,7 @@ export async function storedBytes(database: mongo.Db): Promise<number> {
 export type Quota = ReturnType<typeof createQuota>;
 
 export function createQuota(most: number, read = storedBytes) {
-  /** An organisation's size, and until when it counts, by performance.now(). */
+  /** An organisation's size, and until when (performance.now()) the measurement is valid. */
   const known = new LRUCache<string, { readonly bytes: number; readonly until: number }>({ max: MAX_KNOWN });
   const measuring = new Map<string, Promise<void>>();
 
@@ -45,7 +45,7 @@ export function createQuota(most: number, read = storedBytes) {
       if (!last || last.until < performance.now()) {
         const soon = measuring.get(database.databaseName) ?? measure(database);
         measuring.set(database.databaseName, soon);
-        // an outdated measurement refuses nothing
+        // an outdated measurement alone must not refuse a write
         if (last && last.bytes >= most) await soon;
       }
       const bytes = known.get(database.databaseName)?.bytes ?? 0;
@@ -53,7 +53,7 @@ export function createQuota(most: number, read = storedBytes) {
       const detail = `The organisation stores ${String(bytes)} bytes, and its limit is ${String(most)}; nothing was stored.`;
       throw new AppError('quota_exceeded', detail);
     },
-    /** Of the organisations that wrote here: the largest size, and how many have reached the limit. */
+    /** Among the organisations that wrote here: the largest size, and how many have reached the limit. */
     state(): { readonly largest: number; readonly full: number } {
       const all = [...known.values()].map(({ bytes }) => bytes);
       return { largest: Math.max(0, ...all), full: all.filter((bytes) => bytes >= most).length };

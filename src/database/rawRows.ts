@@ -17,7 +17,7 @@ export interface RawFind {
   readonly filter: object;
   readonly projection?: Projection | undefined;
   readonly sort?: Readonly<Record<string, 1 | -1>>;
-  /** How many rows it can find. */
+  /** The most rows that it can find. */
   readonly most: number;
   /** Read options other than the connection's. */
   readonly reading?:
@@ -25,8 +25,8 @@ export interface RawFind {
 }
 
 /**
- * Finds rows without decoding them. The driver's cursor can do that as well, but makes an array of each element of each
- * row first, which takes longer than decoding.
+ * Finds rows without decoding them. The driver's cursor can do that as well, but first makes an array for each element
+ * of each row, which takes longer than decoding.
  * @throws UnsupportedValue if not all rows fit into one answer (16 MiB)
  */
 export async function findRaw<T extends { _id: string }>(
@@ -50,7 +50,7 @@ export async function findRaw<T extends { _id: string }>(
   const options = { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
   const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
   const { cursor } = await run().catch((error: unknown) => {
-    // the driver retries the reads that it knows, but no plain command
+    // the driver retries the reads that it knows, but not plain commands
     if (!isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
@@ -61,7 +61,7 @@ export async function findRaw<T extends { _id: string }>(
   });
 }
 
-/** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, in any order. */
+/** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order. */
 function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
   const places: number[] = [];
   let isThere = false;
@@ -86,8 +86,8 @@ function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
 }
 
 /*
- * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Whatever is
- * not expected here is UnsupportedValue, whereupon the driver decodes it.
+ * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Anything
+ * unexpected throws UnsupportedValue, and the driver then decodes the rows.
  */
 
 /** Types of elements. */
@@ -118,7 +118,7 @@ SIZES[BSON.decimal] = 16;
 /** A value that cannot be written from its bytes. */
 export class UnsupportedValue extends Error {}
 
-/** The shortest object: its length and its end. */
+/** Bytes of the shortest object: its length and its final zero. */
 const SHORTEST = 5;
 const DOLLAR = 0x24;
 const ASCII = 0x80;
@@ -132,7 +132,7 @@ export function int64(bytes: Uint8Array, at: number): number {
   return int32(bytes, at + 4) * 0x1_0000_0000 + (int32(bytes, at) >>> 0);
 }
 
-/** The end of the text of a key, where its zero is. */
+/** The end of a key's name, where its zero is. */
 export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   let to = at;
   while (to < end && bytes[to] !== 0) to += 1;
@@ -146,9 +146,9 @@ function endOf(bytes: Uint8Array, at: number, to: number, end: number): number {
   return to;
 }
 
-/** The end of a value, which is not checked within. @throws UnsupportedValue for rare types */
+/** The end of a value, whose content is not checked. @throws UnsupportedValue for rare types */
 export function endOfValue(bytes: Uint8Array, type: number, at: number, end: number): number {
-  // the length of a text is without its own bytes
+  // the length of a string does not include the bytes of the length itself
   if (type === BSON.text) return endOf(bytes, at, at + 4 + int32(bytes, at), end);
   if (type === BSON.object || type === BSON.array) return endOf(bytes, at, at + int32(bytes, at), end);
   const size = SIZES[type] ?? 0;
@@ -156,7 +156,7 @@ export function endOfValue(bytes: Uint8Array, type: number, at: number, end: num
   return at + size;
 }
 
-/** The end of a value that is not written, but that the driver would have decoded. @throws UnsupportedValue if it may have thrown */
+/** The end of a value that is not written, but that the driver would have decoded. @throws UnsupportedValue if the driver might have thrown */
 export function skipValue(bytes: Buffer, type: number, at: number, end: number): number {
   const to = endOfValue(bytes, type, at, end);
   if (type === BSON.text) checkText(bytes, at + 4, to - 1);
@@ -169,7 +169,7 @@ export function checkFlag(bytes: Uint8Array, at: number): void {
   if ((bytes[at] ?? 0) > 1) throw new UnsupportedValue('type');
 }
 
-/** A whole object, as {@link skipValue}. */
+/** Does for a whole object what {@link skipValue} does for a value. */
 export function skipObject(bytes: Buffer, start: number, end: number): void {
   let at = start + 4;
   for (;;) {
@@ -181,7 +181,7 @@ export function skipObject(bytes: Buffer, start: number, end: number): void {
   if (at !== end) throw new UnsupportedValue('document');
 }
 
-/** The driver makes references ({$ref, $id}) objects of their own kind. */
+/** Refuses a reference ({$ref, $id}), which the driver makes into an object of a class of its own. */
 export function refuseReference(bytes: Uint8Array, key: number): void {
   if (bytes[key] === DOLLAR) throw new UnsupportedValue('document');
 }
@@ -194,7 +194,7 @@ function checkText(bytes: Buffer, start: number, end: number): void {
   }
 }
 
-/** Calls with the place of each object of an array. @throws UnsupportedValue if it has anything else */
+/** Calls `each` with the place of each object in an array. @throws UnsupportedValue if the array has anything else */
 export function forEachObject(
   bytes: Buffer,
   start: number,

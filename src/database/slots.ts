@@ -15,7 +15,7 @@ export interface OpenWrite {
   /** When its write started, by the database's clock; the write's timestamp is never earlier. Null while free. */
   readonly since: Date | null;
   readonly used?: Date;
-  /** Belongs to no write: holds times back while the organisation is moved (docs/decisions/organisation-move.md). */
+  /** Set on the row that belongs to no write: it holds times back while the organisation is moved (docs/decisions/organisation-move.md). */
   readonly held?: true;
 }
 
@@ -27,9 +27,9 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
 /** Rows of writes in progress. */
 export const OPEN = { since: { $ne: null } } as const;
 
-/** Free rows that a gateway keeps for an organisation; a burst of writes may make more. */
+/** Free rows that a gateway keeps for an organisation; a burst of writes may create more. */
 const MAX_FREE = 20;
-/** A free row that was idle for this long (ms) belonged to a gateway that is gone. */
+/** A free row that has been idle for this long (ms) belonged to a gateway that is gone. */
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_TIMEOUT = 5000;
@@ -48,7 +48,7 @@ export type Slots = ReturnType<typeof createSlots>;
 
 interface SlotsOptions {
   readonly client: mongo.MongoClient;
-  /** Runs what may make the organisation's database. @see OrganisationData.creating */
+  /** Runs work that may create the organisation's database. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
   /** The cluster's time, in milliseconds since 1970. */
   readonly now: () => number;
@@ -66,8 +66,8 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   }
 
   /**
-   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one a server
-   * waits for that write, and SecantusDB blocks that write too.
+   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one, a server
+   * would wait for that write, and SecantusDB would block the write as well.
    */
   function remove(_id: string): Promise<boolean> {
     return client.withSession(async (session) => {
@@ -91,11 +91,11 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         const _id = free.pop() ?? (await make());
         const begun = { $currentDate: { since: true, used: true } } as const;
         const row = await rows.findOneAndUpdate({ _id }, begun, { returnDocument: 'after' });
-        // it may have been deleted meanwhile, as all are when the organisation is erased
+        // the row may have been deleted meanwhile, as all rows are when the organisation is erased
         if (row?.since) return { ...row, since: row.since };
       }
     },
-    /** Ends a write in its transaction. False if its row is gone, and the write must store nothing. */
+    /** Ends a write in its transaction. False if its row is gone; the write must then store nothing. */
     async pass({ _id, since }: TakenSlot, session: mongo.ClientSession): Promise<boolean> {
       const { matchedCount } = await rows.updateOne({ _id, since }, { $set: { since: null } }, { session });
       return matchedCount === 1;
@@ -116,7 +116,7 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         .catch(() => undefined);
     },
     /**
-     * Deletes all rows: writes that have updated theirs end first, all others store nothing.
+     * Deletes all rows: writes that have already updated their row end first; all others store nothing.
      * @throws Error if one of them does not end within {@link END_TIMEOUT}
      */
     fence: async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import type { ClientSession, mongo } from 'mongoose';
 
-/** Runs work as one transaction on a cluster; it may run more than once, since a conflict repeats it. */
+/** Runs work as one transaction on a cluster. After a conflict the work is run again. */
 export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /** Transactions on one client; `note` is awaited before the first command of each. */

@@ -31,7 +31,7 @@ export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = defa
   const { MONGODB_URI: uri, report, signal } = given;
   if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})` }, report);
 
-  // absolute, because these are stored and must be valid in any working folder
+  // absolute, because these paths are stored and must be valid in any working folder
   const options = { ...given, DATA_DIR: resolve(given.DATA_DIR), CACHE_DIR: resolve(given.CACHE_DIR) };
   await mkdir(options.DATA_DIR, { recursive: true });
   const onWait = (pid: number | undefined): void => {

@@ -60,17 +60,17 @@ async function acquire(file: string, own: Holder, options: LockOptions): Promise
   }
 }
 
-/** Renames first, so that only one of two processes that find a stale lock gets it; it then checks what it renamed. */
+/** Renames the lock first, so that only one of two processes that find it stale gets it, and then checks what it renamed. */
 async function discard(file: string, judged: Holder | undefined, { token }: Holder): Promise<void> {
   const aside = `${file}.${token}`;
   if (!(await succeeds('ENOENT', rename(file, aside)))) return;
   const taken = await readRecord(aside, holderShape);
-  // not back by renaming, which would replace the lock that somebody has taken meanwhile
+  // linked back, not renamed, which would replace a lock that somebody has taken meanwhile
   if (taken?.token !== judged?.token) await succeeds('EEXIST', link(aside, file));
   await rm(aside, { force: true });
 }
 
-/** False if it fails with this code. */
+/** Whether work succeeds; false if it fails with this code. */
 const succeeds = async (code: string, work: Promise<void>): Promise<boolean> =>
   (await unless(
     code,

@@ -30,9 +30,9 @@ async function findOrDownload(options: EmbeddedOptions): Promise<string> {
 }
 
 /**
- * Runs the library in its own process: it prints stack traces, keeps handles open, cannot be cancelled,
+ * Runs the library in its own process, since it prints stack traces, keeps handles open, cannot be cancelled,
  * and accepts any certificate unless npm_config_strict_ssl is set, which must not affect this process.
- * The last line printed is the file, or without one the URL that `download` would fetch; or, as an error, why there is none.
+ * The last line on stdout is the file or, without one, the URL that `download` would fetch; if neither can be had, stderr says why.
  */
 const SCRIPT = `
 process.env.npm_config_strict_ssl = 'true';

@@ -4,8 +4,8 @@ import { connect as connectTls } from 'node:tls';
 import mongoose from 'mongoose';
 
 /**
- * The process number of the server at `uri`, which proves that it answers commands, and that it is the expected process
- * and not another one on the same port.
+ * The process id of the server at `uri`. Getting it proves that the server answers commands; comparing it, that it is the expected
+ * process and not another one on the same port.
  */
 export async function identify(uri: string, timeoutMs: number): Promise<number> {
   const question = { serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 };
@@ -14,7 +14,7 @@ export async function identify(uri: string, timeoutMs: number): Promise<number> 
   return Number(status.pid);
 }
 
-/** Runs `work` with its own connection, which is closed afterwards. */
+/** Runs `work` with a connection of its own, which is closed afterwards. */
 export async function withClient<T>(
   uri: string,
   timeoutMs: number,
@@ -29,7 +29,7 @@ export async function withClient<T>(
   }
 }
 
-/** Tries to reach the host of a URL; undefined if it can be reached. */
+/** Why the host of a URL cannot be reached; undefined if it can. */
 export async function whyUnreachable(url: URL, timeoutMs = 3_000): Promise<string | undefined> {
   const { hostname: host, port, protocol, host: shown } = url;
   const isSecure = protocol === 'https:';

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { signalQuietly } from './liveness';
 
 /**
- * Runs one child and stops it when told to or when the channel to its parent closes, which the kernel does even if the parent
- * gets SIGKILL. Plain JavaScript for `node -e`: as text it works the same from TypeScript, from the build and under jest,
- * and works for any binary, since none of them watches its parent. Sends {pid} when the child has started, and how it exited.
+ * Runs one child and stops it when told to or when the channel to its parent closes; the kernel closes that even if the parent
+ * gets SIGKILL. Plain JavaScript for `node -e`: as a string it works the same from TypeScript, from the build and under jest,
+ * and for any binary, since none of them watches its parent. Sends {pid} when the child has started, and how it exited.
  */
 export const WATCHDOG_SOURCE = `
 const { spawn } = require('node:child_process');
@@ -39,7 +39,7 @@ interface Exit {
   readonly text: string;
 }
 
-/** A child that never outlives this process, however this one exits. */
+/** A child that never outlives this process, however this process exits. */
 export type GuardedProcess = Awaited<ReturnType<typeof spawnGuarded>>;
 
 interface GuardedCommand {
@@ -47,7 +47,7 @@ interface GuardedCommand {
   readonly args: readonly string[];
   /** Gets stdout and stderr. */
   readonly logFile: string;
-  /** From SIGTERM to SIGKILL, which leaves a server time to close its storage. */
+  /** Time from SIGTERM to SIGKILL, for a server to close its storage. */
   readonly graceMs?: number;
   /** SecantusDB's Python server waits 2 s in accept() before it closes; a connection to its port wakes it. */
   readonly rousePort?: number;
@@ -82,14 +82,14 @@ export async function spawnGuarded(order: GuardedCommand) {
       resolve({ code: null, text: 'its watchdog was killed' });
     });
   });
-  // a child that is over at once has sent both messages by now
+  // if the child ended at once, its watchdog has sent both messages by now
   await Promise.race([exited, once(watchdog, 'message')]);
   if (pid === undefined) throw new Error(`${order.command} cannot be run: ${(await exited).text}`);
 
   return {
     pid,
     exited,
-    /** Lets this process end without a stop; the watchdog then stops the child. */
+    /** Lets this process end without calling `stop`; the watchdog then stops the child. */
     unref(): void {
       watchdog.unref();
       watchdog.channel?.unref();

@@ -45,7 +45,7 @@ async function named(binary: string, path: string, use: (command: string) => Pro
 /** A program on this machine; `origin` tells the user where it comes from. */
 type Program = Pick<ServerPlan, 'kind' | 'command' | 'storage'> & { readonly origin: string };
 
-/** The plan of a program, identified by its --version output, not by its name. @throws Unusable if it is no database */
+/** The plan of a program, identified by its --version output, not by its name. @throws Unusable if it is not a database */
 export async function planFor(program: Program, signal?: AbortSignal): Promise<ServerPlan> {
   const text = await ask(program.command, ['--version'], { signal });
   const mongod = /^db version v(\S+)/m.exec(text)?.[1];
@@ -78,8 +78,8 @@ function mongodPlan({ origin, ...program }: Program, version: string): ServerPla
 }
 
 /**
- * How long and how much of its log SecantusDB keeps; 3,600 s by default, and events are recorded from it. Not more entries: it takes the
- * whole log into memory to tell its oldest one (60,000 of 2 KB: 480 MB, and with a million it grew to 16 GB and was killed).
+ * How long SecantusDB keeps its log, from which events are recorded (3,600 s by default), and how many entries. Not more: to tell the
+ * oldest entry, it loads the whole log into memory (60,000 entries of 2 KB took 480 MB; with a million it grew to 16 GB and was killed).
  */
 const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '100000'];
 
@@ -108,7 +108,7 @@ interface Asking {
   readonly signal?: AbortSignal | undefined;
   /** In milliseconds; 0 for as long as it takes. */
   readonly timeout?: number;
-  /** How many lines of its error the reason has. */
+  /** How many of the last lines of its error the reason has. */
   readonly lines?: number;
 }
 
@@ -125,7 +125,7 @@ export async function ask(command: string, args: readonly string[], asking: Aski
   }
 }
 
-/** The executable files of these names on PATH, in order. */
+/** The executable files with these names on PATH, in order. */
 export async function findOnPath(names: readonly string[], path: string): Promise<string[]> {
   const extension = process.platform === 'win32' ? '.exe' : '';
   const folders = path.split(delimiter).filter((folder) => folder !== '');
@@ -144,7 +144,7 @@ export async function isExecutable(file: string): Promise<boolean> {
   }
 }
 
-/** What `use` makes of the first command that works. @throws Unusable with what `explain` makes of the reasons of all */
+/** The result of `use` for the first command that works. @throws Unusable if none does, with what `explain` makes of all reasons */
 export async function firstUsable<T>(
   commands: readonly string[],
   use: (command: string) => Promise<T>,

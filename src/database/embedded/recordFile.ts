@@ -15,7 +15,7 @@ export function writeRecord(file: string, record: unknown): Promise<void> {
   return writeAtomically(file, `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
-/** Written to a draft and renamed, so that the file's old mode is dropped, and readers and a crash get one or the other. */
+/** Writes a draft and renames it: readers, even after a crash, get the old text or the new one, and the file's old mode is dropped. */
 export async function writeAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomUUID()}`;
   try {
@@ -26,7 +26,7 @@ export async function writeAtomically(file: string, text: string): Promise<void>
   }
 }
 
-/** The result; undefined if it fails with this code of the system or of MongoDB. */
+/** Awaits a result; undefined if it fails with this error code, of the system or of MongoDB. */
 export async function unless<T>(code: string | number, result: Promise<T>): Promise<T | undefined> {
   try {
     return await result;

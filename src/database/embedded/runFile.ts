@@ -30,7 +30,7 @@ const ANSWER_MS = 5_000;
 
 const runFileOf = (dataDir: string): string => join(dataDir, 'database.run.json');
 
-/** The record, if this machine wrote it: its process numbers say nothing on another. */
+/** The record, if this machine wrote it: process ids mean nothing on another machine. */
 async function readOwn(dataDir: string): Promise<RunRecord | undefined> {
   const record = await readRecord(runFileOf(dataDir), recordShape);
   return record?.host === hostname() ? record : undefined;

@@ -27,7 +27,7 @@ export const secantusLink: Link = {
       await withLock(`${place}.lock`, work, { signal, onWait });
     }
     const python = { kind: 'secantusdb', program: 'secantusd-py', command, storage: 'secantusdb' } as const;
-    // isolated, so that neither PYTHONPATH nor a module in the current folder can shadow its own
+    // isolated, so that neither PYTHONPATH nor a module in the current folder can shadow SecantusDB's own modules
     const before = ['-I', '-u', '-m', 'secantus'];
     return secantusPlan({ ...python, version: VERSION, origin: 'from PyPI' }, before, []);
   },
@@ -50,7 +50,7 @@ async function install(place: string, { PATH, report, signal }: EmbeddedOptions)
     [pythonOf(draft), ['-I', '-c', 'import secantus.cli']],
   ];
   const remove = (): Promise<void> => rm(draft, { recursive: true, force: true, maxRetries: 5 });
-  // of a process that was killed
+  // left by a process that was killed
   await remove();
   try {
     for (const [command, args] of steps) {
@@ -59,7 +59,7 @@ async function install(place: string, { PATH, report, signal }: EmbeddedOptions)
         throw new Unusable(`\`python ${args.slice(0, 3).join(' ')}\` failed:\n${error.message}`);
       });
     }
-    // only exists if its Python was removed
+    // this folder only exists if its Python was removed
     await rm(place, { recursive: true, force: true });
     await rename(draft, place);
   } finally {
@@ -75,7 +75,7 @@ const PIP_OPTIONS = [
 
 /**
  * SecantusDB and its dependencies, for every Python and platform with wheels, pinned by hash so that only known files are
- * installed. docs/decisions/embedded-database.md explains how it is created.
+ * installed. docs/decisions/embedded-database.md explains how the file is created.
  */
 const REQUIREMENTS = join(ROOT, 'secantusdb-requirements.txt');
 

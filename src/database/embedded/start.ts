@@ -53,7 +53,7 @@ export const startServer: Chain['start'] = async (plan, options, preferredPort =
 const uriOf = (port: number, replicaSet: string): string =>
   `mongodb://127.0.0.1:${String(port)}/?directConnection=true&replicaSet=${replicaSet}&retryWrites=true&w=majority&journal=true`;
 
-/** Waits until the server answers; its process number. */
+/** Waits until the server answers. Resolves with its process id. */
 async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortSignal): Promise<number> {
   const deadline = performance.now() + READY_MS;
   // much cheaper than a driver connection while a server is starting
@@ -63,7 +63,7 @@ async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortS
   }
   if (plan.program === 'mongod') {
     const host = `127.0.0.1:${String(port)}`;
-    // without the set's name, which a mongod that is not in it yet rejects
+    // without the set's name, which a mongod that is not in the set yet rejects
     await withClient(`mongodb://${host}/?directConnection=true`, ELECTION_MS, (client) =>
       formReplicaSet(client.db('admin'), plan.replicaSet, host, signal),
     );
@@ -71,7 +71,7 @@ async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortS
   return identify(uri, 15_000);
 }
 
-/** The wanted port if it is free, any free one for 0; undefined if it is in use. */
+/** The wanted port, or any free one if that is 0; undefined if the wanted port is in use. */
 async function freePort(wanted: number): Promise<number | undefined> {
   const server = createServer().listen(wanted, '127.0.0.1');
   try {

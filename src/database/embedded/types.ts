@@ -36,7 +36,7 @@ export const rememberedShape = z.object({
   /** Reused if free: a replica set identifies its member by address, and so do clients that reconnect. */
   port: z.number().int(),
 });
-/** The last choice, so that data created with one server is not abandoned for another. */
+/** The server chosen last, remembered so that data created with one server is not abandoned for another. */
 export type Remembered = z.infer<typeof rememberedShape>;
 
 /** A running database. Only the process that started a server stops it. */
@@ -60,7 +60,7 @@ export interface ServerPlan extends Omit<Remembered, 'port'> {
 export interface Link {
   readonly kind: LocalKind;
   readonly title: string;
-  /** @throws Unusable with one line about why it has none */
+  /** @throws Unusable with one line about why it has no server */
   offer(options: EmbeddedOptions, remembered: Remembered | undefined): Promise<ServerPlan>;
 }
 

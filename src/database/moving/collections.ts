@@ -12,7 +12,7 @@ interface Options {
   readonly validationAction?: string;
 }
 
-/** A collection with the options that it was made with. */
+/** A collection with the options that it was created with. */
 export interface Found {
   readonly name: string;
   readonly options: Options;
@@ -35,7 +35,7 @@ export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
   return own.sort(byName);
 }
 
-/** Makes a collection like another one, without its indexes; one that exists already stays as it is. */
+/** Creates a collection with the options of another one, without its indexes; an existing collection stays as it is. */
 export async function createLike(target: mongo.Db, { name, options }: Found): Promise<void> {
   const { validator, validationLevel, validationAction, ...others } = options;
   const own = ownValidator(validator);
@@ -47,10 +47,10 @@ export async function createLike(target: mongo.Db, { name, options }: Found): Pr
   }
 }
 
-/** Gives a collection the indexes of another one; those that exist already change nothing. @throws AbortError when the signal aborts */
+/** Gives a collection the indexes of another one; existing indexes stay as they are. @throws AbortError when the signal aborts */
 export async function indexLike(target: mongo.Db, source: mongo.Db, name: string, signal: AbortSignal): Promise<void> {
   const indexes = (await indexesOf(source, name)).filter(({ name: index }) => index !== '_id_');
-  // as the server describes them, without the version of their format, which is its own
+  // as the server describes them, but without the version of their format, which each server chooses itself
   const described = indexes.map(({ v: _version, ...index }) => index);
   if (described.length === 0) return;
   // without a timeout: the driver notices if the server goes away
@@ -67,13 +67,13 @@ const byName = (one: { readonly name: string }, another: { readonly name: string
   one.name < another.name ? -1 : 1;
 
 /**
- * Makes the server refuse inserts and updates by other programs, with error 121. Resolves with the collections where that is
- * not possible: the user lacks the privilege, or the collection's own validator only warns.
+ * Makes the server refuse inserts and updates by other programs, with error 121. Resolves with the collections for which
+ * that is not possible: the user lacks the privilege, or the collection's own validator only warns.
  */
-export async function close(database: mongo.Db, isMeant: (name: string) => boolean): Promise<string[]> {
+export async function close(database: mongo.Db, isIncluded: (name: string) => boolean): Promise<string[]> {
   const left: string[] = [];
   for (const { name, options } of await collectionsOf(database)) {
-    if (!isMeant(name)) continue;
+    if (!isIncluded(name)) continue;
     const { validator = {}, validationLevel = 'strict', validationAction = 'error' } = options;
     if (isClosed(validator)) continue;
     if (validationLevel !== 'strict' || validationAction !== 'error') left.push(name);

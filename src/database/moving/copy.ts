@@ -9,13 +9,13 @@ import { transactOn } from '../transact';
 import { collectionsOf, indexesOf, indexLike, createLike } from './collections';
 
 /*
- * Copies an organisation's database to another cluster while nothing writes to it, and compares both
+ * Copies an organisation's database to another cluster while nothing writes to it, and compares the two
  * (docs/decisions/organisation-move.md).
  */
 
 const { BSON } = mongoose.mongo;
 
-/** Limits of one transaction; its last document may exceed `bytes` by MongoDB's 16 MiB. */
+/** Limits of one transaction; its last document, of up to 16 MiB, may take it beyond `bytes`. */
 const BATCH = { documents: 1000, bytes: 4 * MEBIBYTE };
 /** Batches that are copied concurrently. */
 const LANES = ['1', '2', '3', '4'];
@@ -45,7 +45,7 @@ export interface Copying {
   /** Id of this process, which alone may write to the target. */
   readonly mover: string;
   readonly signal: AbortSignal;
-  /** Called with the documents done, and how many there were at the beginning. */
+  /** Called with how many documents are done, and how many there were at the beginning. */
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -71,7 +71,7 @@ function moverRows(target: OrganisationData): mongo.Collection<MoverRow> {
   return target.collection(openWrites) as never;
 }
 
-/** Lets this process alone write to the target: transactions of others are ended, or store nothing. */
+/** Makes this process the only one that can write to the target: transactions of others are ended, or store nothing. */
 export async function claimTarget({ target, mover }: Copying): Promise<void> {
   const others = await moverRows(target).find().toArray();
   const sessions = others.flatMap((row) => row.sessions ?? []);
@@ -103,7 +103,7 @@ export async function copyAll(copying: Copying): Promise<void> {
       if (missing.length > 0) await write(name, missing, lane);
       onProgress((done += batch.length), total);
     });
-    // faster than before the documents, and meanwhile the next collection is copied
+    // building indexes after the documents are there is faster, and the next collection is copied meanwhile
     const indexed = indexLike(to, from, name, copying.signal);
     indexed.catch(() => undefined);
     indexing.push(indexed);
@@ -111,7 +111,7 @@ export async function copyAll(copying: Copying): Promise<void> {
   await Promise.all(indexing);
 }
 
-/** Gives each lane one batch after the other. @throws the first failure, when all lanes have ended */
+/** Gives each lane one batch after another. @throws the first failure, once all lanes have ended */
 async function inLanes(
   all: AsyncGenerator<Buffer[]>,
   work: (batch: readonly Buffer[], lane: string) => Promise<void>,
@@ -124,7 +124,7 @@ async function inLanes(
   for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
-/** The documents of a batch that a collection does not have. */
+/** The documents of a batch that are missing from a collection. */
 async function missingOf(database: mongo.Db, name: string, batch: readonly Buffer[]): Promise<readonly Buffer[]> {
   const ids = batch.map((document) => BSON.deserialize(document, AS_STORED)._id as unknown);
   const wanted = { _id: { $in: ids as never[] } };
@@ -140,7 +140,7 @@ async function documentsOf(database: mongo.Db, collections: readonly { readonly 
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Stores batches, each in one transaction with a row that proves that this process is still the mover. */
+/** Stores batches, each in a transaction that also updates a row, which proves that this process is still the mover. */
 function writerOf({ target, mover }: Copying) {
   const rows = moverRows(target);
   const known = new Set<string>();
@@ -201,7 +201,7 @@ function differs(name: string, document: Buffer): string {
   return `the copy of ${name} ${JSON.stringify(BSON.deserialize(document)._id)} differs`;
 }
 
-/** By name, and without what only the server's version decides. */
+/** What indexes must agree on, which leaves out what depends on the server's version. */
 function meaningOf(indexes: readonly mongo.IndexDescription[]): string {
   return JSON.stringify(
     indexes.map(({ key, name, unique, sparse, expireAfterSeconds }) => [
@@ -210,7 +210,7 @@ function meaningOf(indexes: readonly mongo.IndexDescription[]): string {
   );
 }
 
-/** A filter without the rows that a TTL index is about to delete. */
+/** A filter that leaves out the rows that a TTL index is about to delete. */
 function lasting(indexes: readonly mongo.IndexDescription[], now: number): Record<string, unknown> {
   return Object.fromEntries(
     indexes.flatMap(({ key, expireAfterSeconds }) => {
