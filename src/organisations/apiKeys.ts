@@ -35,15 +35,15 @@ export interface Rotation {
 export interface KeyPageQuery extends ListArguments {
   readonly organisationId: string;
   readonly state?: 'active' | 'ended' | null;
-  /** Part of the name, or the first or last characters that are shown of the key. */
+  /** Part of the name, the start of the key's text, or its last four characters. */
   readonly search?: string | null;
-  /** Only keys that the key with this id replaced. */
+  /** Only keys that were replaced by the key with this id. */
   readonly replaced_by?: string | null;
   /** Only keys that expire before this time (ISO 8601) and were not replaced: those that will end without a successor. */
   readonly expires_before?: string | null;
 }
 
-/** A new key; the only time its text is available. */
+/** A new key with its text, which is not available later. */
 export interface MadeKey {
   readonly document: ApiKey;
   readonly key: string;
@@ -54,7 +54,7 @@ export interface RotatedKey extends MadeKey {
 }
 
 const KEY_READ_BATCH = 100;
-/** Keys per database reply when an organisation's are listed. */
+/** Keys per database reply when an organisation's keys are listed. */
 const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
@@ -77,7 +77,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
 
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
 
-  /** Whether an organisation is a sandbox, which never changes. */
+  /** `test` for a sandbox, `live` for any other organisation; an organisation's mode never changes. */
   async function modeOfId(id: string): Promise<Mode> {
     return (await models.organisations.exists({ _id: id, sandbox_of: trusted({ $ne: null }) })) ? 'test' : 'live';
   }
@@ -100,7 +100,10 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document;
   }
 
-  /** Counts the new key too, and after the organisation's row is written, so that two creations cannot both get the last place. */
+  /**
+   * The count includes the new key and is taken after the organisation's row is written, so that two concurrent creations cannot
+   * both take the last place.
+   */
   async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
     const most = config.MAX_KEYS;
@@ -111,7 +114,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   }
 
   return {
-    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; as {@link keyAnswers} for an attempt */
+    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; with `attempt`, also what {@link keyAnswers} throws */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
       const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
         const made = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
@@ -131,7 +134,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
     list: (organisationId: string): Promise<ApiKey[]> => inOrder(organisationId).exec(),
-    /** The same, read one batch at a time. */
+    /** The same keys, read one batch at a time. */
     each: (organisationId: string): AsyncIterable<ApiKey> =>
       inOrder(organisationId).cursor({ batchSize: KEYS_AT_ONCE }),
     page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
@@ -165,7 +168,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       }),
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
-     * @throws KeyRefused if it was replaced before, and its replacement is active; as {@link keyAnswers} for an attempt
+     * @throws KeyRefused if it was replaced before and its replacement is active; with `attempt`, also what {@link keyAnswers} throws
      */
     rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
       const { overlap, expiresAt } = rotation;
@@ -174,20 +177,20 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         if (!replaced) return undefined;
         const made = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
         const rotated = await models.change(async (session, record) => {
-          // before anything is read: a concurrent try must find the answer of this one, not a key that was replaced
+          // before anything is read: a concurrent attempt must find this one's answer, not a key that has been replaced
           await keep?.(session, made.id, made.key);
           const old = await own(id, by, session);
           const at = new Date(now());
           if (!old || keyState(old, at) !== 'active') return undefined;
-          const before =
+          const successor =
             old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
-          if (before && keyState(before, at) === 'active') {
-            const by = `${before.prefix}…${before.last_four}`;
-            const detail = `was already replaced by ${by}; rotate that key, or revoke it first if it was lost`;
+          if (successor && keyState(successor, at) === 'active') {
+            const replacement = `${successor.prefix}…${successor.last_four}`;
+            const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
             throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
           }
-          // a replaced key ends with its overlap, and its replacement has the lifetime
-          const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
+          // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
+          const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), made, session);
           if (!document) return undefined;
           const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
           const change = { expires_at: ends, rotated_to: document._id };
@@ -206,8 +209,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       });
     },
     /**
-     * Changes an active key, from its next request on, and resolves with it; undefined if there is no such active key.
-     * @throws KeyRefused for a new expiry of a replaced key
+     * Changes an active key and resolves with it; its next request sees the change. Undefined if there is no such active key.
+     * @throws KeyRefused for a new expiry if the key was replaced
      */
     update: (id: string, update: KeyUpdate, by = operator): Promise<ApiKey | undefined> =>
       models.change(async (session, record) => {
@@ -225,7 +228,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         await record(by.actor, 'key.updated', before.organisation.id, { ...identify(before), from, to }, id);
         return { ...before, ...to };
       }),
-    /** Active keys of an organisation that these replaced, directly or through others: their overlap is not over. */
+    /** Keys that the keys with these ids replaced, directly or through others, and whose overlap is not over. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
       for (let next = ids; next.length > 0;) {

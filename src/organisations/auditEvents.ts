@@ -1,4 +1,4 @@
-/* The type of audit events; without heavy imports, since the command line definitions use the list of actions. */
+/* The type of audit events. It has no heavy imports, since the command line's definitions use the list of actions. */
 
 export const AUDIT_ACTIONS = [
   'organisation.created',
@@ -46,7 +46,7 @@ export interface Actor {
   readonly from: string;
 }
 
-/** Who makes changes, and in which organisation; in all of them if omitted, for the operator. */
+/** Who makes a change, and the only organisation that it may be in; any if omitted, as on the command line. */
 export interface Authority {
   readonly actor: Actor;
   readonly organisationId?: string;

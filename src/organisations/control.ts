@@ -34,7 +34,7 @@ export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'
 }
 
 /**
- * Opens the control data, and creates its indexes if its schema is older. `onError` is called when a background write, such as a
+ * Opens the control database, and creates its indexes if its schema version is older. `onError` is called when a background write, such as a
  * key's last use, fails. @throws NewerSchemaError
  */
 export async function openControl({ databases, config, ...options }: ControlOptions) {
@@ -50,7 +50,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     return chosen;
   };
   const answers = keyAnswers(models, now);
-  /** Changes of organisations on behalf of an actor. */
+  /** The stores that change organisations, on behalf of an actor. */
   const ofActor = (actor: Actor) => ({
     organisations: organisations(models, actor, place, answers),
     erasing: erasing(models, actor, now),
@@ -67,7 +67,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   return {
     ...stores,
     ...store,
-    /** The same for an operator other than that of the command line. */
+    /** The stores that change organisations, for another actor. */
     as: ofActor,
     sandboxes: sandboxes(models, place),
     jobs: jobs(models, {
@@ -83,7 +83,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     webhooks: webhookEndpointsOf(models, now, answers),
     webhookLeases: webhookLeases(models, now),
     pepper,
-    /** The key operations of a signed-in user, acting from a network address, with the Idempotency-Key of the request. */
+    /** The operations of a signed-in user who acts from a network address; `attempt` has the request's Idempotency-Key. */
     integrations: ({ organisation, home, user }: Session, from: string, attempt?: Attempt) =>
       integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores, attempt),
     integrationsOf: (organisation: Organisation, actor: Actor, attempt?: Attempt) =>

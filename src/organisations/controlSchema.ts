@@ -4,9 +4,9 @@ import { isDuplicateKey } from '../database/faults';
 import { indexesOf, createIndexes } from '../database/indexes';
 import { databaseOf } from '../database/native';
 
-/* Which indexes the control database has, so that opening it takes one read instead of one command a collection. */
+/* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */
 
-/** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts holds both together. */
+/** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts checks that you did. */
 export const CONTROL_SCHEMA = 9;
 
 interface SchemaDocument {
@@ -26,8 +26,8 @@ export class NewerSchemaError extends Error {
 }
 
 /**
- * Makes the indexes of the control database, unless it has this version's already. Concurrent calls are safe: each index is
- * made once, and the version never goes back. @throws NewerSchemaError
+ * Creates the indexes of the control database, unless this version's exist already. Concurrent calls are safe: each index is
+ * created once, and the stored version never goes down. @throws NewerSchemaError
  */
 export async function adoptSchema(
   control: Connection,

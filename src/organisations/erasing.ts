@@ -8,13 +8,13 @@ import { toOrganisation } from './organisationRows';
 
 export interface Erasure {
   readonly organisation: Organisation;
-  /** Whether its data is exported, or need not be. */
+  /** Whether its data has been exported or need not be. */
   readonly exported: boolean;
 }
 
 const KEYS_AT_ONCE = 1000;
 
-/** Only the process that moves an organisation may change it. */
+/** The organisation is being moved, and until that ends only the process that moves it may change it. */
 export class MovingError extends JobRefused {
   constructor(id: string, to: string) {
     super(
@@ -29,7 +29,7 @@ export class MovingError extends JobRefused {
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
-  // access on its behalf
+  // the collections that give access to an organisation
   const { sessions, links, webhookEndpoints, keyAnswers } = models;
   const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
 
@@ -47,7 +47,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
     // only the process that moves an organisation may change it
     const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, options).lean();
     if (!found) return undefined;
-    // with its sandbox; from here on none can be created
+    // its sandbox as well; from here on none can be created
     const sandbox = await organisations.findOneAndUpdate({ sandbox_of: id }, begun, options).lean();
     if (sandbox?.move) throw new MovingError(sandbox._id, sandbox.move.to);
     if (sandbox && sandbox.state !== 'erasing') await endAccess(sandbox._id, session, record);
@@ -56,11 +56,11 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   }
 
   return {
-    /** Ends all access, also to its sandbox: once this resolves, its keys get 401, and no session or key can be created. @throws MovingError */
+    /** Ends all access to an organisation and its sandbox: once this resolves, keys get 401, and no session or key can be created. @throws MovingError */
     begin: (id: string): Promise<Erasure | undefined> => models.change(begin.bind(undefined, id)),
-    /** The same in a transaction. */
+    /** The same, within a transaction of the caller. */
     beginIn: begin,
-    /** Notes that the export is complete: the database may be dropped. */
+    /** Notes that the export is complete, so that the database may be dropped. */
     async noteExported(id: string): Promise<void> {
       await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
     },
@@ -82,7 +82,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         if (deletedCount === 1)
           await record(actor, 'organisation.erased', id, { cluster, ...(sandbox_of !== undefined && { sandbox_of }) });
       });
-      // recorded meanwhile by a gateway that died or is of an earlier version
+      // rows stored meanwhile by a gateway that died, or by one of an earlier version
       await requests.deleteMany({ organisation_id: id });
       await usage.deleteMany({ key_id: organisationUsageId(id) });
     },

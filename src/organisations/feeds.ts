@@ -6,13 +6,13 @@ import { standingOf } from './organisationRows';
 
 export interface Feed {
   readonly cluster: string;
-  /** Whether its database can be written, or is moving to another cluster or being erased. */
+  /** Whether the organisation's database can be written, or is being moved to another cluster or erased. */
   readonly standing: 'open' | 'moving' | 'closed';
-  /** Raised by a move to another cluster. */
+  /** Incremented by each move to another cluster. */
   readonly epoch: number;
-  /** Changes up to this time of its cluster, as 16 hexadecimal digits, are the copy made by a move. */
+  /** Changes up to this time are the copying done by a move; a time of its cluster, as 16 hexadecimal digits. */
   readonly since: string;
-  /** Since when history is lost, until its events say so. */
+  /** Since when history is lost; undefined once the feed's events say so. */
   readonly owed: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ export type Feeds = ReturnType<typeof feeds>;
 
 export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
-    /** From the primary, for the organisations that exist. */
+    /** The feeds of those of the organisations that exist, read from the primary. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
       const options = { projection: MEMBERS, readPreference: 'primary' } as const;
       const found = await nativeCollection(organisations)
@@ -35,11 +35,11 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
         ]),
       );
     },
-    /** Records that history is lost since a time, unless an earlier one is recorded. */
+    /** Records that history is lost since a time, unless an earlier time is recorded. */
     async oweGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
     },
-    /** Records that the events say so. */
+    /** Records that the feed's events now say that history is lost since this time. */
     async settleGap(id: string, from: Date): Promise<void> {
       await organisations.updateOne({ _id: id, 'feed.owed': from }, { $unset: { 'feed.owed': 1 } });
     },

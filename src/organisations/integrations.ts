@@ -54,17 +54,17 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 /** Who acts for an organisation. */
 interface Integrator {
   readonly organisation: Organisation;
-  /** Id of the organisation with the users: itself, or the owner of a sandbox. */
+  /** Id of the organisation that has the users: this one, or the owner if this is a sandbox. */
   readonly home: string;
-  /** As shown with what it creates. */
+  /** The name shown as the creator of new keys. */
   readonly name: string;
   readonly actor: Actor;
 }
 
 /**
  * Operations on one organisation's keys, usage and audit log, for a signed-in user or an operator, named as in
- * schema/settings.graphql. A key of another organisation is `not_found`, like one that never existed. With an `attempt`, a repeated
- * request creates a key once.
+ * schema/settings.graphql. A key of another organisation is `not_found`, like one that never existed. With an `attempt`, repeating
+ * a request creates no second key.
  */
 export function integrationsOf(
   { organisation, home, name: createdBy, actor }: Integrator,
@@ -84,7 +84,7 @@ export function integrationsOf(
     return key;
   }
 
-  /** Changes a key, if the plan has keys. @throws AppError plan_required, not_found, validation_failed for one that has ended */
+  /** Changes a key if the plan includes integrations. @throws AppError plan_required; not_found; validation_failed if the key has ended */
   async function change<T>(id: string, work: (key: ApiKey) => Promise<T | undefined>): Promise<T> {
     requirePlan(organisation);
     const changed = await work(await requireKey(id)).catch(explain);
@@ -101,7 +101,7 @@ export function integrationsOf(
   }
 
   return {
-    /** A page of keys, and the still active keys that they replaced. */
+    /** A page of keys, and the keys that these replaced and that are still active. */
     async api_keys(query: Omit<KeyPageQuery, 'organisationId'>) {
       const page = await apiKeys.page({ ...query, organisationId });
       const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active').map(({ _id }) => _id);
@@ -111,10 +111,10 @@ export function integrationsOf(
     api_key: async ({ id }: KeyId) => shown(await requireKey(id)),
     key_usage: async ({ id, period }: KeyId & { readonly period: UsagePeriod }) =>
       withSums(await usage.read((await requireKey(id))._id, period)),
-    /** Of all keys, by day. */
+    /** The usage of all keys, by day. */
     usage_between: async ({ from, to }: { readonly from: Date; readonly to: Date }) =>
       withSums(await usage.readDays(organisationUsageId(organisationId), from, to)),
-    /** Of all keys, the revoked and expired ones included. */
+    /** The usage of all keys, including revoked and expired ones. */
     organisation_usage: async ({ period }: { readonly period: UsagePeriod }) =>
       withSums(await usage.read(organisationUsageId(organisationId), period)),
     request_log: async (query: Omit<RequestPageQuery, 'organisationId'>) =>
@@ -143,7 +143,7 @@ export function integrationsOf(
     },
     async update_api_key({ id, ...args }: UpdateArgs) {
       const { name, allowed_ranges, mcp } = readArguments(args);
-      // null is a value of the expiry alone: that it never comes
+      // only the expiry can be null, which means never
       const updated = await change(id, ({ _id }) =>
         apiKeys.update(_id, { name, allowed_ranges, mcp, expires_at: expiryOf(args.expires_at) }, by),
       );

@@ -5,12 +5,12 @@ export interface JobRow {
   readonly _id: string;
   readonly kind: 'erasure' | 'move';
   readonly organisation_id: string;
-  /** Of a move: the cluster. */
+  /** The cluster to move to; null for an erasure. */
   readonly to: string | null;
   readonly actor: Actor;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly step: string | null;
-  /** Documents done in that step. */
+  /** Documents done in the current step. */
   readonly progress: number;
   readonly error: string | null;
   readonly created_at: Date;

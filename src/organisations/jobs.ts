@@ -11,14 +11,14 @@ import { lastKnownOf } from './placement';
 
 export type Asked = Pick<JobRow, 'kind' | 'to'> & { readonly organisationId: string };
 
-/** The organisation is not in a state that allows this. */
+/** The organisation's state does not allow this. */
 export class JobRefused extends Error {
   override readonly name = 'JobRefused';
 }
 
-/** How long a lease lasts, in milliseconds: longer than a mover counts as alive (moving.ts). */
+/** How long a lease lasts, in milliseconds: longer than a mover that is not seen counts as alive (moving.ts). */
 const LEASED_FOR = 20_000;
-/** How often its holder renews it, in milliseconds. */
+/** How often the holder renews its lease, in milliseconds. */
 export const BEAT_EVERY = 3000;
 const KEPT_FOR = 30 * DAY;
 const LONG_AGO = new Date(0);
@@ -29,7 +29,7 @@ interface JobsOptions {
   readonly now: () => number;
   /** Ends all access to an organisation, in a transaction. @throws JobRefused */
   readonly beginErasure: (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
-  /** @throws FullClusterError unless a cluster has room for so many files */
+  /** @throws FullClusterError unless a cluster has room for this many files */
   readonly requireRoom: (cluster: string, files: number | undefined) => Promise<unknown>;
 }
 
@@ -50,7 +50,7 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
 
   return {
     watched,
-    /** Those jobs by state, as last counted; `retrying`: an attempt failed, and there will be another. */
+    /** The watched jobs by state, as last counted; a job is `retrying` if an attempt failed and another will follow. */
     counts: lastKnownOf(NONE, async () => {
       const counts = { ...NONE };
       for (const { state, ended_at, error } of await watched()) {
@@ -60,8 +60,8 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
       return counts;
     }),
     /**
-     * Finds the open job for this, or creates one; an erasure ends all access at once. Undefined if there is neither such an
-     * organisation nor a job that erased it. @throws JobRefused; FullClusterError
+     * Finds the open job that does this, or creates one; a new erasure ends all access at once. Undefined if there is neither
+     * such an organisation nor a job that erased it. @throws JobRefused; FullClusterError
      */
     ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
@@ -70,7 +70,7 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
         ...{ holder: null, until: LONG_AGO },
       };
       return models.change(async (session, record) => {
-        // of concurrent calls only one writes to this row, and the others then find its job
+        // concurrent calls conflict on this row: one succeeds, and the others then find its job
         const row = await organisations
           .findOneAndUpdate({ _id: organisationId }, { $inc: { holds: 1 } }, { session })
           .lean();
@@ -88,7 +88,7 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
           throw new JobRefused(`organisation ${organisationId} is being erased`);
         if (move && (kind === 'erasure' || move.to !== to))
           throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
-        // a move that has begun has its room already
+        // a move that has begun already has its room
         if (to !== null && !move) await requireRoom(to, files);
         await rows.insertOne(job, { session });
         await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
@@ -98,27 +98,27 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Leases the oldest free job that needs none but these clusters. */
+    /** Leases the oldest free job that is an erasure, or a move to one of these clusters. */
     async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
       const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
       const options = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
       return ((await rows.findOneAndUpdate(free, { $set: taken }, options)) as HeldJob | null) ?? undefined;
     },
-    /** Renews a lease, and stores the progress. False if it was lost. */
+    /** Renews a lease and stores the progress. False if the lease was lost. */
     keep: (job: HeldJob, at: Pick<JobRow, 'step' | 'progress'>): Promise<boolean> =>
       own(job, { $set: { ...at, until: new Date(now() + LEASED_FOR) } }),
     /** Gives a lease back; the job is due again after `after` milliseconds. */
     release: (job: HeldJob, error: string | null, after: number): Promise<boolean> =>
       own(job, { $set: { state: 'waiting', holder: null, error, until: new Date(now() + after) } }),
-    /** Ends a job: as failed, if there is an error. */
+    /** Ends a job, as failed if there is an error. */
     end(job: HeldJob, error: string | null): Promise<boolean> {
       const at = now();
       const ended = { state: error === null ? 'done' : 'failed', error, holder: null, ended_at: new Date(at) } as const;
       const change = { $set: { ...ended, ends_at: new Date(at + KEPT_FOR) } };
       return models.change(async (session, record) => {
         const isOurs = await own(job, change, session);
-        // a job that is done has logged what it did; an erased organisation must have no other event
+        // a job that succeeded has already logged what it did, and an erased organisation must have no further event
         if (isOurs && error !== null) {
           const { _id, kind, actor, organisation_id } = job;
           await record(actor, 'job.failed', organisation_id, { job: _id, kind, error });

@@ -11,7 +11,7 @@ import {
 import { type Fault, invalidRequest } from '../errors';
 import type { ControlModels, KeyAnswerDocument } from './models';
 
-/* New keys are shown again to a caller whose answer was lost, though their text is not stored (docs/decisions/keys-shown-again.md). */
+/* New keys are shown again to a caller whose answer was lost, though their text is stored only encrypted (docs/decisions/keys-shown-again.md). */
 
 export interface Attempt {
   readonly idempotencyKey: string;
@@ -20,7 +20,7 @@ export interface Attempt {
 
 export interface KeyCall {
   readonly organisationId: string;
-  /** As in the audit log. */
+  /** The actor, as in the audit log. */
   readonly who: string;
   readonly operation: string;
   readonly args: unknown;
@@ -36,11 +36,11 @@ const [NONCE_BYTES, TAG_BYTES] = [12, 16];
 
 export type KeyAnswers = ReturnType<typeof keyAnswers>;
 
-/** Answers with secrets that are shown once, such as a key; times are the database's. */
+/** Keeps answers that contain a secret shown only once, such as a key. `now` is the database's time. */
 export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers'>, now: () => number) {
   return {
     /**
-     * Creates a key with `make`, or calls `again` with the id and text of the one that an earlier attempt created.
+     * Creates a key with `make`, or calls `again` with the id and text of the key that an earlier attempt created.
      * @throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress
      */
     async once<T>(

@@ -6,7 +6,7 @@ import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */
 
-/** What can be changed of a key. Undefined members stay; in a new key they get the default: any address, {@link DEFAULT_MCP}. */
+/** What can be changed in a key. Undefined members stay as they are; a new key gets their defaults: any address, {@link DEFAULT_MCP}. */
 export type KeyUpdate = {
   readonly [Name in 'name' | 'expires_at' | 'allowed_ranges' | 'mcp']?: ApiKey[Name] | undefined;
 };
@@ -70,10 +70,10 @@ export function searchCondition(text: string): Record<string, unknown> {
   return { $or: [{ name }, { prefix: trusted({ $regex: `^${escapeRegExp(text)}` }) }, { last_four: text }] };
 }
 
-/** The regular expression that matches a text. */
+/** Escapes a string, so that a regular expression matches it literally. */
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 
-/** The members that differ, with their old and new values. */
+/** The members that an update changes, with their old and new values. */
 export function changesOf(key: ApiKey, update: KeyUpdate): { from: KeyUpdate; to: Partial<ApiKey> } {
   const { name, expires_at, allowed_ranges, mcp = DEFAULT_MCP } = key;
   const before: KeyUpdate = { name, expires_at, allowed_ranges, mcp };

@@ -44,12 +44,12 @@ export function toKeyRecord({ _id: id, ...key }: ApiKey): Readonly<Record<string
   return Object.fromEntries(Object.keys(keyRecord.shape).map((member) => [member, all[member]]));
 }
 
-/** Outcome for a key: stored, stored before, or the id belongs to a key of another organisation. */
+/** What became of a key: it was stored, it existed already, or its id belongs to a key of another organisation. */
 export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 
 /**
  * Returns a function that stores exported keys in one transaction. Existing keys stay as they are: a key revoked since the
- * export must not work again. Undefined if there is no such organisation.
+ * export must not work again. The function resolves with undefined if there is no such organisation.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>

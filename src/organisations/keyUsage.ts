@@ -19,20 +19,20 @@ export interface UsageReport {
   readonly codes: CodeUsage[];
 }
 
-/** Counts of one key, or organisation, in one hour. */
+/** Counts of one key or organisation in one hour. */
 export interface UsageEntry extends UsageCounts {
   readonly keyId: string;
   readonly hour: Date;
   /** By operation and error code. */
   readonly details?: Details;
-  /** Units in which they are not counted yet; both by default. */
+  /** The units in which these counts are not stored yet; both by default. */
   readonly units?: readonly Unit[];
 }
 
 type Unit = UsageDocument['unit'];
 
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
-/** Days for which the counts of a day are kept, itself included. */
+/** For how many days a day's counts are kept, including that day. */
 export const DAYS_KEPT = 32;
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
 const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: DAYS_KEPT * DAY };
@@ -45,7 +45,7 @@ const UNITS: readonly Unit[] = ['hour', 'day'];
 
 const ORGANISATION = 'org:';
 
-/** The id that counts the requests of all keys of an organisation, so that its total is one read. */
+/** The id under which the requests of all keys of an organisation are counted, so that its total takes one read. */
 export function organisationUsageId(organisationId: string): string {
   return ORGANISATION + organisationId;
 }
@@ -56,7 +56,7 @@ export function keyUsage(models: ControlModels) {
   const { usage, apiKeys } = models;
   const native = nativeCollection(usage);
 
-  /** The ids whose organisation is not erased. */
+  /** Those of the ids whose organisation exists and is not being erased. */
   async function present(ids: readonly string[]): Promise<Set<string>> {
     const keys = await apiKeys.find({ _id: trusted({ $in: ids }) }, { organisation: 1 }).lean();
     const owners = new Map(keys.map(({ _id, organisation }) => [_id, organisation.id]));
@@ -83,8 +83,8 @@ export function keyUsage(models: ControlModels) {
 
   return {
     /**
-     * Adds counts to their hours and days in one command. Resolves with those that failed, after calling `onError`: the others must not
-     * be added again. @throws if all failed
+     * Adds counts to their hours and days in one command. Resolves with those that could not be added, after calling `onError`; the
+     * others must not be added again. @throws if all failed
      */
     async add(all: readonly UsageEntry[], onError?: (error: unknown) => void): Promise<readonly UsageEntry[]> {
       const before = await present(all.map(({ keyId }) => keyId));
@@ -112,7 +112,7 @@ export function keyUsage(models: ControlModels) {
       const last = startOf(new Date(), unit).getTime();
       return report(keyId, unit, last - (buckets - 1) * LENGTHS[unit], buckets);
     },
-    /** The same on some days, both included. */
+    /** The same from one day to another, both included. */
     readDays: (keyId: string, from: Date, to: Date): Promise<UsageReport> =>
       report(keyId, 'day', from.getTime(), (to.getTime() - from.getTime()) / DAY + 1),
   };

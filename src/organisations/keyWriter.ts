@@ -8,9 +8,9 @@ import { createWriter } from './writer';
 const LAST_USED_EVERY = 60_000;
 /** How long to gather changes, in milliseconds, so that keys used at the same time are written together. */
 const GATHERED_FOR = 100;
-/** Changes per write: one of thousands would delay reads. At most a thousand keys a second. */
+/** Changes per write: a write of thousands would delay reads. This allows at most a thousand changes a second. */
 const MAX_AT_ONCE = 100;
-/** Maximum queue; of further keys a later use is recorded instead. */
+/** The longest queue. A change beyond it is left out, and made at a later use of the key. */
 const MAX_WAITING = 10_000;
 
 export interface KeyWriterOptions {
@@ -27,7 +27,7 @@ export function keyWriter(
   { onError, now, pepper, pepperNumber }: KeyWriterOptions,
 ) {
   const rows = nativeCollection(apiKeys);
-  // when this instance last recorded a use, so that a burst of requests writes once
+  // when this instance last recorded a use, so that a burst of requests causes one write
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
   // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
@@ -64,7 +64,10 @@ export function keyWriter(
       const unused = { last_used_at: { $not: { $gte: new Date(at - LAST_USED_EVERY) } } };
       add({ _id: key._id, ...unused }, { last_used_at: new Date(at), last_used_from: address });
     },
-    /** Hashes a key with the current pepper if it has an older one, never a newer one: gateways that know it first may be using it. */
+    /**
+     * Hashes a key with the current pepper if it has an older one. A newer one stays: gateways that already know it may be
+     * using it.
+     */
     rehash: (key: ApiKey, secret: string): void => {
       const number = pepperNumber();
       if (number === undefined || (key.pepper ?? 0) >= number) return;

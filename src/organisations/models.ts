@@ -24,14 +24,14 @@ export interface OrganisationDocument {
   readonly exported?: boolean;
   /** The move to another cluster in progress, during which no write begins. */
   readonly move?: MoveDocument;
-  /** What moves have left on other clusters. */
+  /** The copies that moves have left on other clusters. */
   readonly copies?: readonly {
     readonly cluster: string;
     readonly left_at: Date;
     /** True for the data as it was until the move; false for what an undone move had copied. */
     readonly complete: boolean;
   }[];
-  /** Files that its collections and indexes take, as last noted; a copy has as many. */
+  /** How many files its collections and indexes take, as last noted; each copy takes as many. */
   readonly files?: number;
   /** State of its event feed; missing if it was never moved and lost no events. */
   readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
@@ -65,7 +65,7 @@ export interface LinkDocument {
 }
 
 export interface SessionDocument extends LinkDocument {
-  /** Id of the sandbox it acts for; missing or null for its organisation itself. */
+  /** Id of the sandbox that it acts for; missing or null if it acts for its organisation itself. */
   readonly acts_for?: string | null;
   readonly used_at: Date;
 }
@@ -88,7 +88,7 @@ export interface UsageCounts {
   readonly errors: number;
   /** Requests that failed with 429. */
   readonly rate_limited: number;
-  /** Those over MCP; missing in rows from before there was MCP. */
+  /** Requests over MCP; missing in rows that are older than MCP. */
   readonly mcp?: number;
 }
 
@@ -102,15 +102,15 @@ export interface UsageDocument extends UsageCounts, DetailColumns {
   readonly ends_at: Date;
 }
 
-/** An answer with a new key's text, for a caller that did not get it (keyAnswers.ts). */
+/** An answer with a new key's text, for a caller that did not receive it (keyAnswers.ts). */
 export interface KeyAnswerDocument {
   /** Derived from the Idempotency-Key, organisation and user, base64url. */
   readonly _id: string;
   readonly organisation_id: string;
-  /** Of the operation and its arguments. */
+  /** Identifies the operation and its arguments. */
   readonly fingerprint: string;
   readonly key_id: string;
-  /** The key's text, which only the Idempotency-Key opens. */
+  /** The key's text, encrypted so that only the Idempotency-Key can decrypt it. */
   readonly sealed: string;
   readonly ends_at: Date;
 }
@@ -121,14 +121,14 @@ const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] 
 
 const COLLECTIONS = {
   organisations: definedByType<OrganisationDocument>('organisations', [
-    // all in order; those of a cluster in order; counts and files of a cluster
+    // all, oldest first; those of a cluster, oldest first; counts and files of a cluster
     { on: { created_at: 1, _id: 1 } },
     { on: { cluster: 1, created_at: 1, _id: 1 } },
     { on: { cluster: 1, files: 1 } },
     // those with a copy on a cluster, or moving to one
     { on: { 'copies.cluster': 1 }, options: { sparse: true } },
     { on: { 'move.to': 1 }, options: { sparse: true } },
-    // at most one each
+    // at most one sandbox of each organisation, and one organisation with each external_ref
     { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
     { on: { external_ref: 1 }, options: { unique: true, sparse: true } },
   ]),
@@ -151,7 +151,7 @@ const COLLECTIONS = {
   keyAnswers: definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]),
   requests: requestRows,
   jobs: definedByType<JobRow>('jobs', [
-    // those that have not ended, of which an organisation has one at most (jobs.ts)
+    // jobs that have not ended; an organisation has at most one (jobs.ts)
     { on: { ended_at: 1, created_at: 1 } },
     EXPIRES,
   ]),

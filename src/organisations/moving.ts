@@ -10,7 +10,7 @@ import { type Listed, toListed } from './organisationRows';
  * (docs/decisions/organisation-move.md).
  */
 
-/** A mover not seen for this long (ms) is gone; it renews its mark every {@link SEEN_EVERY}. */
+/** A mover that has not been seen for this long (ms) is gone; while it runs, it shows itself every {@link SEEN_EVERY}. */
 const LOST_AFTER = 15_000;
 export const SEEN_EVERY = 2000;
 
@@ -93,7 +93,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       }),
     /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
     beat: (self: Mover): Promise<boolean> => own(self, { $set: { 'move.seen_at': new Date(now()) } }),
-    /** Sends the next request of every gateway to the new cluster. False if another process has taken over. */
+    /** Ends a move: the next request of every gateway goes to the new cluster. False if another process has taken over. */
     finish: ({ id, mover, from, to, since, details }: Moved): Promise<boolean> =>
       models.change(async (session, record) => {
         const copies = { cluster: from, left_at: new Date(now()), complete: true };
@@ -105,7 +105,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
         await record(actor, 'organisation.moved', id, { from, to, ...details });
         return true;
       }),
-    /** Ends a move that was given up. `isLeft`: part of a copy remains. */
+    /** Ends a move that was given up. `isLeft` says whether part of a copy remains. */
     undo: ({ id, mover, to, isLeft }: Mover & { readonly to: string; readonly isLeft: boolean }): Promise<boolean> =>
       models.change(async (session, record) => {
         const copy = { cluster: to, left_at: new Date(now()), complete: false };

@@ -9,10 +9,10 @@ export interface Listed extends Organisation {
   readonly created_at: Date;
 }
 
-/** A state in which an organisation is its operator's to change. */
+/** Matches the states in which an organisation may be changed: all but `erasing`. */
 export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-/** Whether an organisation's database can be written, or is moving to another cluster or being erased. */
+/** Whether an organisation's database can be written, or is being moved to another cluster or erased. */
 export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
   if (!STATES[state ?? 'active'].data) return 'closed';
   return move ? 'moving' : 'open';
@@ -35,8 +35,8 @@ export function shownOrganisation({ id, name, plan, currency, cluster, state, sa
 }
 
 /**
- * Reads an organisation whose state allows it, so that a concurrent change of its plan or state cannot miss what is stored
- * for it in the same transaction: this writes to its row, which conflicts with that change.
+ * Reads an organisation, unless it is being erased, and writes to its row: a concurrent change of its plan or state then
+ * conflicts with this transaction, and so cannot miss what it stores.
  */
 export async function holdOrganisation(
   { organisations }: Pick<ControlModels, 'organisations'>,
@@ -50,8 +50,9 @@ export async function holdOrganisation(
 }
 
 /*
- * Gateways buffer what they record of requests for some seconds, so it may arrive after its organisation was erased. Writers check
- * before, and again after, since the organisation may be erased in between (docs/decisions/organisation-life.md).
+ * Gateways gather usage and logged requests in memory before they write them, and an organisation may be erased meanwhile. Writers
+ * check that it exists before they write, and again afterwards, in case it was erased in between
+ * (docs/decisions/organisation-life.md).
  */
 
 /** Which of these organisations exist and are not being erased. */

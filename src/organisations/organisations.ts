@@ -42,7 +42,7 @@ const BATCH = 1000;
 /** What a sandbox shares with its organisation. */
 type Shared = Pick<Organisation, 'plan' | 'state'>;
 
-/** The organisation with an external_ref is being erased. */
+/** The organisation that has the given external_ref is being erased. */
 export class StillErasing extends Error {
   override readonly name = 'StillErasing';
 }
@@ -52,7 +52,7 @@ export class RefTaken extends Error {
   override readonly name = 'RefTaken';
 }
 
-/** What a sandbox shares with its organisation can only be changed there. */
+/** A sandbox has the plan and state of its organisation, and these can only be changed there. */
 export class SharedByOwnerError extends Error {
   override readonly name = 'SharedByOwnerError';
 
@@ -101,7 +101,7 @@ export function organisations(
   }
 
   /**
-   * Changes an organisation, its copies in its keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
+   * Changes an organisation, the copies of it in its keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
    * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken
    */
   function change(
@@ -144,12 +144,12 @@ export function organisations(
   /** Changes the given members in one transaction, with an audit event for each. */
   const update = (id: string, set: Partial<Pick<Listed, 'name' | 'plan' | 'state' | 'external_ref'>>) =>
     change(id, set, (before) => {
-      const moved = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
+      const fromTo = (member: keyof typeof set) => ({ from: before[member], to: set[member] });
       const { name = before.name, plan = before.plan, state = before.state, external_ref = before.external_ref } = set;
       const action = state === 'active' ? 'organisation.resumed' : 'organisation.suspended';
       return [
-        ...(name === before.name ? [] : [['organisation.renamed', moved('name')] as const]),
-        ...(plan === before.plan ? [] : [['organisation.plan_changed', moved('plan')] as const]),
+        ...(name === before.name ? [] : [['organisation.renamed', fromTo('name')] as const]),
+        ...(plan === before.plan ? [] : [['organisation.plan_changed', fromTo('plan')] as const]),
         ...(state === before.state ? [] : [[action, {}] as const]),
         ...(external_ref === before.external_ref ? [] : [['organisation.ref_set', { external_ref }] as const]),
       ];
@@ -158,11 +158,11 @@ export function organisations(
     });
 
   return {
-    /** Creates an organisation. Its database comes with its first write. @throws FullClusterError */
+    /** Creates an organisation. Its first write creates its database. @throws FullClusterError */
     create: (input: NewOrganisation): Promise<Listed> => insert(input),
     /**
-     * The same, unless an earlier attempt or its external_ref already has one. Concurrent calls create one.
-     * @throws StillErasing; FullClusterError; as {@link keyAnswers} for an attempt
+     * Creates an organisation, unless an earlier attempt created one or one has its external_ref. Concurrent calls create only one.
+     * @throws StillErasing; FullClusterError; with `attempt`, also what {@link keyAnswers} throws
      */
     async createOnce(input: NewOrganisation, attempt?: Attempt): Promise<{ organisation: Listed; isNew: boolean }> {
       const found = await withRef(input.external_ref);
@@ -202,7 +202,7 @@ export function organisations(
         ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(given) },
         conditions: [
           ...equal.map((one) => Object.fromEntries([one])),
-          // active if it is missing
+          // a missing state means active
           ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),
           ...(q ? [{ $or: [{ name: trusted({ $regex: escapeRegExp(q), $options: 'i' }) }, { external_ref: q }] }] : []),
         ],
@@ -215,14 +215,14 @@ export function organisations(
         .lean();
       return found ? toListed(found) : undefined;
     },
-    /** Whether an organisation's database may be written on a cluster, from the primary. */
+    /** Whether an organisation's database may be written on a cluster, as read from the primary. */
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
       const projection = { cluster: 1, state: 1, 'move.to': 1 } as const;
       const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
       const standing = found ? standingOf(found) : 'gone';
       return standing === 'open' && found?.cluster !== cluster ? 'moving' : standing;
     },
-    /** Records an organisation's files on a cluster: a lower bound unless exact. */
+    /** Records how many files an organisation takes on a cluster; unless the number is exact, it can only raise the recorded one. */
     async noteFiles({ id, cluster }: Place, files: number, isExact = false): Promise<void> {
       await rows.updateOne({ _id: id, cluster }, isExact ? { $set: { files } } : { $max: { files } });
     },
@@ -233,7 +233,7 @@ export function organisations(
       const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of found.cursor({ batchSize: BATCH })) yield toListed(row);
     },
-    /** Clusters of the organisations that exist, by id. */
+    /** The clusters of those of the organisations that exist, by organisation id. */
     async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
       const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { cluster: 1 }).lean();
       return new Map(found.map(({ _id, cluster }) => [_id, cluster]));
@@ -241,7 +241,7 @@ export function organisations(
     update,
     rename: (id: string, name: string) => update(id, { name }),
     setPlan: (id: string, plan: Plan) => update(id, { plan }),
-    /** Once this resolves, no instance serves a new request of its keys and users. */
+    /** Once this resolves, no gateway serves a new request from its keys or users. */
     suspend: (id: string) => update(id, { state: 'suspended' }),
     resume: (id: string) => update(id, { state: 'active' }),
     /** Gives an organisation the name, plan and currency of an export. */
@@ -252,6 +252,6 @@ export function organisations(
   };
 }
 
-/** A change of an organisation as a change of its copies in keys. */
+/** Turns a change of an organisation into a change of the copies of it in keys. */
 const inKeys = ({ external_ref: _own, ...set }: object & { readonly external_ref?: unknown }): object =>
   Object.fromEntries(Object.entries(set).map(([member, value]) => [`organisation.${member}`, value]));

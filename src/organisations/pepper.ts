@@ -6,8 +6,8 @@ import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
 /*
- * Knows which pepper the keys are hashed with: with another one every key would be rejected, and nothing would say why. A pepper
- * can be replaced while keys are in use: each is rehashed when it is next used.
+ * Remembers which pepper the keys are hashed with: with any other, every key would be rejected and nothing would say why. The pepper
+ * can be replaced while keys are in use: each key is rehashed when it is next used.
  */
 
 /** Identifies a pepper without revealing it. */
@@ -15,13 +15,13 @@ export interface Fingerprint {
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
-  /** How often the pepper was replaced; a key has the number of its pepper. */
+  /** How many times the pepper has been replaced; each key stores the number of its pepper. */
   readonly number?: number | undefined;
 }
 
 export const OTHER_PEPPER =
   'KEY_PEPPER is not the one that the keys in this database are hashed with, so none of them would work';
-/** What to do about it. */
+/** What to do about {@link OTHER_PEPPER}. */
 export const RESTORE_PEPPER =
   'set it to its former value; to replace it, set KEY_PEPPER_PREVIOUS to the former value, or revoke all keys first';
 
@@ -34,17 +34,17 @@ export class WrongPepperError extends Error {
 }
 
 export interface PepperState {
-  /** Which of them the keys are, or will be, hashed with; none if a third. */
+  /** Whether the keys are, or will be, hashed with KEY_PEPPER or KEY_PEPPER_PREVIOUS; `none` if with neither. */
   readonly known: 'current' | 'previous' | 'none';
   /** Active keys that are still hashed with the previous pepper. */
   readonly left: number;
-  /** Active keys hashed with one before that, which do not work. */
+  /** Active keys hashed with an even older pepper, which do not work. */
   readonly lost: number;
 }
 
 type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
 
-/** Resolves with the stored one, which another gateway may have inserted. */
+/** Resolves with the stored fingerprint, which another gateway may have inserted. */
 const UPSERT = { upsert: true, returnDocument: 'after' } as const;
 
 export function pepperGuard(
@@ -63,7 +63,7 @@ export function pepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  /** Whether keys may have the previous pepper though it has no fingerprint, as in versions before fingerprints. */
+  /** Whether keys may have the previous pepper although no fingerprint is stored, since early versions stored none. */
   async function areKeysOlder(): Promise<boolean> {
     return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
   }
@@ -74,8 +74,8 @@ export function pepperGuard(
   }
 
   /**
-   * Stores the pepper's fingerprint, `given` or a new one: if there is none, if it is that of the previous pepper, or if no
-   * active key is left.
+   * Stores the pepper's fingerprint if none is stored (`given`, or a new one), if the stored one is that of the previous
+   * pepper, or if no active key is left.
    * @throws WrongPepperError
    */
   async function adopt(given?: Fingerprint): Promise<void> {
@@ -95,7 +95,7 @@ export function pepperGuard(
   }
 
   return {
-    /** The number of KEY_PEPPER, for new keys; undefined before it was adopted, and for the first pepper. */
+    /** The number of KEY_PEPPER, for new keys; undefined until it has been adopted, and for the first pepper. */
     number: (): number | undefined => (number === 0 ? undefined : number),
     /** What the database says about the peppers of the environment. */
     async state(): Promise<PepperState> {
@@ -122,8 +122,8 @@ export function pepperGuard(
     },
     adopt,
     /**
-     * Does the same for keys from elsewhere, whose fingerprint becomes that of this installation if it has none. Resolves
-     * with the number that their pepper has here; undefined, and nothing is stored, if they would not work.
+     * Does the same for keys from another installation, whose fingerprint is adopted if this one has none. Resolves with the
+     * number that their pepper has here. If they would not work here, resolves with undefined and stores nothing.
      * @throws WrongPepperError
      */
     async adoptFrom(given: Fingerprint): Promise<number | undefined> {

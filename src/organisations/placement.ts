@@ -4,11 +4,11 @@ import { MINUTE } from '../units';
 import type { ControlModels, OrganisationDocument } from './models';
 
 /*
- * Chooses clusters for organisations. A cluster first runs out of the files that its server can open: one per collection and index
- * (docs/decisions/files.md).
+ * Chooses clusters for organisations. What a cluster runs out of first is files that its server can open: one for each collection
+ * and index (docs/decisions/files.md).
  */
 
-/** Files to reserve for an organisation until it has more: what a small one takes once it is used. */
+/** Files to reserve for an organisation that has fewer: as many as a small one takes once it is in use. */
 export const MIN_FILES = 22;
 /** New organisations leave one twelfth of each cluster free for the growth of others. */
 const GROWTH = 12;
@@ -20,7 +20,7 @@ export interface Fullness {
   readonly organisations: number;
   /** Copies left by moves, and moves to it in progress. */
   readonly copies: number;
-  /** Their files, as last recorded. */
+  /** Files that the organisations and copies take, as last recorded. */
   readonly used: number;
   /** Files reserved for them. */
   readonly reserved: number;
@@ -41,7 +41,7 @@ export function placement(
 ) {
   const rows = nativeCollection(models.organisations) as unknown as mongo.Collection;
 
-  /** How full clusters are: two commands, one on an index only, the other on the few organisations with moves. */
+  /** How full clusters are. Takes two commands: one reads only an index, the other the few organisations with moves or copies. */
   async function fullness(of = clusters): Promise<Fullness[]> {
     const each = { $max: ['$files', MIN_FILES] };
     const sums = { organisations: { $sum: 1 }, used: { $sum: '$files' }, reserved: { $sum: each } };
@@ -83,7 +83,7 @@ export function placement(
     },
     /** How full every cluster is. */
     fullness: () => fullness(),
-    /** The same as last counted; empty before the first count. */
+    /** The same, as last counted; empty before the first count. */
     lastKnown: lastKnownOf<readonly Fullness[]>([], () => fullness()),
     /**
      * The cluster for an organisation with this many files: the given one, or the one with the most room. Concurrent calls may find the
@@ -116,8 +116,8 @@ function sayFull({ cluster, organisations, copies, reserved, capacity }: Fullnes
 }
 
 /**
- * A count for metrics that is at most a minute or one reading old, without waiting: `first` before the first count, and the last
- * count while the database is down.
+ * Returns a function that gives metrics the last count without waiting, and counts again in the background if that is more than a
+ * minute old. It returns `first` before the first count, and the last count while the database is down.
  */
 export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
   let known = first;

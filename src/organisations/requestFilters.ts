@@ -17,7 +17,7 @@ export interface RequestFilters {
   readonly since?: string | null | undefined;
 }
 
-/** The range of statuses of a filter, its end exclusive; undefined if the filter is invalid. */
+/** The range of statuses that a filter matches, without its end; undefined if the filter is invalid. */
 export function statusesOf(filter: string): readonly [from: number, before: number] | undefined {
   const [, hundreds, rest = ''] = /^([1-5])(\d\d|xx)$/i.exec(filter) ?? [];
   if (hundreds === undefined) return undefined;

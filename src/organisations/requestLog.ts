@@ -9,7 +9,7 @@ import { presentOrganisations } from './organisationRows';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import type { RequestRow } from './requestRows';
 
-/** Rows kept per organisation, of failed and of other requests each. */
+/** Rows kept per organisation: this many of failed requests, and this many of others. */
 export const MAX_ROWS = 10_000;
 
 export interface RequestPageQuery extends ListArguments, RequestFilters {
@@ -39,7 +39,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
   const native = nativeCollection(requests);
 
   return {
-    /** Stores rows of organisations that are not erased; rows that an interrupted call stored stay as they are. */
+    /** Stores the rows of organisations that are not erased; those that an interrupted call already stored stay as they are. */
     async add(all: readonly RequestRow[]): Promise<void> {
       const before = await presentOrganisations(models, new Set(all.map((row) => row.organisation_id)));
       const rows = all.filter((row) => before.has(row.organisation_id));
@@ -73,7 +73,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         times: ['at'],
       });
     },
-    /** Matching requests by key, including those without a row, most first. @throws AppError as page */
+    /** Counts matching requests by key, including those without a row; the key with the most comes first. @throws AppError like page */
     async countByKey({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
       const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(given)) };
       const $group = {
@@ -91,7 +91,7 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         .sort((one, other) => other.requests - one.requests)
         .slice(0, MAX_KEYS);
     },
-    /** When a key was last used from an unreadable address, in the newest rows since a time. */
+    /** When a key was last used from an unreadable address, according to the newest rows since a time. */
     async lastFromUnknown(since: Date): Promise<Date | undefined> {
       const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MAX_ROWS }];
       const found = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];

@@ -32,7 +32,7 @@ const MAX_BUDGETS = 20_000;
 const BUDGETS = {
   failed: { atOnce: 600, aMinute: 60 },
   successful: { atOnce: 100, aMinute: 1 },
-  /** Failed requests over their budget that no row of the batch resembles. */
+  /** Failed requests beyond that budget that resemble no row of the batch. */
   similar: { atOnce: 20, aMinute: 20 },
 } as const;
 /** The budget of an organisation, as a multiple of a key's: a flood from one key does not hide the requests of the others. */
@@ -42,7 +42,7 @@ type Kind = keyof typeof BUDGETS;
 type Row = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
 
 /**
- * Gathers the requests of keys in memory and writes them every two seconds, so that no request waits for it
+ * Gathers requests with keys in memory and writes them every two seconds, so that no request waits for the database
  * (docs/decisions/request-log.md).
  */
 export function createRequestRecorder(options: RequestRecorderOptions) {
@@ -60,9 +60,9 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   function takes(kind: Kind, { organisation_id, key_id }: RequestHead): boolean {
     const ofKey = budgets.memo(key_id, { context: 1 });
     const ofAll = budgets.memo(organisation_id, { context: SHARE_OF_ORGANISATION });
-    const isLeft = ofKey.has(kind) && ofAll.has(kind);
-    if (isLeft) for (const budget of [ofKey, ofAll]) budget.take(kind);
-    return isLeft;
+    const hasBudget = ofKey.has(kind) && ofAll.has(kind);
+    if (hasBudget) for (const budget of [ofKey, ofAll]) budget.take(kind);
+    return hasBudget;
   }
 
   function add(head: RequestHead, detailsOf: DetailsOf): Row {
@@ -78,7 +78,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
     const taken = batch;
     batch = [];
     alike = new Map();
-    // here instead of in the request
+    // ids are generated here, so that no request waits for them
     for (const row of taken) row._id ||= randomUUID();
     try {
       await log.add(taken);
@@ -111,11 +111,11 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
         return;
       }
       const { key_id, operation, status, code } = head;
-      const sort = `${key_id} ${String(status)} ${code ?? ''} ${operation ?? ''}`;
+      const resemblance = `${key_id} ${String(status)} ${code ?? ''} ${operation ?? ''}`;
       const hasRow = takes('failed', head);
-      const last = hasRow ? undefined : alike.get(sort);
+      const last = hasRow ? undefined : alike.get(resemblance);
       if (last) last.similar += 1;
-      else if (hasRow || takes('similar', head)) alike.set(sort, add(head, detailsOf));
+      else if (hasRow || takes('similar', head)) alike.set(resemblance, add(head, detailsOf));
       else leftOut += 1;
     },
     stop: flush,
@@ -139,7 +139,7 @@ function createBudget(share: number) {
 
   return {
     has: (kind: Kind): boolean => {
-      // in steady use most requests find an empty budget, and this is all they pay for
+      // in steady use most requests find an empty budget, and cost no more than this
       if (left[kind] < 1) fill();
       return left[kind] >= 1;
     },

@@ -30,7 +30,7 @@ export interface RequestRow {
   readonly missing_scope?: string | null;
   readonly ms: number;
   readonly address: string;
-  /** Whether it has an error code or a status from 400. */
+  /** Whether it has an error code or a status of 400 or more. */
   readonly failed: boolean;
   /** Number of similar requests without a row of their own. */
   readonly similar: number;

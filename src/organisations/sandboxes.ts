@@ -22,10 +22,10 @@ export interface NewSandbox {
   readonly seeded: boolean;
 }
 
-/** The name of an organisation has at most 200 characters. */
+/** How many characters of its owner's name a sandbox's default name begins with: a name has at most 200. */
 const OWNER_SHOWN = 190;
 
-/** The organisation has a sandbox already, or is one. */
+/** The organisation already has a sandbox, or is one itself. */
 export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }

@@ -66,11 +66,14 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
   return {
     /**
      * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist.
-     * @throws AppError organisation_suspended; a link is not consumed then
+     * @throws AppError organisation_suspended, in which case a link is not consumed
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => begin(input, from, session, record)),
-    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. @throws as {@link keyAnswers} for an attempt */
+    /**
+     * Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist.
+     * @throws with `attempt`, what {@link keyAnswers} throws
+     */
     makeLink({ organisationId, user, role }: NewSession, actor: Actor, attempt?: Attempt) {
       const token = makeToken();
       const now = clock();
@@ -86,7 +89,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
           return { token, endsAt };
         });
       const call = { organisationId, who: actor.who, operation: 'link', args: { user, role } };
-      // the end of the link serves as its id
+      // the link's expiry is stored in place of an id
       return answers.once(attempt, call, make, (end, made) =>
         Promise.resolve({ token: made, endsAt: new Date(Number(end)) }),
       );
@@ -141,7 +144,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
         const byUser = userId === undefined ? {} : { 'user.id': userId };
         const filter = { organisation_id: trusted({ $in: ids }), ...byUser };
         const { deletedCount: own } = await stored.deleteMany(filter, { session });
-        // and those that act for it, if it is a sandbox
+        // also the sessions that act for it, if it is a sandbox
         const { deletedCount: acting } = await stored.deleteMany({ acts_for: organisationId, ...byUser }, { session });
         const deletedCount = own + acting;
         await links.deleteMany(filter, { session });
@@ -184,7 +187,7 @@ export function signInUrl(base: string, token: string): string {
 /** 256 random bits in 43 characters. */
 const makeToken = (): string => randomBytes(32).toString('base64url');
 
-/** Whether a text could be the token of a link or session; anything else is rejected without a lookup. */
+/** Whether a string could be the token of a link or session; anything else is rejected without a lookup. */
 export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
 const digest = (token: string): string => hash('sha256', token, 'base64url');

@@ -5,11 +5,11 @@ import { createWriter } from './writer';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
-  /** Called when a write fails; its counts are included in the next one. */
+  /** Called when a write fails; the next write includes its counts. */
   readonly onError: (error: unknown) => void;
   /** Called with the number of requests not counted, because new keys came faster than the database could store counts. */
   readonly onUncounted: (requests: number) => void;
-  /** Counters (one per key and hour) to hold; when all are used, they are written at once. */
+  /** How many counters (one per key and hour) to hold; when all are in use, they are written at once. */
   readonly capacity?: number;
 }
 
@@ -33,10 +33,10 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   let counts = new Map<string, Entry>();
   let details = 0;
   let uncounted = 0;
-  /** Whether full counters caused a write, and none has succeeded since. */
+  /** Whether running out of counters caused a write, and no write has succeeded since. */
   let isFull = false;
 
-  /** Adds counts to those of their hour, as far as there is room. */
+  /** Adds counts to those of their hour, if there is room. */
   function add({ keyId, hour, units, details: more, ...counted }: UsageEntry): void {
     const name = [keyId, hour.getTime(), ...(units ?? [])].join(':');
     const known = counts.get(name);

@@ -1,5 +1,5 @@
 /*
- * Usage by operation and by error code: counters of a row of usage, by their path in it (docs/decisions/request-log.md).
+ * Usage by operation and by error code: counters within a row of usage, each named by its path (docs/decisions/request-log.md).
  * Operations and codes come from bounded sets and have no dots.
  */
 
@@ -37,7 +37,7 @@ export interface DetailColumns {
   readonly codes?: Readonly<Record<string, number>>;
 }
 
-/** Upper bounds of the buckets of latency, in milliseconds; the last bucket has none. */
+/** Upper bounds of the latency buckets, in milliseconds; the last bucket has none. */
 export const BOUNDS = [5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000] as const;
 
 /** The counters that a request adds one to. */

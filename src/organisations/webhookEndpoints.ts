@@ -11,7 +11,7 @@ import { lastKnownOf } from './placement';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
 
-/* Webhook endpoints as people manage them; src/organisations/webhookLeases.ts is for their delivery. */
+/* How people manage webhook endpoints; src/organisations/webhookLeases.ts is about delivering to them. */
 
 const MAX_ENDPOINTS = 20;
 
@@ -29,9 +29,9 @@ const NOBODY = { holder: null, until: new Date(0) } as const;
 /** How long a holder may go on posting after it lost its lease, in milliseconds: it begins no post after its next beat. */
 const POSTING_FOR = BEAT_EVERY + 18_000;
 
-/** Takes an endpoint from its holder. Nobody else begins while a post may be in progress. */
+/** The members that take an endpoint from its holder. Nobody else begins while the holder may still be posting. */
 function taken({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
-  // a disabled endpoint does not rest: it was taken before
+  // a disabled endpoint does not rest: its `until` is from when it was taken
   const isLeased = holder !== null || state === 'disabled';
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
 }
@@ -49,7 +49,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
     ...(organisationId !== undefined && { organisation_id: organisationId }),
   });
 
-  /** Without a change nothing is written, nor an audit event, or callers could flood the audit log. */
+  /** If `work` returns no change, nothing is written, not even an audit event; otherwise callers could flood the audit log. */
   const change = (
     id: string,
     by: Authority,
@@ -68,7 +68,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
   return {
     /**
      * Undefined if the organisation does not exist.
-     * @throws AppError validation_failed beyond {@link MAX_ENDPOINTS}; as {@link keyAnswers} for an attempt
+     * @throws AppError validation_failed beyond {@link MAX_ENDPOINTS}; with `attempt`, also what {@link keyAnswers} throws
      */
     create(input: NewEndpoint, by: Authority, attempt?: Attempt): Promise<EndpointRow | undefined> {
       const { organisation_id, url, types } = input;
@@ -100,7 +100,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
       rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MAX_ENDPOINTS }).toArray(),
     find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
       (await rows.findOne(filterOf(id, by))) ?? undefined,
-    /** Used from the next page of events on. */
+    /** The change applies from the next page of events on. */
     update: (id: string, set: Partial<Pick<EndpointRow, 'url' | 'types'>>, by: Authority) =>
       change(id, by, (before) =>
         isDeepStrictEqual({ ...before, ...set }, before)
@@ -112,7 +112,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
         update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
         action: 'webhook.rotated',
       })),
-    /** From a position, or from where it stopped. */
+    /** Delivers again, from a position or from where the endpoint stopped. */
     enable: (
       id: string,
       from: { readonly position: string; readonly time: Date } | undefined,
@@ -130,7 +130,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
         const details = { from: from?.time ?? 'where it stopped' };
         return { update: { $set: set, $inc: { wakes: 1 } }, action: 'webhook.enabled', details };
       }),
-    /** The first reason stays. */
+    /** An endpoint that is disabled already keeps its first reason. */
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
       change(id, by, (before) => {
         if (before.state === 'disabled') return undefined;

@@ -8,7 +8,7 @@ import type { EndpointRow } from './webhookRows';
 
 /** How long a lease lasts, in milliseconds; longer than an attempt. */
 const LEASED_FOR = 30_000;
-/** How often its holder renews it, and so notices if it was lost, in milliseconds. */
+/** How often the holder renews its lease, and so notices that it has lost it, in milliseconds. */
 export const BEAT_EVERY = 3000;
 /**
  * How long to remember that an organisation has no endpoint, in milliseconds. Endpoints younger than {@link SETTLED_AFTER} never rest,
@@ -24,7 +24,7 @@ export type Progress = Partial<
 export interface Rest {
   /** When the next work is due; if missing, when the next event comes. */
   readonly due?: Date | undefined;
-  /** Nothing before this time, whatever comes. */
+  /** No work before this time, whatever happens. */
   readonly until?: Date | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Room {
   readonly limit: number;
   /** Organisations that are at their limit. */
   readonly without: readonly string[];
-  /** Whether endpoints that failed last may be taken. */
+  /** Whether endpoints with failures since their last success may be taken. */
   readonly hasRoomForFailed: boolean;
 }
 
@@ -54,7 +54,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
   const until = (): Date => new Date(now() + LEASED_FOR);
 
   return {
-    /** Endpoints with work, without a lease, and with room for them; the longest waiting first. */
+    /** Endpoints that have work, no lease, and room for them; those that have waited longest come first. */
     waiting: async ({ limit, without: full, hasRoomForFailed }: Room): Promise<Due[]> =>
       (await rows
         .find(
@@ -66,7 +66,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
           { sort: { due: 1 }, limit, projection: { organisation_id: 1, failed: 1, due: 1 } },
         )
         .toArray()) as unknown as Due[],
-    /** Undefined if another gateway was first. */
+    /** Leases an endpoint; undefined if another gateway was first. */
     async take(id: string): Promise<Leased | undefined> {
       const taken = { $set: { holder: randomUUID(), until: until() } };
       const found = await rows.findOneAndUpdate({ _id: id, ...free() }, taken, { returnDocument: 'after' });
@@ -88,7 +88,7 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
       await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
       return isDue(free.until);
     },
-    /** Wakes the endpoints of organisations with new events; failing ones keep their time. True if there is one to deliver to. */
+    /** Wakes the endpoints of organisations with new events; failing ones keep their due time. True if there is an endpoint to deliver to. */
     async wake(organisations: readonly string[]): Promise<boolean> {
       const some = organisations.filter((id) => !without.has(id));
       if (some.length === 0) return false;

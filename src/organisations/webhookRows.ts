@@ -15,7 +15,7 @@ export interface EndpointRow {
   readonly types: readonly string[];
   readonly state: EndpointState;
   readonly disabled: { readonly reason: DisabledReason; readonly at: Date } | null;
-  /** Number of its secret, from 1. */
+  /** Number of its current secret, from 1. */
   readonly version: number;
   /** When its secret replaced another one. */
   readonly rotated_at: Date | null;
@@ -29,7 +29,7 @@ export interface EndpointRow {
   readonly parked: number;
   /** When its next work is due; missing if there is none. */
   readonly due?: Date;
-  /** Raised when there is more work, so that the current holder notices. */
+  /** Incremented when there is more work, so that the current holder notices. */
   readonly wakes: number;
   /** End of the holder's lease, or of a rest; by the control database's clock. */
   readonly until: Date;
@@ -40,10 +40,10 @@ export interface EndpointRow {
 }
 
 export const webhookEndpoints = definedByType<EndpointRow>('webhook_endpoints', [
-  // an organisation's, in order
+  // an organisation's endpoints, oldest first
   { on: { organisation_id: 1, created_at: 1 } },
-  // those that have work
+  // endpoints that have work
   { on: { due: 1 }, options: { sparse: true } },
-  // how many there are in each state
+  // counts by state
   { on: { state: 1 } },
 ]);

@@ -1,6 +1,6 @@
 /**
- * Schedules writes of what is gathered in memory, so that no request waits: one at a time, so that a slow database does not get more
- * work. `write` must not reject.
+ * Schedules writes of what is gathered in memory, so that no request waits for them. Only one runs at a time, so that a slow database
+ * is not given more work. `write` must not reject.
  */
 export function createWriter(after: number, write: () => Promise<void>) {
   let writing: Promise<void> = Promise.resolve();
