@@ -9,8 +9,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../errors';
 
 /**
- * A cookie of the settings pages (the session, or a sign-in in progress), for this host only; over https with `__Host-`, so that no other
- * host of the domain can set it.
+ * A cookie of the settings pages (the session, or a sign-in in progress), for this host only. Over https its name begins with
+ * `__Host-`, so that no other host of the domain can set it.
  */
 export function cookie(name: string, publicUrl: string | undefined) {
   const isSecure = publicUrl?.startsWith('https:') === true;
@@ -35,7 +35,7 @@ export type BrowserSessions = ReturnType<typeof browserSessions>;
 /** How many recently valid sessions are remembered. */
 const MAX_KNOWN = 10_000;
 
-/** The sessions of browsers, by their cookie. `failures` limits cookies without a session per address. */
+/** Finds the sessions of browsers by their cookie. `failures` limits, per address, cookies that have no session. */
 export function browserSessions(
   { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>,
   sessions: Pick<Sessions, 'find'>,
@@ -43,7 +43,7 @@ export function browserSessions(
 ) {
   const sessionCookie = cookie('scopegate_session', PUBLIC_URL);
   const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
-  // a session that was valid a moment ago is looked up whatever others do at the same address
+  // a session that was valid a moment ago is looked up even if others at the same address have used up its attempts
   const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,

@@ -1,4 +1,4 @@
-/* The operations that the page calls, each with its result as `value`, of which opening.ts runs some. */
+/* The operations that the settings page calls, each with its result as `value`; opening.ts runs some of them. */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;
@@ -8,7 +8,7 @@ const ENDPOINT = `id url types state disabled_reason disabled_at failing_since n
 
 const ATTEMPT = 'at ok status error answer ms';
 
-/** A change of an endpoint that takes nothing but its id. */
+/** A change of an endpoint whose only argument is its id. */
 const ofEndpoint = (name: string, fields = ENDPOINT): string =>
   `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
 

@@ -113,7 +113,7 @@ function settingsApp(): Express {
   return app;
 }
 
-/** The error to show for one that a route, the form's parser or Express threw. */
+/** The error to show for what a route, the form's parser or Express threw. */
 function knownError(error: unknown, onError: SettingsOptions['onError']): unknown {
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
   if (status === 413 || status === 415) return new AppError('invalid_request', 'The form is malformed.');
@@ -130,9 +130,9 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-/** The addresses of pages, those of one key or one webhook endpoint included. */
+/** The addresses of pages, including those of one key or one webhook endpoint. */
 const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
-/** Such an address, with what is chosen there, as it is kept while somebody signs in: a path of this host, whoever wrote the cookie. */
+/** Such an address with its query, remembered while somebody signs in. Only paths on this host match, even if the cookie was forged. */
 const WANTED = new RegExp(
   `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,1000})?$`,
   'i',
@@ -146,7 +146,7 @@ interface RoutesOptions {
   readonly sessions: BrowserSessions;
   /** Limits invalid sign-in links, sessions and returns from the identity provider, per address. */
   readonly failures: RateLimiter;
-  /** What the page shows of webhooks. */
+  /** What the page needs to know about webhooks. */
   readonly webhookPart: WebhookPart;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
@@ -157,7 +157,7 @@ interface RoutesOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
+/** The routes of the settings, by path: the pages, the mode switch, sign-out, and sign-in by link or with the identity provider. */
 function settingsRoutes(options: RoutesOptions): Routes {
   const { config, control, sessions, failures, limiter, prepareSandbox, contextOf, webhookPart } = options;
   const parts = { webhooks: webhookPart, storesRequests: config.REQUEST_LOG === 'on' };
@@ -195,7 +195,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     requireState(organisation);
     const canSwitch =
       modeOf(organisation) === 'test' || role === 'admin' || (await control.sandboxes.of(organisation.id));
-    // the page asks again for what fails here
+    // the page itself asks again for whatever fails here
     const opening = await contextOf(exchange, session)
       .then((context) => options.opening(originalUrl, context))
       .catch(() => ({}));

@@ -20,8 +20,8 @@ interface Attempt {
 export const ATTEMPT_SECONDS = 600;
 
 /**
- * Writes attempts as text and reads them back. Signed, with an expiry, since each accepted attempt becomes a request to the issuer: callers must
- * not forge their own.
+ * Writes attempts as strings and reads them back. They are signed and expire, since each accepted attempt causes a request to the
+ * issuer: callers must not be able to forge one.
  */
 function attemptTexts(clientSecret: string) {
   const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
@@ -76,7 +76,7 @@ export function openId({ config, onError }: OpenIdOptions) {
     }));
 
   return {
-    /** The URL to redirect the browser to, and the attempt to keep there until it returns. */
+    /** The URL to redirect the browser to, and the attempt for the browser to keep until the user returns. */
     async begin() {
       const { library, client } = await discover();
       const [state, nonce] = [library.randomState(), library.randomNonce()];

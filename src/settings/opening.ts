@@ -4,11 +4,11 @@ import type { Execute } from '../operations/execution';
 import { DAY } from '../units';
 import { DOCUMENTS } from './documents';
 
-/* What a page asks first is answered with it: on a slow line that saves a round trip. */
+/* The answers to a page's first calls are sent with the page, which saves a round trip on a slow connection. */
 
 type Calls = Partial<Record<keyof typeof DOCUMENTS, object>>;
 
-/** The first calls of a page with their variables, as web/settings makes them if the address chooses nothing. */
+/** The first calls of each page with their variables, as web/settings makes them if the address has no filters. */
 const FIRST: Readonly<Record<string, () => Calls>> = {
   '/settings/integrations': () => ({
     newestKeys: {},
@@ -20,10 +20,13 @@ const FIRST: Readonly<Record<string, () => Calls>> = {
   '/settings/members': () => ({ members: {} }),
   '/settings/audit': () => ({ events: { limit: 20 }, newestKeys: {} }),
 };
-/** The call of every page, which says beside its list how many endpoints fail. */
+/** The call that every page makes, since its navigation shows how many endpoints are failing. */
 const ALWAYS: Calls = { endpoints: {} };
 
-/** Resolves with the answers to the first calls of the page at an address, by the names of their documents; one that fails is left to the page. */
+/**
+ * Resolves with the answers to the first calls of the page at an address, by the names of their documents. A call that fails is left
+ * to the page.
+ */
 export type OpeningAnswers = (address: string, context: RequestContext) => Promise<object>;
 
 export function openingAnswers(execute: Execute): OpeningAnswers {

@@ -25,10 +25,10 @@ export interface PageParts {
   readonly opening: object;
 }
 
-/** The pages of the settings by their addresses; those of keys and webhooks have one for each below them. */
+/** The pages of the settings by their addresses. Below the one of keys, each key has a page; below the one of webhooks, each endpoint. */
 export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', 'members', 'audit'] as const;
 
-/** The document of all settings pages; the script shows the one in the address, and loads rows through GraphQL. */
+/** The document of all settings pages; the script shows the page that the address names, and loads rows through GraphQL. */
 export function renderSettings(
   session: Session,
   csrf: string,
@@ -80,7 +80,7 @@ export function renderSettings(
       ${jsonBlock('settings', {
         ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests, opening, now: Date.now() },
         ...{ scopes: offeredScopes(), eventTypes: webhooks.types, timeBounds: BOUNDS, statuses: STATUSES },
-        // a page is never used for another organisation or user than it was opened for
+        // so that the page is never used for an organisation or user other than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,
   });
@@ -91,7 +91,7 @@ function drawn(name: string): Html {
   return html`<section data-page="${name}" aria-labelledby="${name}-title" hidden></section>`;
 }
 
-/** What the scopes of each resource allow, by action, without reserved ones. */
+/** What the scopes of each resource allow, by action; reserved scopes are left out. */
 function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const offered: Record<string, Record<string, string>> = {};
   for (const scope of ALL_SCOPES) {
@@ -104,7 +104,7 @@ function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string
 
 const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]));
 
-/** The names that both filters by operation suggest. */
+/** The operation names that both filters suggest. */
 function operationNames(): Html {
   const names = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
   return html`<datalist id="operations">
@@ -189,7 +189,7 @@ export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
   );
 }
 
-/** A command with a button that the script shows, since it does nothing without one. */
+/** A command with a copy button, which stays hidden until the script that makes it work shows it. */
 function command(name: string, text: string): Html {
   return html`<div class="command">
     <pre tabindex="0" aria-label="${name}"><code>${text}</code></pre>

@@ -3,7 +3,7 @@ import type { Integrations } from '../organisations/integrations';
 import type { DeliveryQuery } from '../webhooks/deliveries';
 import type { OwnWebhooks } from '../webhooks/management';
 
-/** Points of the user's limit that a post by hand costs, beyond the one of the request. */
+/** Points of the user's limit that a manual delivery costs, in addition to the request's one. */
 const BY_HAND = 9;
 
 interface Id {
@@ -15,7 +15,7 @@ interface DeliveryId {
   readonly delivery: string;
 }
 
-/** The operations of the settings page: on keys, which {@link Integrations} has by their names, and on webhooks. */
+/** The operations of the settings page: those on keys are methods of {@link Integrations} with the same names; the others are on webhooks. */
 export const settingsResolvers = {
   Query: {
     ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'members', 'audit_events'),
@@ -60,7 +60,7 @@ function resolversOf(...names: readonly (keyof Integrations)[]) {
   );
 }
 
-/** A resolver from the operation on the webhooks of the user's own organisation. */
+/** A resolver that runs an operation on the webhooks of the user's own organisation. */
 function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: RequestContext) => Result) {
   return (_: unknown, args: Args, context: RequestContext): Result => {
     // the guard only admits users, whose context always has this

@@ -8,17 +8,17 @@ import { type Session, userActor } from '../organisations/sessions';
 export interface SandboxOptions {
   readonly control: Pick<Control, 'sandboxes'>;
   readonly organisationData: OrganisationDataCache;
-  /** Stores what is missing of the sample. */
+  /** Stores those rows of the sample that are missing. */
   readonly storeSample: (data: OrganisationData) => Promise<unknown>;
 }
 
 /** Resolves with the sandbox's id. */
 export type PrepareSandbox = (session: Session, from: string) => Promise<string>;
 
-/** Makes the sandbox of a user's organisation, unless there is one, and completes its sample. @throws AppError forbidden */
+/** Creates the sandbox of a user's organisation, unless there is one, and completes its sample. @throws AppError forbidden */
 export function sandboxMaker({ control, organisationData, storeSample }: SandboxOptions): PrepareSandbox {
   const { sandboxes } = control;
-  /** By sandbox, so that many at once cost what one does. */
+  /** Samples being stored, by sandbox, so that many requests at once cost no more than one. */
   const filling = new Map<string, Promise<void>>();
 
   async function make({ home, user, role }: Session, from: string): Promise<Sandbox> {
@@ -38,7 +38,7 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
     }
   }
 
-  /** Rows of the user's own with the same unique values as the sample stay. */
+  /** The user's own rows stay, even those with the same unique values as rows of the sample. */
   async function fill(sandbox: Sandbox): Promise<void> {
     await storeSample(organisationData(sandbox.organisation));
     await sandboxes.noteSeeded(sandbox);

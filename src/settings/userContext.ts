@@ -39,7 +39,7 @@ export function userContexts(options: UserContextOptions) {
     const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
-    // not before it is needed: keys can be revoked while the organisation's cluster is away
+    // not before it is needed, so that keys can be revoked while the organisation's cluster is away
     const dataOf = (): OrganisationData => organisationData(organisation);
     return {
       requestId,
@@ -71,7 +71,7 @@ export function userContexts(options: UserContextOptions) {
         rate = await spend(limiter, budget, points);
       },
       write: (work, how) => stampedWrite(dataOf(), work, how),
-      // answers are not stored as they are, since they have keys in them: `integrations` knows how
+      // answers contain keys, so they are not stored here: `integrations` stores them encrypted
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
