@@ -10,7 +10,7 @@ export interface OperatorContextOptions extends Omit<TokenOptions, 'config'>, Om
   readonly config: TokenOptions['config'] & OperatorOptions['config'];
   /** Limits the requests of each token. */
   readonly limiter: RateLimiter;
-  /** Checks whether there may be one more request. @throws AppError unavailable */
+  /** Checks whether the gateway may take one more request. @throws AppError unavailable */
   readonly admit: () => void;
 }
 
@@ -35,7 +35,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     return {
       requestId,
       trace: request.trace,
-      // acts for no organisation; Apollo copies a context, so it cannot be a getter that throws
+      // an operator acts for no organisation; this cannot be a getter that throws, since Apollo copies contexts
       principal: undefined as never,
       data: NO_DATA,
       operator: operatorOf(options, { who: `operator:${name}`, from: address }, attempt),
@@ -55,7 +55,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
         rate = await take(points);
       },
       write: () => Promise.reject(new Error('an operator writes no data of an organisation')),
-      // answers contain secrets; whatever creates them stores them sealed
+      // answers contain secrets, so they are not stored here: whatever creates a secret stores it encrypted
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),

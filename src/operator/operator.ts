@@ -25,7 +25,7 @@ export interface OperatorOptions {
   readonly availability: Pick<Availability, 'isAway' | 'isReadOnly'>;
   /** The webhooks of an organisation, changed by `by`. */
   readonly webhooksOf: (organisation: Listed, by: { readonly actor: Actor }, createdBy: string) => OwnWebhooks;
-  /** Tells this gateway of a new job. */
+  /** Tells this gateway that there is a new job. */
   readonly poke: () => void;
 }
 
@@ -66,12 +66,12 @@ interface UsageArgs extends Id {
 type Integrations = ReturnType<Control['integrationsOf']>;
 type Arguments<Name extends keyof Integrations> = Parameters<Integrations[Name]>[0];
 
-/** Days of usage in an answer. */
+/** Days of usage in an answer: by default, and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
 export type Operator = ReturnType<typeof operatorOf>;
 
-/** The operations of schema/operator.graphql by name, performed by `actor`; with an `attempt`, they create only once. */
+/** The operations of schema/operator.graphql by name, performed by `actor`; with an `attempt`, repeating one creates nothing twice. */
 export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Attempt | undefined) {
   const { config, control, databases, availability } = options;
   const { organisations } = control.as(actor);
@@ -133,14 +133,14 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       };
       if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
       const changed = await organisations.update(known, set).catch(explain);
-      // erased meanwhile
+      // its erasure has begun meanwhile
       if (!changed) throw erasing();
       return shownOrganisation(changed);
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
       const organisationId = id.toLowerCase();
       const name = (await organisations.find(organisationId))?.name;
-      // the job of an organisation that is gone may be left
+      // an organisation that is gone has no name to confirm, but its job may still be there
       if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
         throw validationFailed([{ pointer: '/confirm', code: 'not_allowed', detail }]);
@@ -266,7 +266,7 @@ function explain(error: unknown, placeAt = '/cluster'): never {
   if (error instanceof FullClusterError) throw conflict(placeAt, error.message, 'too_many');
   if (error instanceof RefTaken) throw conflict('/external_ref', error.message);
   if (error instanceof JobRefused) throw conflict('', error.message);
-  // gone in a moment
+  // no fault: the organisation will be gone in a moment, and a retry succeeds
   if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
   throw error;
 }

@@ -12,7 +12,10 @@ export interface TokenOptions {
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-/** What finds the name of the token in an Authorization header. @throws AppError unauthenticated, the same for every reason; rate_limited */
+/**
+ * Returns a function that finds the name of the token in an Authorization header.
+ * @throws AppError unauthenticated, the same for every reason; rate_limited
+ */
 export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
   const tokens = config.OPERATOR_TOKENS.map(({ name, secret }) => ({ name, digest: digestOf(secret) }));
 
@@ -21,7 +24,7 @@ export function tokenAuthenticator({ config, countFailure }: TokenOptions) {
     const secret = /^Bearer +([^\s]+) *$/i.exec(authorization)?.[1];
     if (secret === undefined) return { reason: 'malformed' };
     const digest = digestOf(secret);
-    // all of them, so that the time tells neither which nor how many there are
+    // compares all of them, so that the time does not tell whether or which one matches
     const [found] = tokens.filter((token) => timingSafeEqual(token.digest, digest));
     if (!found) return { reason: 'unknown' };
     return isInRanges(address, config.OPERATOR_ALLOW) ? found : { reason: 'address' };
