@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import express, { type RequestHandler, type Router } from 'express';
 import { ROOT } from '../package';
 
-/** What tools/build.js makes of web/. */
+/** The folder that tools/build.js builds from web/. */
 const FOLDER = join(ROOT, 'dist', 'web');
 const YEAR = 31_536_000;
 
@@ -12,7 +12,7 @@ export type Bundle = 'prose' | 'sandbox' | 'graphiql' | 'reference' | 'settings'
 
 let names: Readonly<Record<string, string>> | undefined;
 
-/** The names with a hash that the built files are served under: `settings.js` as `settings-HASH.js`. @throws Error if there are none */
+/** The names, with a hash, under which the built files are served: `settings.js` as `settings-HASH.js`. @throws Error if there are none */
 export function assetNames(): Readonly<Record<string, string>> {
   try {
     names ??= JSON.parse(readFileSync(join(FOLDER, 'names.json'), 'utf8')) as Readonly<Record<string, string>>;
@@ -29,12 +29,12 @@ export function asset(name: string): string {
   return `/assets/${hashed}`;
 }
 
-/** Serves the built files, compressed as the browser accepts them. Their names change with their contents, so they may be kept. */
+/** Serves the built files, compressed as the browser accepts them. Their names change with their contents, so browsers may keep them. */
 export function assets(): Router {
   const router = express.Router({ caseSensitive: true });
   for (const [name, hashed] of Object.entries(assetNames())) {
     router.get(`/${hashed}`, send(hashed, `public, max-age=${String(YEAR)}, immutable`));
-    // for a page from another version, while gateways are updated one by one
+    // for a page from a gateway of another version, while gateways are updated one by one
     router.get(new RegExp(`^/${name.replace('.', String.raw`-\w{8}\.`)}$`), send(hashed, 'no-cache'));
   }
   router.get('/licences.txt', (_request, response) => {

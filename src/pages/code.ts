@@ -4,7 +4,7 @@ import { tokensOf } from './tokens';
 /** Placeholder in samples for the browser's origin, which web/prose.ts fills in, since a proxy may have changed it. */
 export const ORIGIN = 'http://127.0.0.1:4000';
 
-/** A block of code with its name, and a button that copies it once the page's script runs. */
+/** A block of code with its name, and a copy button that appears once the page's script runs. */
 export function codeBlock(name: Html, label: string, text: string): Html {
   return html`<div class="code">
     <div class="code-bar"><span>${name}</span> ${COPY}</div>

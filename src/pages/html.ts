@@ -24,14 +24,14 @@ export function html(literals: TemplateStringsArray, ...parts: readonly Part[]):
 
 /** Data for a script, as a JSON block: it is not executed, so the Content-Security-Policy allows it. */
 export function jsonBlock(id: string, data: unknown): Html {
-  // `</script>` or `<!--` in a text would end or hide the block
+  // `</script>` or `<!--` in a string would end or hide the block
   const text = JSON.stringify(data).replaceAll('<', '\\u003c');
   return html`<script type="application/json" id="${id}">
     ${new Html(text)}
   </script>`;
 }
 
-/** Text with `code` in backticks, as in the error table. */
+/** Renders the parts of a text in `backticks` as code; the error table has such texts. */
 export function withCode(text: string): readonly Html[] {
   return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`));
 }
@@ -49,7 +49,7 @@ export interface LayoutOptions {
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
-  /** Its scripts and styles (tools/build.js). Default prose. */
+  /** The page's scripts and styles (tools/build.js); `prose` by default. */
   readonly bundle?: Bundle;
 }
 
@@ -83,7 +83,7 @@ export function layout(options: LayoutOptions): Html {
         </header>
         <main id="content" tabindex="-1">${body}</main>
         ${
-          // a tool fills the window
+          // a tool fills the window, so there is no footer
           bundle === 'sandbox' || bundle === 'graphiql'
             ? undefined
             : html`<footer>

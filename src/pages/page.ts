@@ -48,7 +48,7 @@ function policy(loosened: Directives): RequestHandler {
   return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...loosened } });
 }
 
-/** What a page is rendered for. */
+/** What a page's contents depend on. */
 export interface Visit {
   /** Who may introspect the GraphQL schema. */
   readonly introspection: 'public' | 'key' | 'off';
@@ -83,8 +83,8 @@ export function visibleDemoKey(request: IncomingMessage, demoKey: string | undef
 }
 
 /**
- * Where a visitor types the key that serves the reference and the explorer. web/key.js does the rest, and enables the button; before, Enter
- * does nothing, the method is one that sends nothing, and a field without a name is never sent.
+ * Where a visitor types the key that the reference and the GraphQL tools use. web/key.js does the rest, and enables the button. Without
+ * it the key cannot be sent: Enter does nothing, the form's method sends nothing, and the field has no name.
  */
 export const KEY_FORM: Html = html`<form id="key" class="key" method="dialog" aria-label="API key">
   <div class="key-part">

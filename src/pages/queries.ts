@@ -2,7 +2,7 @@
 export interface ExampleQuery {
   readonly query: string;
   readonly variables?: string;
-  /** The scopes that it needs, all of them. */
+  /** All the scopes that it needs. */
   readonly scopes: readonly string[];
 }
 

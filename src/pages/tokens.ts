@@ -4,7 +4,7 @@ export interface Token {
   readonly text: string;
 }
 
-/** Enough for JSON, curl, TypeScript, Python and GraphQL: a comment begins outside a string only. */
+/** Enough for JSON, curl, TypeScript, Python and GraphQL. A comment can only begin outside a string. */
 const TOKEN = new RegExp(
   [
     String.raw`(?<comment>(?:\/\/|#)[^\n]*)`,
@@ -16,7 +16,7 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** The pieces of a text in order, for highlighting. */
+/** The tokens of a piece of code in order, for highlighting. */
 export function tokensOf(code: string): readonly Token[] {
   const tokens: Token[] = [];
   let end = 0;
