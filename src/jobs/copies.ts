@@ -7,19 +7,19 @@ import { JobRefused } from '../organisations/jobs';
 import type { Mover } from '../organisations/moving';
 import type { Report, Stores } from './stores';
 
-/* Copies of an organisation that moves leave behind, and undoing a move. */
+/* Drops the copies of an organisation that moves leave behind, and undoes moves. */
 
-/** Attempts to drop a database that requests in progress could still create again. */
+/** How often to try to drop a database that requests in progress could still create again. */
 const DROPS = 20;
 
-/** Drops an organisation's database until the server no longer lists it. `check` throws if that is no longer allowed. */
+/** Drops an organisation's database until the server no longer lists it. `check` throws if dropping is no longer allowed. */
 export async function dropUntilGone(data: OrganisationData, check?: () => Promise<void>): Promise<void> {
   for (let attempt = 1; attempt <= DROPS; attempt += 1) {
     await check?.();
     await data.drop();
     if (!(await data.exists())) return;
   }
-  throw new JobRefused('the database of the organisation is created again and again; stop what writes to it');
+  throw new JobRefused('the database of the organisation keeps being created again; stop whatever writes to it');
 }
 
 /** Undoes the move of a process that was killed. */
@@ -54,7 +54,7 @@ export async function undo(
   let isLeft = true;
   try {
     if (!target) throw new Error('not connected');
-    // while no other process may move it there
+    // only while no other process may move the organisation there
     await dropUntilGone(target, () => requireMover(stores, moved));
     isLeft = false;
   } catch (error) {

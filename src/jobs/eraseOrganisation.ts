@@ -5,17 +5,17 @@ import { dropUntilGone } from './copies';
 import type { Stores } from './stores';
 
 export interface Erasing {
-  /** Called before anything is changed; throws if it must not be. */
+  /** Called before anything is changed; throws to prevent the erasure. */
   readonly check?: (organisation: Listed) => Promise<void>;
-  /** Exports the data; nothing is exported if it is missing. */
+  /** Exports the data; without this function nothing is exported. */
   readonly exportTo?: (organisation: Listed, data: OrganisationData) => Promise<void>;
-  /** Throws if no data must be deleted. */
+  /** Called before data is deleted; throws to prevent that. */
   readonly mayDrop?: () => void;
 }
 
 /**
  * Erases an organisation, or what an earlier attempt left (docs/decisions/organisation-life.md). Undefined if there never was one.
- * @throws MovingError while it or its sandbox is moved
+ * @throws MovingError while the organisation or its sandbox is being moved
  */
 export async function eraseOrganisation(
   stores: Stores,
@@ -48,7 +48,7 @@ export async function eraseOrganisation(
   }
   for (const one of [data, ...old]) await dropUntilGone(one);
   await control.erasing.finish(erasure.organisation);
-  // what was made before the row was deleted
+  // again, for what was created before the row was deleted
   await dropUntilGone(data);
   return 'erased';
 }

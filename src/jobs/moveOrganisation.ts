@@ -21,7 +21,7 @@ export interface Moved {
   readonly refused: number;
 }
 
-/** How often the new cluster's clock is looked at while it is behind, in milliseconds. */
+/** How often the new cluster's clock is checked while it is behind, in milliseconds. */
 const LOOK_EVERY = 20;
 
 /** One attempt to move an organisation (docs/decisions/organisation-move.md). */
@@ -40,7 +40,7 @@ export class Move {
     this.#signal = AbortSignal.any([signal, this.#lost.signal]);
   }
 
-  /** @throws JobRefused, FullClusterError; whatever failed, it is undone unless the message says otherwise */
+  /** @throws JobRefused, FullClusterError; whatever failed, the move is undone unless the message says otherwise */
   async run(): Promise<Moved> {
     const { id, to, stores } = this;
     const { databases, control } = stores;
@@ -96,12 +96,12 @@ export class Move {
     await moving.noteDropped(this.id, this.to);
   }
 
-  /** Everything between the beginning and the switch, during which nothing is written. */
+  /** Does everything between the beginning of the move and the switch; meanwhile nothing is written to the organisation. */
   async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
     this.report.note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
     this.report.note('waiting for writes under way');
     await source.slots.fence();
-    // lists return times even without data
+    // lists return times even if there is no data
     await createIndexes(source.database, openWrites, []);
     await source.slots.hold();
     // no list has returned a later time than this
@@ -133,11 +133,11 @@ export class Move {
     return compared;
   }
 
-  /** Shows that this process is alive, until it has ended or another one has taken over. */
+  /** Shows that this process is alive, until the move has ended or another process has taken over. */
   async #beat(): Promise<void> {
     while (!this.#lost.signal.aborted) {
       await sleep(SEEN_EVERY, undefined, { signal: this.#lost.signal }).catch(() => undefined);
-      // the work itself fails too
+      // if the database fails here, the work itself fails too
       const isOurs = await this.stores.control.moving.beat(this.#self).catch(() => true);
       if (!isOurs) this.#lost.abort();
     }
@@ -182,5 +182,5 @@ async function compareClocks(source: OrganisationData, target: OrganisationData)
   const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
   if (here - there < WRONG_BY) return;
   const behind = `${String(Math.round((here - there) / 1000))} s behind that of cluster ${source.cluster}`;
-  throw new JobRefused(`the clock of cluster ${target.cluster} is ${behind}; set it by NTP first`);
+  throw new JobRefused(`the clock of cluster ${target.cluster} is ${behind}; correct it with NTP first`);
 }

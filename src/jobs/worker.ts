@@ -14,17 +14,17 @@ import type { Report, Stores } from './stores';
 
 /* Does jobs in a gateway (docs/decisions/operator-api.md). */
 
-/** How often a job is looked for, in milliseconds. */
+/** How often to look for a job, in milliseconds. */
 const LOOK_EVERY = 2000;
-/** When a job is tried again that failed because of a database, or that another process has begun, in milliseconds. */
+/** How long to wait before retrying a job that failed because of a database or that another process has begun, in milliseconds. */
 const AGAIN_AFTER = 5000;
-/** Jobs that a gateway does at once: each reads and writes as fast as it can. */
+/** The most jobs that a gateway does at once: each reads and writes as fast as it can. */
 const MAX_AT_ONCE = 2;
 
 /** The actor of moves that a gateway resumes on its own. */
 const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 
-/** How far a job is. */
+/** How far a job has come. */
 interface At {
   step: string | null;
   progress: number;
@@ -48,7 +48,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
         running.size < MAX_AT_ONCE ? await next().catch(noted('looking for jobs failed; will retry')) : undefined;
       if (job) {
         const ended = work(job)
-          .catch(noted('a job could not be ended; another gateway takes it'))
+          .catch(noted('the end of a job could not be recorded; another gateway takes it over'))
           .finally(() => {
             running.delete(ended);
             woken.abort();
@@ -91,7 +91,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       const found = await moving.movesOf(job.organisation_id).catch(() => undefined);
       const message = messageFor(job, error, found);
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
-      // a gateway that stops leaves it to another
+      // a gateway that stops leaves the job to another
       if (ending.signal.aborted) await jobs.release(job, null, 0);
       else if (isFinal(job, error, found)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
@@ -105,7 +105,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     for (;;) {
       await sleep(BEAT_EVERY, undefined, { signal: over }).catch(() => undefined);
       if (over.aborted) return;
-      // the work itself fails too
+      // if the database fails here, the work itself fails too
       if (!(await jobs.keep(job, at).catch(() => true))) lost.abort();
     }
   }
@@ -137,11 +137,11 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     start(): void {
       looking ??= run();
     },
-    /** There is a new job. */
+    /** Looks for a job now, because there is a new one. */
     poke(): void {
       woken.abort();
     },
-    /** Resolves when work has stopped: a move is undone, and another gateway takes over what has not ended. */
+    /** Resolves when work has stopped: a move in progress is undone, and another gateway takes over unfinished jobs. */
     async stop(): Promise<void> {
       ending.abort();
       await looking;
@@ -158,7 +158,7 @@ function messageFor({ to }: HeldJob, error: unknown, found: Moves | undefined): 
   return `cluster ${found.organisation.cluster}${to === null ? '' : ` or ${to}`}: ${message}`;
 }
 
-/** Whether a job has failed for good: it cannot be done, or is undone. An erasure that has begun goes on. */
+/** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
 function isFinal({ kind }: HeldJob, error: unknown, found: Moves | undefined): boolean {
   const isRefused = error instanceof JobRefused || error instanceof FullClusterError;
   return isRefused && (kind === 'erasure' ? found?.organisation.state !== 'erasing' : !found?.move);
