@@ -1,10 +1,10 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
 
-/** Maximum spans of commands in progress: those without an answer would pile up. */
+/** Maximum spans of commands in progress: those of commands that get no answer would pile up. */
 const MAX_OPEN = 10_000;
 
-/** Makes a span of every command that a request sends. It names the command and the collection, never what is sought or found. */
+/** Makes a span for every command that a request sends. The span names the command and the collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
   return (client: mongo.MongoClient, cluster: string): void => {
     const open = new Map<number, Span>();
@@ -47,7 +47,7 @@ export function commandSpans(tracer: Tracer) {
   };
 }
 
-/** The collection of a command: of most it is the value of the command's name, of getMore it has a member of its own. */
+/** The collection of a command: in most, it is the value of the member named after the command; getMore has a member for it. */
 function collectionOf(command: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const target = name === 'getMore' ? command.collection : command[name];
   return typeof target === 'string' ? target : undefined;

@@ -28,14 +28,14 @@ const LAST_WITHIN = 2000;
 /** Runs one step of a request inside a span of its own. */
 export type Trace = <T>(name: string, run: () => T) => T;
 
-/** A request, as far as its span needs it. */
+/** What a span needs to know of a request. */
 interface TracedRequest {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly address: string;
   /** The path, safe to show. */
   readonly path: string;
-  /** Part of the gateway that answers. */
+  /** The part of the gateway that answers. */
   readonly face: string;
 }
 
@@ -50,7 +50,7 @@ interface Ended {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
-  /** The answer to a caller for an error. */
+  /** The status and code with which an error is answered. */
   readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;
@@ -91,7 +91,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
       const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
       return requestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
     },
-    /** Makes spans of the commands of a client, which must monitor them. */
+    /** Makes spans for the commands of a client, which must have command monitoring on. */
     watchClient: commandSpans(tracer),
     /** Sends what is left. */
     stop: async (): Promise<void> => {
@@ -124,7 +124,7 @@ function requestSpan(
       if (keyId !== undefined) span.setAttribute('scopegate.key.id', keyId);
       if (organisationId !== undefined) span.setAttribute('scopegate.organisation.id', organisationId);
       span.setAttribute('http.response.status_code', status);
-      // a caller's mistake is no failure of the server's span
+      // a caller's mistake does not mark the server's span as failed
       if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
       span.end();
     },
@@ -132,8 +132,8 @@ function requestSpan(
 }
 
 /**
- * Runs work and ends the span with it. Of an error only its code or class is kept, since its message may quote what the caller sent;
- * one that is answered with 4xx is no failure of the span.
+ * Runs work and ends the span with it. Only the code or class of an error is kept, since its message may quote what the caller
+ * sent; an error that is answered with 4xx does not mark the span as failed.
  */
 function endedBy<T>(span: Span, run: () => T, answerOf: TracingOptions['answerOf']): T {
   const fail = (error: unknown): never => {
@@ -165,7 +165,7 @@ function typeOf(error: unknown): string {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : name;
 }
 
-/** Reports failures to send traces, but not each of them. */
+/** Reports failures to send traces, at most one in {@link REPORT_EVERY} ms. */
 function reportFailures(onError: (error: unknown) => void): void {
   let last = -Infinity;
   setGlobalErrorHandler((error) => {
