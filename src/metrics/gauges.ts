@@ -18,7 +18,7 @@ export interface GaugeOptions {
   readonly quotas: () => { readonly largest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
-  /** Files on each cluster, as last counted: those that there are, those reserved, and how many it may have. */
+  /** Files on each cluster, as last counted: those in use, those reserved, and the most that the cluster may have. */
   readonly files: () => readonly {
     readonly cluster: string;
     readonly used: number;
@@ -29,7 +29,7 @@ export interface GaugeOptions {
   readonly moves: () => { readonly moving: number; readonly stopped: number };
   /** Erasures and moves that operators asked for, by state. */
   readonly jobs: () => Readonly<Record<'waiting' | 'running' | 'retrying' | 'failed', number>>;
-  /** Bytes that an organisation may have (MAX_ORGANISATION_BYTES). */
+  /** Bytes that an organisation may store (MAX_ORGANISATION_BYTES). */
   readonly bytesLimit: number | undefined;
   readonly openConnections: () => number;
   readonly requestsInFlight: () => number;
@@ -42,25 +42,25 @@ export interface GaugeOptions {
     readonly lag: number;
     readonly log: number | undefined;
   }[];
-  /** Requests that wait for events, and open streams of them. */
+  /** Requests that wait for events, and open event streams. */
   readonly waiting: () => { readonly requests: number; readonly streams: number };
-  /** What this gateway delivers. */
+  /** The webhooks that this gateway delivers. */
   readonly webhooks: () => {
     /** How long the endpoint that waits longest has waited, in milliseconds. */
     waited(): number;
     /** Posts under way. */
     posting(): number;
-    /** Posts that wait for a place among them. */
+    /** Posts that wait until fewer are under way. */
     postsWaiting(): number;
   };
   /** Endpoints of all organisations by state, as last counted. */
   readonly webhookEndpoints: () => ReadonlyMap<string, number>;
 }
 
-/** How often the loop is looked at, in milliseconds, which the monitor counts as delay. */
+/** How often the event loop is sampled, in milliseconds; the monitor counts this interval as delay. */
 const RESOLUTION = 10;
 
-/** Gauges that are read when the metrics are. */
+/** Adds the gauges, which are read whenever the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   const { pools, clusters, clocks, files, moves, jobs, quotas, tails, waiting, webhooks } = options;
   const gauges: [name: string, help: string, read: () => Reading][] = [
@@ -181,7 +181,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
   );
 
-  /** Seconds of each cluster that this gateway tails. */
+  /** A value that is in milliseconds, converted to seconds, for each cluster that this gateway tails. */
   function ofTails(read: (tail: ReturnType<typeof tails>[number]) => number | undefined): Reading {
     return tails().flatMap((tail) => {
       const value = tail.isTailing ? read(tail) : undefined;
@@ -195,7 +195,7 @@ function byState(counts: Readonly<Record<string, number>>, labels: Record<string
   return Object.entries(counts).map(([state, count]) => [{ ...labels, state }, count] as const);
 }
 
-/** How long anything held the event loop, which is how late every other caller was answered. */
+/** The longest time that anything held the event loop, which delayed the answers to all other callers by as much. */
 function loopDelay(): () => number {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION });
   delays.enable();

@@ -13,15 +13,15 @@ export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operatio
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
-/** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies and answers take too much memory. */
+/** Why a request got 503: too many wait for the database or one cluster, its organisation has too many, or bodies and answers fill memory. */
 const SHED_REASONS = ['database', 'cluster', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
-/** What limits requests. */
+/** The limiters of requests. */
 const LIMITERS = ['key', 'organisation', 'user', 'operator', 'address', 'introspection'] as const;
-/** HTTP statuses of requests that are not read. */
+/** HTTP statuses of requests that are refused before they are read. */
 const REFUSED_STATUSES = ['400', '408', '413', '431'];
-/** How an attempt to send a webhook ends: given up after the last one. */
+/** How an attempt to send a webhook ends: the last one that fails is given up. */
 const OUTCOMES = ['delivered', 'failed', 'given_up'] as const;
 
 /** The state of a request's key: an active one is `live`, and a missing one `malformed`. */
@@ -40,7 +40,7 @@ export interface FinishedRequest {
 export interface MetricsOptions extends GaugeOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
-  /** Number of this worker; the metrics are then those of all workers. */
+  /** Number of this worker. If set, the metrics are those of all workers. */
   readonly worker?: string | undefined;
 }
 
@@ -166,7 +166,7 @@ export function createMetrics(options: MetricsOptions) {
     counted: (limiter: (typeof LIMITERS)[number], inner: RateLimiter): RateLimiter => ({
       async consume(id, points = 1) {
         const state = await inner.consume(id, points);
-        // giving points back is no decision
+        // giving points back is not a decision
         if (points > 0) decisions(limiter, state.allowed ? 'allowed' : 'refused');
         return state;
       },
@@ -193,7 +193,7 @@ export function createMetrics(options: MetricsOptions) {
   };
 }
 
-/** The label of a key as it was found: null if there is none, undefined if it is malformed. */
+/** The label for a key that was looked up: `found` is null if there is no such key, undefined if the key is malformed. */
 export function keyLabel(found: ApiKey | null | undefined, now: number): FoundKey {
   if (!found) return found === null ? 'unknown' : 'malformed';
   const state = keyState(found, new Date(now));

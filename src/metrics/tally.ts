@@ -1,7 +1,7 @@
 import { Counter, type Metric, type Registry } from 'prom-client';
 import type { Durations } from '../database/pools';
 
-/** Adds one, for label values in order. */
+/** Adds one to a series, given its label values in the order of their names. */
 export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
@@ -29,7 +29,7 @@ export function tally(
   };
 }
 
-/** The value of a gauge without labels, or of each of its series; it has none for undefined. */
+/** The value of a gauge without labels, or the value of each of its series. Undefined if it has none. */
 export type Reading = number | undefined | readonly (readonly [labels: Record<string, string>, value: number])[];
 
 /** Registers a metric whose values are kept elsewhere, and read on each scrape. */
@@ -39,7 +39,7 @@ function register(
   read: () => readonly object[],
 ): void {
   const get = () => Promise.resolve({ ...metric, values: read(), aggregator: 'sum' });
-  // the registry uses nothing else
+  // the registry uses nothing else of a metric
   registry.registerMetric({ name: metric.name, get } as unknown as Metric);
 }
 
@@ -51,7 +51,7 @@ export function gauge(registry: Registry, name: string, help: string, read: () =
   });
 }
 
-/** A histogram of events that are even more frequent than requests. `bounds` are the upper bounds of its buckets, without +Inf. */
+/** Registers a histogram of events that are even more frequent than requests. `bounds` are the upper bounds of its buckets, without +Inf. */
 export function histogram(
   registry: Registry,
   { labelName, ...metric }: { readonly name: string; readonly help: string; readonly labelName: string },

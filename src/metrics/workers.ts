@@ -3,17 +3,17 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type
 import { ask, onAsked } from '../workerChannel';
 
 /*
- * One page of metrics for all workers of `serve --workers`: a worker that is asked for it asks the first process, which asks
- * every worker. Each series has the label `worker`, so that a worker that is replaced resets only its own counters. Not prom-client's own
- * clusterMetrics, which has no page if one worker does not answer.
+ * One page of metrics for all workers of `serve --workers`: a worker that is asked for the page asks the primary process, which
+ * asks every worker. Each series has the label `worker`, so that a worker that is replaced resets only its own counters. prom-client's own
+ * clusterMetrics is not used, since it returns no page if one worker does not answer.
  */
 
 type Collected = MetricObjectWithValues<MetricValue<string>>[];
 
 const [PAGE, METRICS] = ['page of metrics', 'metrics'];
-/** How long a worker has to answer, in milliseconds; the page lacks the series of one that does not. */
+/** How long a worker has to answer, in milliseconds; the page lacks the series of a worker that does not. */
 const ANSWER_WITHIN = 2000;
-/** Above that and the time to make the page. */
+/** How long a worker waits for the page: longer than the other workers have to answer and than making the page takes. */
 const PAGE_WITHIN = 5000;
 
 /** Collects the metrics of the workers of this process. */
