@@ -17,7 +17,7 @@ const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as cons
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Every error of the environment, reported together: the name of a variable and what is wrong with it. */
+/** All errors in the environment, reported together: the name of a variable and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
@@ -58,7 +58,7 @@ export function readConfig(environment: Environment = process.env): Config {
   }
 }
 
-/** Errors of variables that are each valid on their own. */
+/** Errors in combinations of variables that are each valid on their own. */
 function contradictionsOf(config: Omit<Config, 'PATH'>): VariableError[] {
   const { OIDC_ISSUER, KEY_PEPPER, KEY_PEPPER_PREVIOUS, ADMIN_PORT, PORT } = config;
   const missing = WITH_OIDC.filter((name) => OIDC_ISSUER !== undefined && config[name] === undefined);
@@ -66,14 +66,14 @@ function contradictionsOf(config: Omit<Config, 'PATH'>): VariableError[] {
   if (KEY_PEPPER_PREVIOUS !== undefined && KEY_PEPPER === '')
     errors.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
   else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
-    errors.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the pepper before, or unset it']);
+    errors.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the previous pepper, or unset it']);
   for (const name of Object.keys(config.CLUSTER_FILES.of)) {
     if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
       errors.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
   }
   const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
   if (live.startsWith(test) || test.startsWith(live))
-    errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, nor KEY_PREFIX with it']);
+    errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, and KEY_PREFIX must not begin with it']);
   if (ADMIN_PORT === PORT && PORT !== 0) errors.push(['ADMIN_PORT', 'must differ from PORT']);
   return errors;
 }
@@ -90,7 +90,7 @@ export function describeVariables(): { name: string; help: string; fallback: str
   });
 }
 
-/** The URL at which a browser on this machine can open a gateway: 0.0.0.0 and :: mean all of its addresses. */
+/** The URL at which a browser on this machine can open a gateway: 0.0.0.0 and :: mean all addresses of the machine. */
 export function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

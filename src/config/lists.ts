@@ -5,7 +5,7 @@ import { parseRange, rangeFault } from '../auth/addresses';
 
 /** Separators between clusters: seed lists contain commas too, so a comma separates only if a name follows. */
 const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
-/** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list. */
+/** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list of hosts. */
 const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
 
 /** The items of a comma-separated list, without empty ones. */
@@ -18,7 +18,7 @@ export function items(text: string): string[] {
 
 const entriesOf = (text: string, between = /[\s,;]+/): string[] => text.split(between).filter((entry) => entry !== '');
 
-/** What to add about an entry that has a user; the name alone is safe to repeat. */
+/** What to add to the error for an entry that has a user; only the entry's name is safe to repeat. */
 function credentialsHint(entry: string): string {
   if (!entry.includes('@')) return '';
   const name = /^([a-z0-9-]+)=mongodb/.exec(entry)?.[1];
@@ -52,7 +52,7 @@ export interface OperatorToken {
   readonly secret: string;
 }
 
-/** Tokens of operators; several may have one name, while one replaces the other. Errors refer to an entry by number, since it has a secret. */
+/** Tokens of operators; two may share a name while one replaces the other. Errors refer to an entry by number, since it has a secret. */
 export function readTokens(text: string, context: z.RefinementCtx): readonly OperatorToken[] {
   const tokens: OperatorToken[] = [];
   const add = (message: string): void => {
@@ -71,16 +71,16 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
   return tokens;
 }
 
-/** A secret that is shorter could be guessed, or computed from one signature. */
+/** A shorter secret could be guessed, or computed from one signature. */
 export const MIN_SECRET = 32;
 
-/** Files that clusters may have: of each, and of some by name. */
+/** How many files clusters may have: each of them and, as exceptions, some by name. */
 interface ClusterFiles {
   readonly each: number;
   readonly of: Readonly<Record<string, number>>;
 }
 
-/** Of the 64,000 that MongoDB recommends to let its server open; the rest is for connections and its own files. */
+/** MongoDB recommends letting its server open 64,000 files; the rest of them are for connections and the server's own files. */
 export const CLUSTER_FILES = 60_000;
 
 export function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {

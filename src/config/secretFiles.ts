@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 /** The name of a variable and what is wrong with it. */
 export type VariableError = readonly [name: string, error: string];
 
-/** Maximum size of a secret's file; a device or a pipe that never ends is not read further. */
+/** Maximum size of a secret's file; of a device or a pipe that never ends, no more is read. */
 const MAX_SECRET_BYTES = 64 * 1024;
 
 /** The variable that names the file of a secret. */
@@ -46,12 +46,12 @@ function readSecret(path: string): { readonly secret: string } | { readonly erro
   } catch {
     return { error: `${path} is not text in UTF-8; openssl rand -hex 32 makes a secret that is` };
   }
-  // editors and echo end a file with a line break, which is no part of the secret
+  // editors and echo end a file with a line break, which is not part of the secret
   const secret = text.replace(/[\r\n]+$/, '');
   return secret === '' ? { error: `${path} is empty` } : { secret };
 }
 
-/** The first bytes of a file, at most that many; of a pipe too. */
+/** The first bytes of a file or a pipe, at most `most`. */
 function readStart(path: string, most: number): Buffer {
   const file = openSync(path, 'r');
   try {

@@ -56,7 +56,7 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
 }
 
-/** Most points per minute, which GraphQL's Int can hold. */
+/** The most points per minute; GraphQL's Int can hold it. */
 export const MAX_POINTS = 1_000_000_000;
 
 export const VARIABLES = {
