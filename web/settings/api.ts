@@ -12,17 +12,17 @@ interface Settings {
   readonly storesRequests: boolean;
   readonly organisation: string;
   readonly user: string;
-  /** What the scopes of each resource allow, by action, without reserved ones. */
+  /** What the scopes of each resource allow, by action; reserved scopes are left out. */
   readonly scopes: Readonly<Record<string, Readonly<Partial<Record<'read' | 'write', string>>>>>;
   /** The status of each error code. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Upper bounds of the buckets that times to answer are counted in, in milliseconds. */
+  /** Upper bounds of the buckets in which response times are counted, in milliseconds. */
   readonly timeBounds: readonly number[];
   /** Every type of event. */
   readonly eventTypes: readonly string[];
   /** The gateway's time when it sent the page, in milliseconds since 1970. */
   readonly now: number;
-  /** The answers to the calls with which this page begins. */
+  /** The answers to the page's first calls. */
   readonly opening: Partial<Record<keyof Calls, unknown>>;
 }
 
@@ -40,9 +40,9 @@ interface Fault {
 export class Failure extends Error {
   /** The API's error code; undefined if there was no answer. */
   readonly code: string | undefined;
-  /** What is wrong with which argument. */
+  /** What is wrong, by argument. */
   readonly faults: readonly Fault[];
-  /** Where to fix it. */
+  /** Where the user can fix it. */
   link: Link | undefined;
 
   constructor(
@@ -55,12 +55,12 @@ export class Failure extends Error {
     this.link = link;
   }
 
-  /** Whether the gateway may have done it anyway. */
+  /** Whether the gateway may have done what was asked all the same. */
   get isUnsure(): boolean {
     return this.code === undefined || UNSURE.includes(this.code);
   }
 
-  /** What can be done here: `again` if the same call may succeed later, `reload` if that takes another page, or `none`. */
+  /** What can be done on this page: `again` if the same call may succeed later, `reload` if it can only succeed after a reload, or `none`. */
   get remedy(): 'again' | 'reload' | 'none' {
     if (this.code === 'forbidden' || this.code === 'page') return 'reload';
     return this.isUnsure || PASSING.includes(this.code ?? '') ? 'again' : 'none';
@@ -68,9 +68,9 @@ export class Failure extends Error {
 }
 
 const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
-/** Codes of errors that pass: by waiting, by signing in, or once the organisation is resumed. */
+/** Codes of errors that go away: with time, by signing in, or once the organisation is resumed. */
 const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
-/** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
+/** How long to wait for an answer, in milliseconds: a manual delivery takes the gateway up to 17 s. */
 export const WITHIN = 30_000;
 /** How far the gateway's clock is ahead of this computer's, in milliseconds. */
 let ahead = settings.now - Date.now();
@@ -157,7 +157,7 @@ async function send(body: string, headers: Headers): Promise<ApiAnswer> {
 function signedOut(): Failure {
   const message = 'You have been signed out.';
   if (!document.querySelector('dialog[open], [data-unsaved]')) {
-    // which leads to the sign-in page, and from there back here
+    // the reload leads to the sign-in page, and from there back here
     location.reload();
     return new Failure(message, { code: 'unauthenticated' });
   }
@@ -188,7 +188,7 @@ export async function renewed(): Promise<boolean> {
   return true;
 }
 
-/** @throws Error without them */
+/** @throws Error if the page has none */
 function settingsOf(page: Document): Settings {
   const found = readSettings(page);
   if (!found) throw new Error('a page without its settings');
@@ -200,7 +200,7 @@ function readSettings(page: Document): Settings | undefined {
   return block ? (JSON.parse(block.textContent) as Settings) : undefined;
 }
 
-/** Turns anything thrown into a Failure; one that is unexpected says that the page is broken. */
+/** Turns anything thrown into a Failure; for anything unexpected, it says that the page is broken. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   console.error(error);
@@ -222,9 +222,9 @@ interface Newest {
 }
 
 /**
- * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
- * dropped meanwhile, and shows its failure nowhere. What may be done unasked, with `again`, is done again when the gateway is back (retries.ts),
- * and until then its failure is that of the page.
+ * Runs work of which only the newest run counts: for a run that was overtaken or dropped meanwhile, `attempt` resolves with undefined
+ * and shows no failure. Work that may be repeated unasked is passed as `again`: it is repeated when the gateway is back (retries.ts),
+ * and until then the page shows its failure.
  */
 export function newest(): Newest {
   const owner = {};

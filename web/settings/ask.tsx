@@ -5,7 +5,7 @@ import { close, isOpen, open, redraw, type Shown } from './dialog';
 import { failureNotice, Notice } from './notices';
 import { OptionList, type Options, Problem } from './parts';
 
-/* Dialogs that confirm a change, and their fields. If somebody else changed it too, or an answer was lost, the page is read again. */
+/* Dialogs that confirm a change, and their fields. If somebody else has made a change too, or an answer was lost, the page is read again. */
 
 /** Runs once the dialog is closed. */
 export type Next = (() => void) | undefined;
@@ -17,29 +17,29 @@ export interface Question {
   readonly isDangerous?: boolean;
   readonly Body: () => JSX.Element;
   /**
-   * Does it with what was entered, once at a time, and goes on if the dialog is closed meanwhile. If it fails, the dialog stays open and shows why: at the
-   * fields if each fault has a place there, named by the first part of its pointer.
+   * Makes the change with what was entered. Never runs twice at once, and goes on if the dialog is closed meanwhile. If it fails, the
+   * dialog stays open and shows why: at the fields, if the first part of each fault's pointer names one.
    */
   readonly work: (given: FormData) => Promise<Next>;
   /** Text of the notice if the dialog is closed while the work runs. */
   readonly doing: (given: FormData) => string;
-  /** Whether leaving the page meanwhile asks first. */
+  /** Whether the browser asks before the page is left meanwhile. */
   readonly asks?: boolean;
   /** What remains uncertain after a failure. */
   readonly doubt?: (failure: Failure) => string | undefined;
   /** Called if the page may be out of date: after a failure, and again when the dialog closes. */
   readonly changed?: () => void;
-  /** Runs before the main button is offered; if it resolves with something, that replaces the rest. */
+  /** Runs before the main button is offered. If it resolves with a function, the dialog closes and that runs instead. */
   readonly prepare?: () => Promise<Next>;
   /** Whether the input can no longer be changed. */
   readonly isFrozen?: () => boolean;
-  /** Shows a failure in the notice, if the dialog was closed before. */
+  /** Shows a failure in the notice, if the dialog was closed before the failure. */
   readonly late?: (failure: Failure, notice: Notice) => void;
   /** Called if the dialog closes while nothing is running. */
   readonly closed?: () => void;
 }
 
-/** When a dialog says that it is still waiting, in milliseconds. */
+/** After how long a dialog says that it is still waiting, in milliseconds. */
 const SLOW = 4000;
 
 class Asking {
@@ -111,7 +111,7 @@ class Asking {
   /** Clears a fault once its field is changed. */
   correct(field: EventTarget | null): void {
     const { field: argument = '' } = (field as HTMLElement).closest<HTMLElement>('[data-field]')?.dataset ?? {};
-    // not before `change`, in which a box that is checked has to have its new state
+    // not before the `change` event, during which a ticked box must keep its new state
     if (this.faults.delete(argument)) setTimeout(redraw);
   }
 
@@ -163,7 +163,7 @@ export function ask(question: Question): void {
   new Asking(question);
 }
 
-/** Whether a change was refused because its object has ended or does not exist, so that retrying is pointless. */
+/** Whether a change was refused because its object has ended or does not exist, which makes a retry pointless. */
 function isEnded({ code, faults }: Failure): boolean {
   return code === 'not_found' || faults.some(({ pointer }) => pointer === '/id');
 }
@@ -238,7 +238,7 @@ interface FieldProps extends Pick<HTMLAttributes<HTMLInputElement>, 'autofocus' 
   readonly defaultValue: string;
 }
 
-/** A text field; `name` is that of the argument. */
+/** A text field; `name` is the argument's name. */
 export function Field({ label, hint, isTime = false, ...rest }: FieldProps): JSX.Element {
   const { place, described } = useFault(rest.name);
   const [id, hintId] = [`field-${rest.name}`, `hint-${rest.name}`];

@@ -11,7 +11,7 @@ import { EVENTS } from './sentences';
 /* The audit log. Its filters are in the address. */
 
 const AT_ONCE = 20;
-/** Most events in a file; a browser holds them in memory meanwhile. */
+/** The most events that a file can have; the browser holds them in memory while it is made. */
 const MOST = 50_000;
 const ACTIONS: Options = [
   ['', 'everything'],
@@ -56,7 +56,7 @@ export function auditPage() {
           class={`info ${csv.actions.length > 0 ? 'warning' : ''}`}
           id="csv-state"
           hidden={csv.message === undefined}
-          // keeps the page if the session ends meanwhile
+          // marks the page as unsaved, so that it is not reloaded if the session ends meanwhile
           data-unsaved={csv.isUnsaved ? '' : undefined}
         >
           <p>{csv.message}</p>

@@ -27,7 +27,7 @@ function lengthsOf(counts: readonly number[], scale: (count: number) => number):
 interface BarsProps {
   readonly of: Usage['buckets'];
   readonly isHourly: boolean;
-  /** Its text alternative. */
+  /** The chart's text alternative. */
   readonly description: string;
 }
 

@@ -1,7 +1,7 @@
 import { type Answer, call, failureOf } from './api';
 import { say } from './page';
 
-/* The audit log as a file, made here from page after page. What was read is kept until it is saved or another file is begun. */
+/* The audit log as a file, put together here page by page. What was read is kept until it is saved or another file is begun. */
 
 export type Event = Answer<'events'>['data'][number];
 export interface EventFilters {
@@ -25,12 +25,12 @@ const counted = (number: number): string => `${number.toLocaleString('en')} ${nu
 export class Csv {
   /** Progress or result of the last download; undefined before the first. */
   message: string | undefined;
-  /** Offered after it was stopped or failed. */
+  /** Offered after the download was stopped or has failed. */
   actions: readonly { readonly text: string; readonly does: () => void }[] = [];
   link: { readonly href: string; readonly text: string } | undefined;
   isReading = false;
   #job: Job | undefined;
-  /** The number of the present reading: an answer to an earlier one is dropped. */
+  /** The number of the current run: an answer to an earlier one is dropped. */
   #turn = 0;
 
   constructor(readonly draw: () => void) {}
@@ -40,7 +40,7 @@ export class Csv {
     return this.#job !== undefined && this.#job.events.length > 0;
   }
 
-  /** Begins a file of at most so many events, or stops the reading of one. */
+  /** Begins a file of at most `most` events, or stops the one in progress. */
   press(filters: EventFilters, most: number): void {
     if (this.isReading) {
       // the page in flight is requested again on resume
@@ -120,7 +120,7 @@ export class Csv {
     const name = `audit-${new Date().toISOString().slice(0, 10)}.csv`;
     const href = URL.createObjectURL(new Blob([toCsv(events.slice(0, most))], { type: 'text/csv' }));
     Object.assign(document.createElement('a'), { href, download: name }).click();
-    // the browser has it by then
+    // the browser has read the file by then
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
     const isCut = cursor !== null && events.length >= most;
     const advice = isCut ? ' Older ones are not in it: choose an action or a key for those.' : '';
@@ -140,8 +140,8 @@ export class Csv {
 }
 
 /**
- * Events as CSV (RFC 4180). It begins with a byte order mark, without which Excel takes UTF-8 for another encoding, and a cell that a spreadsheet would
- * take for a formula begins with an apostrophe, since names in it are chosen by others.
+ * Events as CSV (RFC 4180). It begins with a byte order mark, without which Excel takes UTF-8 for another encoding. A cell that a
+ * spreadsheet would take for a formula begins with an apostrophe, since other people choose the names in it.
  */
 function toCsv(events: readonly Event[]): string {
   const rows = [COLUMNS, ...events.map((event) => COLUMNS.map((column) => event[column] ?? ''))];

@@ -10,7 +10,7 @@ export interface Shown {
   readonly Content: () => JSX.Element;
   /** Whether only its own button closes it, since what it shows would be lost. */
   readonly isKept?: boolean;
-  /** Whether it is a panel at the side. */
+  /** Whether it is shown as a panel at the side. */
   readonly isAside?: boolean;
   /** Called once it is closed. */
   readonly closed?: () => void;
@@ -23,20 +23,20 @@ interface State {
 let shown: Shown | undefined;
 /** What had the focus before a dialog was opened. */
 let opener: HTMLElement | null = null;
-/** Whether the page itself goes back, after a dialog was closed. */
+/** Whether the page itself is going back in the history, after a dialog was closed. */
 let isLeaving = false;
 
 const isDialogState = (): boolean => (history.state as State | null)?.isDialog === true;
 const noteDialog = (isDialog: boolean): object => ({ ...(history.state as State | null), isDialog });
 const active = (): HTMLElement | null => document.activeElement as HTMLElement | null;
 
-// left from before the page was loaded again
+// a history entry left from before the page was reloaded
 if (isDialogState()) history.replaceState(noteDialog(false), '');
 
-/** Whether a dialog is open, in which somebody may be typing; or whether this one is. */
+/** Whether a dialog is open (somebody may be typing in it), or whether this one is. */
 export const isOpen = (dialog = shown): boolean => dialog !== undefined && shown === dialog;
 
-/** Opens a dialog, with an entry in the history for Back to leave. */
+/** Opens a dialog, with a history entry of its own, so that Back closes it. */
 export function open(dialog: Shown): void {
   if (!isDialogState()) history.pushState(noteDialog(true), '');
   if (!shown) opener = active();
@@ -44,7 +44,7 @@ export function open(dialog: Shown): void {
   redraw();
 }
 
-/** Closes the open dialog; nothing of it stays in the page. */
+/** Closes the open dialog and removes it from the page. */
 export function close(): void {
   if (!shown) return;
   const { closed } = shown;
@@ -54,7 +54,7 @@ export function close(): void {
   if (active() === document.body) opener?.closest('section')?.querySelector<HTMLElement>('[tabindex="-1"]')?.focus();
   closed?.();
   setTimeout(() => {
-    // not if another dialog or page was opened in its place
+    // unless another dialog or page was opened in its place
     if (shown || !isDialogState()) return;
     isLeaving = true;
     history.back();
@@ -79,7 +79,7 @@ function Modal({ of: dialog }: { of: Shown }): JSX.Element {
   const place = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => place.current?.showModal(), []);
   const stay = (event: Event): void => {
-    // the second Esc closes a dialog whatever `cancel` says, in browsers that do not know closedby
+    // browsers that do not know closedby close a dialog on the second Esc even if `cancel` is prevented
     if (isKept && (event.type === 'cancel' || (event as KeyboardEvent).key === 'Escape')) event.preventDefault();
   };
   return (
@@ -100,7 +100,7 @@ function Modal({ of: dialog }: { of: Shown }): JSX.Element {
   );
 }
 
-/** What a dialog shows that asks nothing: its title, and a button that closes it. */
+/** The contents of a dialog that asks nothing: its title, and a button that closes it. */
 export function Sheet(props: { title: ComponentChildren; button: string; children: ComponentChildren }): JSX.Element {
   return (
     <div class="sheet">
@@ -119,11 +119,11 @@ interface CopyableProps {
   /** Its name for assistive technology. */
   readonly name: string;
   readonly text: string;
-  /** Whether copying it is the first thing to do in a dialog. */
+  /** Whether copying the text is the first thing to do in a dialog. */
   readonly isFirst?: boolean;
 }
 
-/** A text with a button that copies it, or selects it where browsers refuse. */
+/** A text with a button that copies it, or selects it if the browser refuses to copy. */
 export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.Element {
   const [isRefused, setRefused] = useState(false);
   const source = useRef<HTMLPreElement>(null);
@@ -154,7 +154,7 @@ export function Copyable({ name, text, isFirst = false }: CopyableProps): JSX.El
   );
 }
 
-/** Shows a secret that is shown once, in a dialog that only its button closes; while another is open a notice with a button says that it is ready. */
+/** Shows a one-time secret in a dialog that only its button closes. While another dialog is open, a notice with a button says that it is ready. */
 export function showSecret(text: string, button: string, Content: () => JSX.Element): void {
   const show = (): void => open({ Content, isKept: true });
   if (!isOpen()) {
@@ -186,6 +186,6 @@ addEventListener('popstate', () => {
 });
 
 addEventListener('beforeunload', (event) => {
-  // a key would be lost
+  // a secret, or the outcome of work in progress, would be lost
   if (shown?.isKept || document.querySelector('[data-unsaved="asks"]')) event.preventDefault();
 });

@@ -11,10 +11,10 @@ import { exact } from './time';
 
 /* Changing and revoking a key. */
 
-/** To be called after a key was changed, also if it only may have been. */
+/** To be called after a key was changed, or may have been. */
 export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
 
-/** Asks for what is to be changed, and sends only that: what somebody else has changed meanwhile stays. */
+/** Asks what to change, and sends only that, so that what somebody else has changed meanwhile stays. */
 export function editKey(key: Key): void {
   const { id, name, allowed_ranges: ranges, expires_at: expires, rotated_to: to, mcp } = key;
   const asItIs = [field.AS_IT_IS, expires === null ? 'never, as it is' : `${exact(expires)}, as it is`] as const;

@@ -14,7 +14,7 @@ import { exact } from './time';
 
 export const mayMake = settings.mayChange && settings.hasPlan;
 
-/** `scope` is chosen already. */
+/** `scope` is preselected. */
 export function makeKey(scope?: string): void {
   askOnce({
     operation: 'make',
@@ -50,7 +50,7 @@ export function makeKey(scope?: string): void {
   });
 }
 
-/** When a new key may expire: after the same lifetime as the old one, or at the same time. */
+/** When the new key expires: after the same lifetime as the old one, or at the same time. */
 function nextExpiries({ created_at: made, expires_at: end }: Key): Options {
   if (end === null) return [['', 'never, like the old key'], field.ON_A_DATE];
   const next = new Date(now() + Date.parse(end) - Date.parse(made)).toISOString();
@@ -59,12 +59,12 @@ function nextExpiries({ created_at: made, expires_at: end }: Key): Options {
 }
 
 export function rotateKey(key: Key): void {
-  /** A replaced key expires with its overlap, so the lifetime to repeat is that of its (by now revoked) replacement. */
+  /** A replaced key expires at the end of its overlap, so the lifetime to repeat is that of its (by now revoked) replacement. */
   function Body(): JSX.Element {
     const { rotated_to: id } = key;
     const [like, setLike] = useState(id === null ? key : undefined);
     useEffect(() => {
-      // if it cannot be read, the gateway takes that lifetime all the same
+      // if the replacement cannot be read, the gateway still uses its lifetime
       if (id !== null) void call('key', { id }).then(setLike, () => undefined);
     }, []);
     const unknown: Options = [[field.AS_IT_IS, 'the lifetime of the key that replaced it'], field.ON_A_DATE];
@@ -152,7 +152,7 @@ function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
   );
 }
 
-/** Compares two of the gateway's times, since this computer's clock may differ. */
+/** Compares two times of the gateway, since this computer's clock may differ from its clock. */
 function endOfOld({ expires_at: end }: { expires_at: string | null }, { created_at: made }: Key): string {
   if (end === null || Date.parse(end) <= Date.parse(made)) return 'The old key no longer works.';
   return `The old key works until ${exact(end)}.`;

@@ -7,7 +7,7 @@ import { HeadRow, OptionList, type Options } from './parts';
 /* Fields of the dialogs of keys. */
 
 const DAY = 86_400_000;
-/** The choice of an expiry that changes nothing. */
+/** The choice that leaves the expiry as it is. */
 export const AS_IT_IS = 'as-it-is';
 
 export const MCP = {
@@ -18,7 +18,10 @@ export const MCP = {
 
 export const textOf = (given: FormData, name: string): string => (given.get(name) as string | null)?.trim() ?? '';
 
-/** What was chosen, in ISO 8601: the choice itself if it is a time, null for never, undefined for what it is already. @throws Failure without a date to come */
+/**
+ * The chosen expiry in ISO 8601: the choice itself if it is a time, null for never, undefined to leave it as it is.
+ * @throws Failure if the date is missing or past
+ */
 export function expiryOf(given: FormData): string | null | undefined {
   const choice = given.get('expires') as string | null;
   if (choice === AS_IT_IS || choice === null) return undefined;
@@ -31,7 +34,7 @@ export function expiryOf(given: FormData): string | null | undefined {
   return new Date(end).toISOString();
 }
 
-/** That an argument is not as it must be. */
+/** The failure of an argument that is missing or invalid. */
 export function fault(argument: string, detail: string): Failure {
   return new Failure('Something is missing.', { code: 'page', faults: [{ pointer: `/${argument}`, detail }] });
 }
@@ -101,7 +104,7 @@ export function Expiry({ label, options, first }: { label: string; options: Opti
   );
 }
 
-/** Which scopes a preset has. */
+/** The presets of scopes, with their labels. */
 const PRESETS = { read: 'Read only', all: 'Everything', some: 'By resource' };
 const ACTIONS = ['read', 'write'] as const;
 const OFFERED = Object.entries(settings.scopes).flatMap(([resource, can]) =>
@@ -111,7 +114,7 @@ const READABLE = OFFERED.filter((scope) => scope.endsWith(':read'));
 
 export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
 
-/** `first` is chosen already. */
+/** `first` is preselected. */
 export function Scopes({ first }: { first: string | undefined }): JSX.Element {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first === undefined ? [] : [first]));
   const { place, described } = useFault('scopes');

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { type Answer, call, type Key, newest } from './api';
 import { Filter, type Options } from './parts';
 
-/* Names of keys, and links to their pages, and their scopes in words. */
+/* Names of keys, links to their pages, and their scopes in words. */
 
 const keys = new Map<string, Named>();
 
@@ -17,7 +17,7 @@ export const keyText = ({ prefix, last_four: lastFour }: Named): string => `${pr
 /** A key's name, or the shown part of its value if the name is invisible. */
 export const shownName = (key: Named): string => (SEEN.test(key.name) ? key.name : keyText(key));
 
-/** How many resources are named. */
+/** How many resources are named before the rest is a count. */
 const NAMED = 3;
 
 /** `products read + write, orders read, quotes read +2`: the scopes of a key by resource. */
@@ -37,7 +37,7 @@ export function noteNames(read: readonly Named[]): void {
   for (const key of read) keys.set(key.id, key);
 }
 
-/** The name of a key; undefined until it was read. */
+/** The name of a key; undefined until it has been read. */
 export function nameOf(id: string): string | undefined {
   const key = keys.get(id);
   return key && shownName(key);
@@ -103,11 +103,11 @@ export function KeyChoice({ of: key, change }: KeyChoiceProps): JSX.Element {
 interface KeyLinkProps {
   readonly id: string;
   readonly search?: string;
-  /** Whether it tells keys of one name apart. */
+  /** Whether it shows the last four characters if another key has the same name. */
   readonly hasLastFour?: boolean;
 }
 
-/** A link to the page of a key, of at most two lines. */
+/** A link to the page of a key; it takes at most two lines. */
 export function KeyLink({ id, search = '', hasLastFour = false }: KeyLinkProps): JSX.Element {
   const name = nameOf(id) ?? `key ${id.slice(0, 8)}`;
   return (

@@ -24,7 +24,7 @@ interface Found {
 export function keyPage(): PageOf {
   const place = placeOf('key');
   let period: Period = 'last_24h';
-  // answers about another key than the shown one are dropped
+  // answers about any key other than the one shown are dropped
   const found = new Reading<Found>(read, draw);
   const usage = new Reading<Answer<'usage'>>(() => call('usage', { id: shownId(), period }), draw);
   const requests = new Requests(draw, true);
@@ -127,7 +127,7 @@ function Actions({ of: { key, next } }: { of: Found }): JSX.Element | null {
         </Button>
       )}
       {
-        // the gateway refuses if a replacement works
+        // the gateway refuses to rotate a key whose replacement works
         hasPlan && next?.state !== 'active' && <Button does={() => rotateKey(key)}>Rotate</Button>
       }
       <Button does={() => revokeKey(key)}>Revoke</Button>
@@ -156,7 +156,7 @@ function StateOf({
   );
 }
 
-/** Why requests with the key fail, or will. */
+/** Why requests with the key fail, or will fail. */
 function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
   const { state, expires_at: expires } = key;
   const isEnded = state !== 'active';

@@ -44,7 +44,7 @@ export function keysPage(actions: KeyActions) {
     filter.search = text;
     clearTimeout(typing);
     typing = setTimeout(() => {
-      // another page is shown by now
+      // by now another page is shown
       if (!place.checkVisibility()) return;
       choose({ search: soughtIn(text) || null });
       void keys.load();
@@ -114,13 +114,13 @@ export function keysPage(actions: KeyActions) {
   };
 }
 
-/** The text to search for; of a pasted key, which must not be sent, only the last four characters. */
+/** The text to search for. A pasted key must not be sent, so only its last four characters are. */
 function soughtIn(given: string): string {
   const text = given.trim();
   return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
 }
 
-/** Keys that this one has replaced and that still work, newest first. */
+/** The keys that this one replaced and that still work, newest first. */
 function before({ id }: Key, replaced: ReadonlyMap<string, Key>): readonly Key[] {
   const direct = [...replaced.values()].filter((key) => key.rotated_to === id);
   return direct.flatMap((key) => [key, ...before(key, replaced)]);

@@ -5,9 +5,9 @@ export interface Page {
   readonly next_cursor?: string | null;
 }
 
-/** What is read as a whole. `draw` shows it after each change. An answer that comes after another choice was made is dropped. */
+/** Something that is read as a whole. `draw` shows it after each change. An answer that arrives after another choice was made is dropped. */
 export class Reading<T> {
-  /** What was read last. It stays while it is read again. */
+  /** What was read last; it stays while it is being read again. */
   value: T | undefined;
   failure: Failure | undefined;
   isBusy = false;
@@ -63,6 +63,6 @@ export class List<P extends Page> extends Reading<readonly P[]> {
     return this.value?.at(-1)?.next_cursor ?? null;
   }
 
-  /** Reads on. */
+  /** Reads the next page. */
   more = (): Promise<void> => this.run(async () => [...(this.value ?? []), await this.readPage(this.cursor)]);
 }

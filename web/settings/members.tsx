@@ -5,7 +5,7 @@ import { Ago, Cell, Head, State, Table } from './parts';
 import { placeOf } from './route';
 import { exact } from './time';
 
-/* Who has signed in, the last first. */
+/* Who has signed in, the latest first. */
 
 export function membersPage() {
   const place = placeOf('members');

@@ -11,7 +11,7 @@ export interface Item {
 
 type Toggle = Pick<ToggleEvent, 'newState'>;
 
-/** The distances from its button and from the edge of the window, and about how high an item is, in pixels. */
+/** The menu's distances from its button and from the edge of the window, and the approximate height of an item, in pixels. */
 const [GAP, MARGIN, ITEM] = [4, 16, 40];
 const MOVES = ['scroll', 'resize'];
 
@@ -51,7 +51,7 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
   };
   useEffect(() => {
     if (!isOpen) return;
-    // its button moves: also by a scroll that began before it was open, or in a list that scrolls by itself
+    // its button may move, even by a scroll that began before the menu opened, or in a list that scrolls separately
     const options = { capture: true, passive: true };
     for (const event of MOVES) addEventListener(event, place, options);
     return () => {
@@ -74,7 +74,7 @@ export function Menu({ label, items }: { label: string; items: readonly Item[] }
       event.preventDefault();
       all.at(to % all.length)?.focus();
     } else if (event.key === 'Tab') {
-      // the focus goes on from the button
+      // Tab continues from the button
       close();
     } else if (event.key.length === 1) {
       const isMatch = ({ textContent }: HTMLElement): boolean =>

@@ -4,14 +4,14 @@ const form = document.querySelector('form.mode');
 form?.addEventListener('submit', ({ submitter }) => {
   const { pathname } = location;
   const [, , list, id] = pathname.split('/');
-  // what is not here may be there
+  // what does not exist in this mode may exist in the other
   const isMissing = id && document.querySelector('[data-page]:not([hidden]) .alert:not([hidden])');
   form.elements.page.value = isMissing ? pathname : `/settings/${list}`;
   submitter.textContent = submitter.dataset.busy;
-  // a disabled button would not be sent
+  // only after the submit, since a disabled button's value would not be sent
   setTimeout(() => {
     for (const button of form.querySelectorAll('button')) button.disabled = true;
   });
 });
-// back from the next page, the browser shows this one as it was left
+// after Back, the browser would show this page as it was left, with its buttons disabled
 addEventListener('pageshow', ({ persisted }) => persisted && location.reload());

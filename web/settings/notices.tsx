@@ -1,12 +1,12 @@
 import { createRef, type JSX, render } from 'preact';
 import { byId, focusTitle } from './page';
 
-/* Notices above the pages, always in view: work that outlives its dialog, its outcome, and problems of the whole page. */
+/* Notices above the pages, always in view: about work that outlives its dialog, about its outcome, and about problems of the whole page. */
 
 export interface Link {
   readonly href: string;
   readonly text: string;
-  /** Whether it leads to a page of the settings, in the same tab. */
+  /** Whether the link leads to a page of the settings, in the same tab. */
   readonly isHere?: boolean;
 }
 
@@ -16,7 +16,7 @@ interface Content {
   readonly button?: { readonly text: string; readonly does: () => unknown } | undefined;
   /** Whether something is wrong. */
   readonly isAlert?: boolean;
-  /** Whether leaving the page asks first, since this would be lost. */
+  /** Whether the browser asks before the page is left, since this would be lost. */
   readonly asks?: boolean;
 }
 
@@ -27,7 +27,7 @@ export class Notice {
   isBusy = false;
   readonly id = (count += 1);
   readonly place = createRef<HTMLDivElement>();
-  /** What it said first. */
+  /** The text that the notice began with. */
   readonly text: string;
 
   constructor(public content: Content) {
@@ -42,7 +42,7 @@ export class Notice {
     draw();
   }
 
-  /** Does what its button says, once at a time. */
+  /** Does what its button says, unless that is already under way. */
   async press(): Promise<void> {
     if (this.isBusy) return;
     this.isBusy = true;

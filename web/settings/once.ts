@@ -43,7 +43,7 @@ export function askOnce<Name extends Operation>(making: Making<Name>): void {
     } catch (error) {
       const failure = failureOf(error);
       if (failure.isUnsure) asked = wanted;
-      // invalid every time
+      // a repeated request would be just as invalid
       else if (failure.code === 'validation_failed') asked = undefined;
       nameElements(failure, wanted);
       throw failure;

@@ -21,7 +21,7 @@ import {
 /* Which keys expire soon, what to do first, and the requests of all keys. */
 
 const SOON = 7 * 86_400_000;
-/** How many of the keys that expire are listed. */
+/** How many of the expiring keys are listed. */
 const MOST = 20;
 
 export function overviewPage({ make, rotate }: KeyActions) {
@@ -80,7 +80,7 @@ export function overviewPage({ make, rotate }: KeyActions) {
   };
 }
 
-/** Active keys that nothing has replaced yet, the soonest first. All are read, since the gateway lists the newest first. */
+/** Active keys that nothing has replaced yet; those that expire soonest come first. All are read, since the gateway lists the newest keys first. */
 async function readExpiring(): Promise<readonly Key[]> {
   const expires_before = new Date(now() + SOON).toISOString();
   const found: Key[] = [];

@@ -1,4 +1,4 @@
-/** @throws Error if the page lacks it */
+/** @throws Error if the page has no such element */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`a page without ${id}`);

@@ -80,7 +80,7 @@ export function HeadRow({ columns }: { columns: readonly string[] }): JSX.Elemen
   );
 }
 
-/** Why something failed; with `again`, a button that tries again, unless the remedy is another. */
+/** Why something failed; with `again`, a button that tries again, if that can help. */
 export function Problem({ failure, again }: { failure: Failure | undefined; again?: () => unknown }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
   const hadFocus = place.current?.contains(document.activeElement) === true;
@@ -106,7 +106,7 @@ interface ButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A busy one is not disabled, which would take the focus. */
+/** While busy, the button is not disabled, since it would lose the focus. */
 export function Button({ does, class: more = '', label, isBusy, children }: ButtonProps): JSX.Element {
   return (
     <button
@@ -148,7 +148,7 @@ export function Filter({ label, of: chosen, options, change, children }: FilterP
   );
 }
 
-/** `first` is selected at first. */
+/** `first` is preselected. */
 export function OptionList({ of: options, first }: { of: Options; first?: string | undefined }): JSX.Element {
   return (
     <>
@@ -169,7 +169,7 @@ interface TableProps {
   readonly columns: readonly string[];
   /** Shown instead of an empty list. */
   readonly none: string;
-  /** Label of the button for more. */
+  /** Label of the button that reads more. */
   readonly more?: string;
   readonly children: ComponentChildren;
 }
@@ -226,7 +226,7 @@ function SkeletonRow({ width }: { width: number }): JSX.Element {
   );
 }
 
-/** The button for more may be gone, so the focus moves to the first new row, or the first link or button in it. */
+/** The button that read more may be gone, so the focus moves to the first new row, or to the first link or button in it. */
 function focusRow(row: Element | undefined): void {
   const control = row?.querySelector<HTMLElement>('a[href], button');
   if (!control) row?.setAttribute('tabindex', '-1');
@@ -235,7 +235,7 @@ function focusRow(row: Element | undefined): void {
 
 interface Before {
   readonly element: HTMLElement;
-  /** The rows among which it was, and in which of them. */
+  /** The rows that it was in, and the index of its row. */
   readonly rows: Element | null;
   readonly at: number;
 }

@@ -7,7 +7,7 @@ import { KeyLink } from './keyNames';
 import { Ago, Button, Cell, Facts, Head, HeadRow, State } from './parts';
 import { exact, length } from './time';
 
-/* A request of the log. */
+/* The details of a logged request. */
 
 export type Request = Answer<'requests'>['data'][number];
 
@@ -15,7 +15,7 @@ export const APIS: Readonly<Record<Request['face'], string>> = { rest: 'REST', g
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
-/** The status of the error, which GraphQL and MCP send as 200. */
+/** The status of the error, even if GraphQL or MCP answered it with 200. */
 const statusOf = ({ status, code }: Request): number =>
   (status === 200 ? settings.statuses[code ?? ''] : undefined) ?? status;
 
@@ -76,7 +76,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
   );
 }
 
-/** The scopes of which one was needed; since a key's scopes cannot change, offers a new key. */
+/** The scopes, any of which would have been enough. Offers a new key, since a key's scopes cannot change. */
 function Missing({ of: scopes }: { of: string }): JSX.Element {
   const scope = scopes.split(' or ').find(isOffered);
   const make = (): void => {

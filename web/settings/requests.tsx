@@ -81,7 +81,7 @@ export class Requests {
 
   async #read(cursor: string | null): Promise<Answer<'requests'>> {
     const { result, status, api, operation, request_id, since, key } = this.#filters;
-    // a cursor is for the same time
+    // a cursor is only valid with the same start
     if (cursor === null) this.#since = since in HOURS ? new Date(now() - Number(since) * HOUR).toISOString() : null;
     const page = await call('requests', {
       key_id: this.#keyId ?? (key || null),
@@ -102,7 +102,7 @@ export class Requests {
     this.#filters = { ...this.#filters, [name]: value };
     clearTimeout(this.#typing);
     const apply = (): void => {
-      // another page is shown by now
+      // by now another page is shown
       if (!isShown(this.isOfKey ? 'key' : 'requests')) return;
       choose(Object.fromEntries(FILTERS.map((one) => [one, this.#filters[one].trim() || null])));
       void this.#load();

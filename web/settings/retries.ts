@@ -12,7 +12,7 @@ const EVERY = 15_000;
 const lost = new Map<object, () => unknown>();
 let isReading = false;
 
-/** `reason` says why it could not be read. */
+/** `reason` says why the read failed. */
 export function noteLost(owner: object, again: () => unknown, reason: string): void {
   lost.set(owner, again);
   tell('gateway', {

@@ -2,8 +2,8 @@ import { Failure } from './api';
 import { tell } from './notices';
 
 /*
- * Which page of the settings is shown: the sections of one document, one at a time, by its address. What is chosen on a page is in the
- * address too, so that it outlives a reload, can be passed on, and is there again after Back.
+ * Decides by the address which page of the settings is shown: each page is a section of one document. What is chosen on a page is in
+ * the address too, so that it outlives a reload, can be shared, and is there again after Back.
  */
 
 export interface PageOf {
@@ -20,7 +20,7 @@ interface Shown {
 }
 
 const PAGE = /^\/settings\/(integrations|keys|webhooks|requests|members|audit)(?:\/([0-9a-f-]{36}))?$/i;
-/** The page of one of a list. */
+/** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
 /** The last address of each page. */
@@ -35,7 +35,7 @@ function named(address: string): Shown {
   return id === undefined ? { name: list as Name } : { name: ONE[list] ?? 'integrations', id: id.toLowerCase() };
 }
 
-/** @throws Error for a page that is none */
+/** @throws Error if there is no such page */
 export function placeOf(name: string): HTMLElement {
   const place = document.querySelector<HTMLElement>(`[data-page="${name}"]`);
   if (!place) throw new Error(`no page ${name}`);
@@ -45,7 +45,7 @@ const listLeft = (): string | undefined => (history.state as { list?: string } |
 /** The address of the list that led to the page of a key or endpoint, with its filters; it survives a reload. */
 export const listAddress = (list: string): string => listLeft() ?? `/settings/${list}`;
 
-/** Says that a key or endpoint does not exist, where it may be, and how to get back to the list. */
+/** Says that a key or endpoint does not exist, where it may be instead, and how to get back to the list. */
 export function notFound(text: string, list: string, others: string): Failure {
   const other = document.querySelector('.mode [aria-pressed="false"]')?.textContent.trim();
   const where = { Live: 'live data', Sandbox: 'the sandbox' }[other ?? ''];
@@ -63,7 +63,7 @@ export function entitle(text: string): void {
   document.title = `${text} · ${title}`;
 }
 
-/** Starts showing the page that the address names. A page that Back returns to is not read again if it is as it was left. */
+/** Starts showing the page that the address names. A page that Back returns to is not read again if it is still as it was left. */
 export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
   pages = all;
   addEventListener('popstate', () => follow(true));
@@ -98,7 +98,7 @@ function follow(isBack: boolean): void {
   const next = named(location.href);
   const before = shown;
   const isSame = next.name === before?.name && next.id === before.id;
-  // an entry of a dialog
+  // a history entry of a dialog
   if (isBack && isSame && addresses.get(next.name) === location.href) return;
   shown = next;
   if (before && !isSame) {

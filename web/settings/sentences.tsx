@@ -5,13 +5,13 @@ import { scopesInWords } from './keyNames';
 import { shownId } from './route';
 import { exact } from './time';
 
-/* What the audit log says of each event. */
+/* What the audit log says about each event. */
 
 type Details = Readonly<Record<string, unknown>>;
 type Parts = readonly ComponentChildren[];
 type EventWords = readonly [name: string, sentence: (of: Details, keyId: string | null) => Parts];
 
-/** What each event is called, and the sentence about one; an event that the gateway can record and that is missing here does not compile. */
+/** The name of each kind of event, and the sentence about one. If an event that the gateway can record is missing here, this does not compile. */
 export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
   'organisation.created': [
     'Organisation created',
@@ -127,7 +127,7 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
   ],
 };
 
-/** What was done, to what; an event of a later version of the gateway is shown with its details. */
+/** What was done, and to what. An event of a later version of the gateway is shown with its details. */
 export function partsOf({ action, key_id: id, details: text }: Event): Parts {
   const details = JSON.parse(text) as Details;
   const words = (EVENTS as Readonly<Partial<Record<string, EventWords>>>)[action];
@@ -184,7 +184,7 @@ const isObject = (value: unknown): value is Details => typeof value === 'object'
 const label = (name: string): string => name.replaceAll('_', ' ');
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** What it means that a member is not set. */
+/** What it means if a member is not set. */
 const UNSET: Readonly<Record<string, string>> = { expires_at: 'never', allowed_ranges: 'anywhere' };
 
 /** One side of a change. */
@@ -193,10 +193,10 @@ function side(name: string, value: unknown): string {
 }
 
 function valueInWords(value: unknown): string {
-  // as an expiry that was never, in what changed
+  // for example, an expiry of `never` among the old values of a change
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(valueInWords).join(', ');
-  // as of the key that was rotated: its name and what is shown of it
+  // for example, the key that was rotated: its name and the shown part of its value
   if (isObject(value)) return Object.values(value).map(valueInWords).join(' ');
   return typeof value === 'string' && TIME.test(value) ? exact(value) : `${value as string | number}`;
 }

@@ -1,7 +1,7 @@
 import '../prose';
 import '../settings.css';
 
-/* Sends a link only once. The page works without this. */
+/* Makes sure that a link is sent only once. The page also works without this. */
 
 const form = document.getElementById('link');
 if (form) {
@@ -13,10 +13,10 @@ if (form) {
     button.textContent = isSent ? 'Signing in…' : text;
   };
   form.addEventListener('submit', (event) => {
-    // a link works once, and the answer to a second press would be that it has been used
+    // a link works only once, so a second press would be told that it has been used
     if (button.getAttribute('aria-disabled') === 'true') event.preventDefault();
     else setSent(true);
   });
-  // somebody has come back to a page that the browser kept
+  // after Back, the browser may show the page as it was left
   addEventListener('pageshow', ({ persisted }) => persisted && setSent(false));
 }

@@ -2,7 +2,7 @@ import { Failure, failureOf, renewed, settings, WITHIN } from './api';
 import { ask } from './ask';
 import { tell } from './notices';
 
-/* Signing out. Without this the form does it, but after a lost answer the browser's own error page says nothing of the session. */
+/* Signing out. The form works without this, but after a lost answer the browser's own error page would say nothing about the session. */
 
 const form = document.querySelector<HTMLFormElement>('form.account');
 
@@ -42,7 +42,7 @@ async function signOutHere(fields: FormData): Promise<void> {
   }
 }
 
-/** Leaves for the sign-in page once that is done: does not resolve. @throws Failure */
+/** Signs out, then leaves for the sign-in page; does not resolve. @throws Failure */
 async function signOut(fields: FormData): Promise<never> {
   // refused before anything was done: the session may have been replaced by signing in again in another tab
   const isDone = (await post(fields)) || ((await renewed()) && (await post(fields)));
@@ -51,14 +51,14 @@ async function signOut(fields: FormData): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** Resolves with whether that was done, or refused. @throws Failure if that is not known */
+/** Resolves with true if the user was signed out, and with false if that was refused. @throws Failure if neither is known */
 async function post(fields: FormData): Promise<boolean> {
   fields.set('csrf', settings.csrf);
   const body = new URLSearchParams(fields as never);
   const signal = AbortSignal.timeout(WITHIN);
   const sending = fetch('/settings/sign-out', { method: 'POST', body, redirect: 'manual', signal });
   const { type, status } = await sending.catch(() => Response.error());
-  // where it leads may be lost too
+  // not followed, since the page that it leads to may be lost too
   if (type === 'opaqueredirect') return true;
   if (status === 403) return false;
   throw new Failure('We couldn’t confirm that you are signed out: try again.');

@@ -2,7 +2,7 @@ import { now } from './api';
 
 /* Times in words. */
 
-/** Units with their length in seconds, and from how many on the next is used. */
+/** Units with their length in seconds, and the number from which the next larger unit is used. */
 const UNITS = [
   ['minute', 60, 60],
   ['hour', 3600, 24],

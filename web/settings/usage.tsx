@@ -6,7 +6,7 @@ import { Ago, Cell, Head, HeadRow, Problem } from './parts';
 import { choose, chosen } from './route';
 import { length } from './time';
 
-/* Usage in a period: of one key on its page, and of all keys on the overview. The period is in the address. */
+/* Usage in a period: that of one key on its page, and that of all keys on the overview. The period is in the address. */
 
 export type Usage = Omit<Answer<'usage'>, 'mcp'>;
 export type Period = 'last_24h' | 'last_30d';
@@ -68,7 +68,7 @@ export function Chart({ of, usage, period }: { of: string; usage: Usage; period:
   return <Bars of={usage.buckets} isHourly={period === 'last_24h'} description={description} />;
 }
 
-/** Counted under something other than an operation's name. */
+/** What is counted under something other than an operation's name. */
 const LABELS: Readonly<Record<string, string>> = {
   none: 'failed before it was known',
   multiple: 'several in one request',
@@ -125,7 +125,7 @@ export function FailedLink({ of: count, at, period }: { of: number; at: string; 
 interface CodesProps {
   readonly of: Usage['codes'];
   readonly name: NumbersProps['name'];
-  /** Where their requests are listed. */
+  /** Where the counted requests are listed. */
   readonly at: string;
   readonly period: Period;
 }

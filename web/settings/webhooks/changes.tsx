@@ -12,7 +12,7 @@ import { type Endpoint, events, Url } from './words';
 /* Rotating, enabling, disabling and deleting an endpoint. Each asks first. */
 
 const DAY = 86_400_000;
-/** Added to “now”, so that it is after everything that has already happened, in milliseconds. */
+/** Added to “now”, in milliseconds, so that it is later than everything that has already happened. */
 const SURELY_LATER = 5000;
 
 function askAbout({ url }: Endpoint, question: Omit<Question, 'doing'>): void {
@@ -103,7 +103,7 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
   const { id, url, state } = endpoint;
   const { done, ...words } = ENABLING[state];
   function Body(): JSX.Element {
-    // what is enabled never stopped
+    // an enabled endpoint has not stopped anywhere
     const starts = Object.entries(STARTS).filter(([start]) => start !== 'stopped' || state !== 'enabled');
     const [chosen, setChosen] = useState(starts[0]?.[0]);
     return (
@@ -155,7 +155,7 @@ export function enableEndpoint(endpoint: Endpoint, { changed, gone }: After): vo
   });
 }
 
-/** The `from` of a choice. @throws Failure without a time that is needed */
+/** The `from` of a choice. @throws Failure if the choice needs a time and has none */
 function startOf(given: FormData): string | null {
   const start = given.get('start');
   if (start === 'stopped') return null;
@@ -205,7 +205,7 @@ export function deleteEndpoint(endpoint: Endpoint, deleted: () => void): void {
         <p class="hint">To stop for a while, disable it instead.</p>
       </>
     ),
-    // if it is gone, somebody else deleted it, or the answer to an earlier try was lost
+    // if it is gone, somebody else deleted it, or the answer to an earlier attempt was lost
     work: () => change('deleteEndpoint', { id }, done, done),
   });
 }

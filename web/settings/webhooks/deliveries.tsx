@@ -8,7 +8,7 @@ import { Ago, Button, Cell, Facts, Filter, Head, HeadRow, type Options, Problem,
 import { exact, length } from '../time';
 import { AnswerText, type Attempt, type Delivery, type Endpoint, NextAttempt, OutcomeBox } from './words';
 
-/* Deliveries to an endpoint, newest event first. */
+/* Deliveries to an endpoint, those of the newest events first. */
 
 type State = Delivery['state'];
 const STATES: Readonly<Record<State, { readonly words: string; readonly note?: string }>> = {
@@ -41,7 +41,7 @@ export class Deliveries {
     this.list = new List((cursor) => this.#read(cursor), options.draw);
   }
 
-  /** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
+  /** Reads and shows the newest deliveries to an endpoint; pass undefined when its page is left. */
   async show(endpoint: Endpoint | undefined): Promise<void> {
     if (endpoint?.id !== this.endpoint?.id) {
       this.#outcomes.clear();
@@ -66,7 +66,7 @@ export class Deliveries {
     return this.list.rows.map(({ log }) => log.at(-1)).find((attempt) => attempt?.ok === false);
   }
 
-  /** The only delivery that a failing endpoint is sent; undefined while it may be on a page that was not read. */
+  /** The only delivery that a failing endpoint still gets; undefined while it may be on a page that has not been read. */
   #oldest(endpoint: Endpoint): Delivery | undefined {
     const waiting = this.list.rows.filter(({ state }) => state === 'waiting' || state === 'held');
     const isRead = this.#state !== 'held' && (this.list.cursor === null || waiting.length >= endpoint.waiting);
@@ -92,13 +92,13 @@ export class Deliveries {
     this.#outcomes.set(id, undefined);
     redraw();
     const done = await call('resend', { endpoint, delivery: id }).catch(failureOf);
-    // another endpoint is shown by now
+    // by now another endpoint is shown
     if (this.endpoint?.id !== endpoint) return;
     this.#outcomes.set(id, done);
     if (done instanceof Failure) {
       if (done.code === 'not_found') this.options.missing();
     } else {
-      // as the gateway notes it: the answer is kept of the last attempt only
+      // as the gateway stores it: only the last attempt keeps its answer
       const attempts = log as Attempt[];
       attempts.splice(0, log.length, ...[...log.map((one) => ({ ...one, answer: null })), done].slice(-10));
       say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');

@@ -13,7 +13,7 @@ import { type Endpoint, Url } from './words';
 
 type Given = Pick<Endpoint, 'url' | 'types'>;
 
-/** What the types are about. */
+/** The objects that the types are about. */
 const OBJECTS = [...new Set(settings.eventTypes.map((type) => type.split('.')[0] ?? ''))];
 /** Explains types whose names do not. */
 const NOTES: Readonly<Record<string, string>> = { 'feed.gap': 'Events may be missing.' };
@@ -129,7 +129,7 @@ interface Adding {
   readonly showLost: (endpoint: Endpoint) => void;
 }
 
-/** Asks for a new endpoint and shows its secret. Warns first if another endpoint has the URL. */
+/** Asks for a new endpoint, creates it and shows its secret. Warns first if another endpoint has the same URL. */
 export function addEndpoint({ known, read, changed, showLost }: Adding): void {
   let askedAbout: string | undefined;
   askEndpoint('Add a webhook endpoint', 'Add endpoint', { url: '', types: [] }, async (given) => {
@@ -186,7 +186,7 @@ export function editEndpoint({ id, url, types }: Endpoint, { changed, gone }: Af
 
 type Change = 'updateEndpoint' | 'rotateEndpoint' | 'enableEndpoint' | 'disableEndpoint' | 'deleteEndpoint';
 
-/** Changes an endpoint; resolves with what comes after: `then(result)`, or `gone` if it was deleted meanwhile. @throws Failure */
+/** Changes an endpoint. Resolves with what to run next: `then(result)`, or `gone` if it was deleted meanwhile. @throws Failure */
 export async function change<Operation extends Change>(
   operation: Operation,
   variables: Calls[Operation]['variables'],

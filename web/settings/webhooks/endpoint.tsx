@@ -33,7 +33,7 @@ export function endpointPage(onChange: () => void): PageOf {
   let hasAccepted = false;
   let turn = 0;
 
-  /** The endpoint as it is now; null if there is none. */
+  /** Reads the shown endpoint; null if it no longer exists. */
   async function read(): Promise<Endpoint | null> {
     const { data } = await call('endpoints');
     return data.find(({ id }) => id === shownId()) ?? null;
@@ -90,7 +90,7 @@ export function endpointPage(onChange: () => void): PageOf {
     outcome = 'sending';
     draw();
     const done = await call('testEndpoint', { id }).catch(failureOf);
-    // another endpoint is shown by now
+    // by now another endpoint is shown
     if (own !== turn) return;
     outcome = done;
     if (!(done instanceof Failure)) hasAccepted ||= done.ok;

@@ -12,7 +12,7 @@ import { Behind, type Endpoint, EndpointState, StateNote, Types, Url } from './w
 /** Ids of endpoints whose secret never reached this page. */
 export const lost = new Set<string>();
 
-/** `changed` is called after each that is added. */
+/** `changed` is called after each endpoint that is added. */
 export function webhooksPage(changed: () => void): PageOf {
   const place = placeOf('webhooks');
   const list = new List<Answer<'endpoints'>>(() => call('endpoints'), draw);

@@ -19,9 +19,9 @@ const FAILING =
 
 interface WhyProps {
   readonly of: Endpoint;
-  /** Whether it accepted something sent manually. */
+  /** Whether the endpoint accepted something sent manually. */
   readonly hasAccepted: boolean;
-  /** Whether its secret never reached this page. */
+  /** Whether the endpoint's secret never reached this page. */
   readonly isLost: boolean;
   /** The last attempt that failed. */
   readonly last: Attempt | undefined;

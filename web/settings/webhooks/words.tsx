@@ -9,7 +9,7 @@ export type Endpoint = Answer<'endpoints'>['data'][number];
 export type Delivery = Answer<'deliveries'>['data'][number];
 export type Attempt = Delivery['log'][number];
 
-/** A URL that is broken into lines at its slashes where there is a choice. */
+/** A URL that is broken into lines at its slashes if possible. */
 export function Url({ of: url }: { of: string }): JSX.Element {
   const parts = url.split(/(?<=[^/:]\/)/);
   return (
@@ -24,7 +24,7 @@ export function Url({ of: url }: { of: string }): JSX.Element {
   );
 }
 
-/** Types of events; `most` of them, with the rest as a count. */
+/** Types of events: at most `most` of them, and the number of the others. */
 export function Types({ of: types, most = types.length }: { of: readonly string[]; most?: number }): JSX.Element {
   if (types.length === 0) return <>all</>;
   const rest = types.length - most;
@@ -79,7 +79,7 @@ export function NextAttempt(props: { of: Delivery; endpoint: Endpoint; isOldest:
 /** How long events are kept, in seconds; older ones no longer count as lag. */
 const KEPT = 30 * 86_400;
 
-/** How far it is behind. */
+/** How far an endpoint is behind. */
 export function Behind({ of: { lag_seconds: lag, waiting } }: { of: Endpoint }): JSX.Element {
   const retries = `${events(waiting)} waiting to be retried`;
   if (lag === 0 && waiting > 0) return <>up to date, except {retries}</>;
@@ -114,7 +114,7 @@ export function OutcomeBox({ what, of: attempt }: { what: string; of: Attempt })
   );
 }
 
-/** The kept part of an answer, if any. */
+/** The part of an answer that was kept, if any. */
 export function AnswerText({ of: { answer } }: { of: Attempt }): JSX.Element | null {
   if (answer === null) return null;
   return (
