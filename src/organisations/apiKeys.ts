@@ -219,9 +219,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         const { from, to } = changesOf(before, update);
         if (Object.keys(to).length === 0) return before;
         if (to.expires_at !== undefined && before.rotated_to !== null) {
-          const why = 'replaced and ends with its overlap';
-          const detail = `cannot be changed, because the key was ${why}`;
-          const message = `the expiry of key ${id} cannot be changed: it was ${why}`;
+          const detail = 'cannot be changed, because the key was replaced and ends with its overlap';
+          const message = `the expiry of key ${id} cannot be changed: it was replaced, and stops working when its overlap with the new key ends`;
           throw new KeyRefused({ pointer: '/expires_at', code: 'replaced', detail }, message);
         }
         await models.apiKeys.updateOne({ _id: id }, { $set: to }, { session });

@@ -54,7 +54,7 @@ test("key update changes only what is given, and does not print the key's value"
 
   await cli.json('key', 'rotate', id);
   const replaced = await cli.failed(1, 'key', 'update', id, '--expires-in', '1d');
-  expect(replaced).toContain('was replaced and ends with its overlap');
+  expect(replaced).toContain('was replaced, and stops working when its overlap with the new key ends');
 });
 
 test('key show prints everything known about a key except its value', async () => {
