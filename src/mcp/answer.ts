@@ -4,9 +4,9 @@ import { isUntrusted } from './tools';
 
 /* Answers of tools: JSON for a model, bounded in size, with text by outsiders set apart. */
 
-/** Maximum size of an answer's texts, in bytes: some 10,000 tokens; clients refuse 25,000. */
+/** Maximum size of an answer's texts, in bytes: about 10,000 tokens; clients refuse answers of 25,000. */
 export const MAX_BYTES = 40_000;
-/** Bytes of it for notes about the answer. */
+/** Bytes reserved in it for notes about the answer. */
 const NOTES = 1000;
 export const MAX_DATA = MAX_BYTES - NOTES;
 
@@ -41,7 +41,7 @@ export function sizeOf(blocks: readonly Content[]): number {
   return blocks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
 }
 
-/** Rows with the named members only. */
+/** The answer, with only the named members in its rows. */
 export function narrowed(answer: Json, members: readonly string[]): Json {
   const rows = answer[ROWS] as readonly Json[];
   const kept = rows.map((row) => Object.fromEntries(members.map((name) => [name, row[name]])));
@@ -64,7 +64,7 @@ export function separateUntrusted(value: unknown, selected: readonly Selected[],
   );
 }
 
-/** Minimum length of texts, in characters, and of lists: every object fits with these. */
+/** Minimum length of texts, in characters, and of lists: shortened to these, every object fits. */
 const LEAST = { characters: 100, elements: 3 };
 /** Steps of the binary search for the length that fits. */
 const ATTEMPTS = 7;
@@ -76,8 +76,8 @@ export interface Shortened {
 }
 
 /**
- * Shortens texts and lists to the largest common share of the longest that fits. Texts at the top level stay whole.
- * A shortened page has more rows.
+ * Shortens texts and lists to the largest share, of the length of the longest of each, with which the answer fits.
+ * Texts at the top level stay whole. A page that loses rows has `has_more` set.
  */
 export function shortened(answer: Json, fits: (answer: Json) => boolean): Shortened {
   const longest = longestIn(answer);
@@ -135,7 +135,7 @@ function cut(value: unknown, most: { readonly characters: number; readonly eleme
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member, most)]));
 }
 
-/** The most telling elements, those with errors first; in the order of the list. */
+/** The elements to keep, those with errors in preference; the order of the list stays. */
 function telling(list: readonly unknown[], most: number): readonly unknown[] {
   if (list.length <= most) return list;
   const hasErrors = (one: unknown): boolean =>

@@ -17,8 +17,8 @@ import type { Tool } from './tools';
 type Listed = (value: unknown) => unknown;
 
 /**
- * Returns a function that wraps single values in a list where a member takes one; undefined if no member does. It copies only what
- * changes: a call can have 5 MiB.
+ * Returns a function that wraps single values in a list where a member takes a list; undefined if no member does. It copies only what
+ * changes, since a call can have 5 MiB.
  */
 export function listsIn(
   members: readonly { readonly name: string; readonly type: GraphQLInputType }[],
@@ -56,7 +56,7 @@ function listsOf(of: GraphQLInputType): Listed | undefined {
 export type Explain = (error: unknown, tool: Tool) => unknown;
 
 export function createExplain(tools: readonly Tool[]): Explain {
-  /** The operation that lists a type's objects, by the name of arguments that refer to one. */
+  /** The operation that lists a type's objects, by the name of the arguments that refer to such an object. */
   const lists = new Map(
     tools.flatMap((tool) => {
       const type = rowType(tool);

@@ -16,9 +16,9 @@ import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createExplain, listsIn, unknownArgument } from './arguments';
 import { FIELDS, IDEMPOTENCY_KEY, requireUse, type Tool, toolsOf } from './tools';
 
-/* Calls of tools. */
+/* Tool calls. */
 
-/** A request, whose idempotency key is an argument of its call. */
+/** A request. Its idempotency key is set once the arguments of its call are read. */
 export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKey: string | undefined };
 
 export interface Caller {
@@ -27,7 +27,7 @@ export interface Caller {
   readonly context: RequestContext;
 }
 
-/** How often a page that is too long is read again with fewer rows. */
+/** After this many reads, a page that is still too long is read with one row. */
 const MAX_READS = 3;
 /** The largest page, in bytes, to parse and shorten; a larger one is read again with fewer rows. */
 const MAX_PARSED = 1024 * 1024;
@@ -64,7 +64,7 @@ export function createCalls(runner: Runner) {
       if (sunset) setSunsetHeaders(exchange.response, [sunset]);
       requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
-      // clients send null for arguments that they omit
+      // some clients send null for arguments that they mean to omit
       if (tool.isWrite) {
         if (isGiven(fields)) throw validationFailed([unknownArgument(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) incoming.idempotencyKey = checkedKey(idempotencyKey);
@@ -183,13 +183,13 @@ interface Run {
   readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
 }
 
-/** With all members, and with the default ones; the same object if these are all. */
+/** The runs with all members and with the usual ones; the same object if the usual ones are all. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;
 }
 
-/** What is compiled for a tool does not depend on what callers send. */
+/** The runs of a tool. What is compiled for them depends only on the tool, not on what callers send. */
 function runsOf(tool: Tool, { schema, execute, readOf }: Runnable): Runs {
   const { field, rows, operation } = tool;
   const runWith = (selected: readonly Selected[]): Run => {

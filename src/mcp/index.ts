@@ -44,7 +44,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Returns a function that answers an exchange at /mcp, or throws the AppError to answer with. */
 export function createMcpFace({ runner, openContext, origins }: McpOptions): (exchange: Exchange) => Promise<void> {
-  // on first use, since it would add 70 ms to a start
+  // created on first use, since that would add 70 ms to startup
   let made: Calls | undefined;
   const calls = (): Calls => (made ??= createCalls(runner));
   return async (exchange) => {
@@ -61,18 +61,18 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): (ex
     requireAcceptsJson(request);
     checkBodyHeaders(request, BULK_BODY_LIMIT);
     let id: Id | undefined;
-    let spoken: string = STATELESS;
+    let revision: string = STATELESS;
     try {
       const message = readMessage(await readMessageBody(exchange));
       ({ id } = message);
-      spoken = versionOf(message, request.headers);
+      revision = versionOf(message, request.headers);
       if (id === undefined) {
         exchange.response.statusCode = 202;
         exchange.response.end();
         return;
       }
-      const result = await resultOf(message, { calls: calls(), context, exchange, incoming, spoken });
-      const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
+      const result = await resultOf(message, { calls: calls(), context, exchange, incoming, revision });
+      const added = revision === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
       // never refuses a write after the fact: a tool's answer is too small to be counted
       exchange.bodies.holdAnswer(exchange, text.length);
@@ -81,8 +81,8 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): (ex
       if (!(error instanceof ProtocolError)) throw error;
       exchange.log.code = 'invalid_request';
       const { code, message, data } = error;
-      // clients of 2025 take any other status for the end of their session
-      const status = spoken === STATELESS ? error.status : 200;
+      // clients of 2025 treat any other status as the end of their session
+      const status = revision === STATELESS ? error.status : 200;
       const named = id !== undefined && { id };
       send(exchange, status, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', ...named, error: { code, message, data } }));
     }
@@ -119,14 +119,14 @@ async function readMessageBody(exchange: Exchange): Promise<unknown> {
 
 interface Asked extends Caller {
   readonly calls: Calls;
-  readonly spoken: string;
+  readonly revision: string;
 }
 
-/** @throws ProtocolError for an unknown method; the error of the call */
+/** @throws ProtocolError for an unknown method; also what the call throws */
 async function resultOf(message: Message, asked: Asked): Promise<object> {
   const { method, params } = message;
-  const { calls, context, spoken } = asked;
-  const isStateless = spoken === STATELESS;
+  const { calls, context, revision } = asked;
+  const isStateless = revision === STATELESS;
   if (method === 'tools/call') return callTool(message, asked);
   if (method === 'tools/list') {
     const tools = calls.tools.filter((tool) => mayUse(tool, context)).map(({ definition }) => definition);
@@ -144,7 +144,7 @@ async function resultOf(message: Message, asked: Asked): Promise<object> {
   throw new ProtocolError(CODES.method, 'There is no such method.', 404);
 }
 
-/** Errors that a model cannot correct, which are answered as over REST. */
+/** Errors that a model cannot correct; they are answered the way REST answers them. */
 function isForClients({ status, code }: AppError): boolean {
   return (
     status === 401 || status === 429 || status >= 500 || code === 'plan_required' || code === 'organisation_suspended'

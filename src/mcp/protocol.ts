@@ -11,7 +11,7 @@ export const STATELESS = '2026-07-28';
 /** Versions that begin with `initialize`, the latest first. */
 const WITH_HANDSHAKE: readonly string[] = ['2025-11-25', '2025-06-18', '2025-03-26'];
 export const VERSIONS: readonly string[] = [STATELESS, ...WITH_HANDSHAKE];
-/** The version of clients of 2025 that send none. */
+/** The version assumed for clients of 2025 that send none. */
 const WITHOUT_HEADER = '2025-03-26';
 
 /** Codes of JSON-RPC, and of the protocol (2026-07-28, section Error Codes). */

@@ -31,11 +31,11 @@ export interface Tool {
 
 export interface Rows {
   readonly all: readonly string[];
-  /** Those returned without `fields`. */
+  /** The members returned to a call without `fields`. */
   readonly usual: readonly string[];
 }
 
-/** The tools of a schema, in its order. Operations with a REST route use the REST schema, others the whole. */
+/** The tools of a schema, in its order. Operations with a REST route use the REST schema, others the whole schema. */
 export function toolsOf({ schemas, of: runnableOf }: Runner): Tool[] {
   const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
   const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
@@ -60,7 +60,7 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
     argumentNames: Object.keys(input.properties ?? {}),
     definition: {
       name: operation.name,
-      description: told(field.description, true),
+      description: shortened(field.description, true),
       inputSchema: input,
       annotations: {
         readOnlyHint: !isWrite,
@@ -104,7 +104,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   const { [IF_MATCH]: _version, ...properties } = own.properties as Record<string, JsonSchema>;
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
-    // a page's bounds say the same
+    // for a page, the bounds say the same as the description
     properties.limit = {
       ...bounds,
       default: limit,
@@ -125,20 +125,20 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   return { ...own, properties };
 }
 
-/** Keywords that descriptions repeat, or that an error tells the few who need them. */
-const UNTOLD: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
+/** Keywords left out: descriptions say the same, or an error does when one matters. */
+const OMITTED_KEYWORDS: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
 /** Formats of JSON Schema; clients' validators reject others. */
 const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
 
-/** Sentences about other APIs, lengths, or required scopes: keys without them do not see the tool. */
-const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
+/** Sentences left out: about other APIs, lengths, or required scopes (a key without the scope does not see the tool). */
+const OMITTED_SENTENCES = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
 
 type ConciseOptions = Pick<InputOptions, 'components' | 'isWrite'>;
 
 /**
  * A schema in as few tokens as a model needs: without lengths and patterns, which are checked all the same, and without ignored
- * members. Without references and alternative types too, since some clients reject all tools because of one: a write's description
- * says that null clears a member, and in a read null is the same as omitting an argument.
+ * members. It also has no references or alternative types, since a single one makes some clients reject every tool: a write's
+ * description says that null clears a member, and in a read null is the same as omitting an argument.
  */
 function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   const { isWrite, components } = options;
@@ -148,10 +148,12 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
     .map(([name, member]) => [name, concise(member, options)] as const);
   // an enum's values speak for themselves
-  const text = given.enum !== undefined ? '' : told(description, isWrite);
+  const text = given.enum !== undefined ? '' : shortened(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
-      !UNTOLD.includes(name) && (isWrite || !name.endsWith('Items')) && (name !== 'format' || FORMATS.includes(value)),
+      !OMITTED_KEYWORDS.includes(name) &&
+      (isWrite || !name.endsWith('Items')) &&
+      (name !== 'format' || FORMATS.includes(value)),
   );
   return {
     ...(type !== undefined && { type: [type].flat()[0] }),
@@ -163,7 +165,7 @@ function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
   };
 }
 
-/** Replaces a reference by its schema, with the description of the place that uses it. */
+/** Replaces a reference with its schema, with the description of the place that uses it. */
 function resolved(schema: JsonSchema, components: InputOptions['components']): JsonSchema {
   const { anyOf: [first] = [schema], description } = schema as { anyOf?: readonly JsonSchema[]; description?: string };
   const { $ref: reference } = first ?? {};
@@ -172,15 +174,15 @@ function resolved(schema: JsonSchema, components: InputOptions['components']): J
   return { ...named, ...(description !== undefined && { description }) };
 }
 
-/** A description without sentences about other APIs and lengths; of an argument of a read, only the first sentence. */
-function told(description: unknown, isWrite: boolean): string {
+/** A description without {@link OMITTED_SENTENCES}: all other sentences, or only the first. */
+function shortened(description: unknown, hasAll: boolean): string {
   if (typeof description !== 'string') return '';
   const sentences = description
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ \([^)]*REST[^)]*\)/g, '')
     .match(/[^.]+(?:\.(?! )[^.]*)*\.(?= |$)/g);
-  const kept = (sentences ?? []).map((one) => one.trim()).filter((one) => !UNSAID.test(one));
-  return (isWrite ? kept : kept.slice(0, 1)).join(' ');
+  const kept = (sentences ?? []).map((one) => one.trim()).filter((one) => !OMITTED_SENTENCES.test(one));
+  return (hasAll ? kept : kept.slice(0, 1)).join(' ');
 }
 
 export function mayUse(tool: Tool, context: RequestContext): boolean {
