@@ -26,8 +26,8 @@ interface Recorded {
 }
 
 /**
- * Waits until the events of all changes up to a time of an organisation's cluster are stored, or none was ever recorded. If no gateway
- * records them, or it takes too long, resolves with the time from which they are missing. @throws AbortError
+ * Waits until the events of all changes up to a time of an organisation's cluster are stored; does not wait if none was ever recorded
+ * there. If no gateway records them, or it takes too long, resolves with the time from which events are missing. @throws AbortError
  */
 export async function awaitTail(
   { databases }: Pick<Recorded, 'databases'>,
@@ -49,8 +49,8 @@ export async function awaitTail(
 const LAPSED = 5000;
 
 /**
- * Records the gap event that an organisation is owed, if any. If its events are not all stored yet, the gap is
- * recorded with the next of them. @throws if its cluster does not respond
+ * Records the gap event that an organisation is owed, if any. If its events are not all stored yet, the gap event is
+ * recorded with the next one instead. @throws if its cluster does not respond
  */
 export async function recordOwedGap(recorded: Recorded, data: OrganisationData): Promise<void> {
   const { organisationId: id } = data;
@@ -59,7 +59,7 @@ export async function recordOwedGap(recorded: Recorded, data: OrganisationData):
   if (!feed?.owed) return;
   await data.prepare([events]);
   const time = await clusterTime(data);
-  // readers of the gap continue after it
+  // earlier events must be stored first, since readers of the gap event continue after it
   if (await awaitTail(recorded, data, { time })) return;
   const to = new Date(Math.max(Date.now(), feed.owed.getTime()));
   const row = { _id: endOf(time, positionOf(feed.epoch, time, 0)), ...gapEvent(feed.owed, to) };

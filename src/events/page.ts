@@ -9,13 +9,13 @@ import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position
 
 /* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
 
-/** Advice about an invalid cursor. */
+/** Advice for the sender of an invalid cursor. */
 const RESTART = 'begin with after=now, and then copy all objects again';
 /** Stands for a cursor at the end of the feed. */
 export const NOW = 'now';
 /** The position before all events. */
 export const BEGINNING = '0'.repeat(28);
-/** Events that a page of some types scans. */
+/** Maximum number of events scanned for a page of selected types. */
 const MAX_SCANNED = 5000;
 
 export interface EventPage {
@@ -104,7 +104,7 @@ function settledReads<T>(
   );
 }
 
-/** The events after a position that are wanted, oldest first, at most `limit`. */
+/** The wanted events after a position, oldest first, at most `limit`. */
 export async function readEvents(
   data: OrganisationData,
   { types, objectId }: WantedEvents,
@@ -128,20 +128,20 @@ export async function readEvents(
     const last = page.at(-1)?._id ?? after;
     if (found.length > limit) return { rows: page, hasMore: true, next: last };
     if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
-    // so that a cursor does not expire while there are no wanted events
+    // moves the cursor on, so that it does not expire while there are no wanted events
     const end = until && endOf(timeDigits(until), last);
     return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
   });
 }
 
-/** Reads events, and lets the next page begin as far as events are recorded. @throws AppError unavailable */
+/** Reads events. After the last one, the next page begins at the time up to which events are recorded. @throws AppError unavailable */
 export async function readRecorded(
   data: OrganisationData,
   source: Recording,
   wanted: WantedEvents,
   start: Omit<PageStart, 'until'>,
 ): Promise<EventPage> {
-  // first, so that all events up to it are stored when they are read
+  // asked first, so that all events up to this time are stored when the page is read
   const until = await source.recordedUntil();
   return readEvents(data, wanted, { ...start, until });
 }

@@ -12,24 +12,24 @@ import type { EventPage } from './page';
 
 /** Bytes of events that are kept for a caller who does not read them. */
 export const MAX_UNSENT = 256 * 1024;
-/** How long a caller with unread events may read none of them, in milliseconds: a burst alone does not make it slow. */
+/** How long a caller with unread events may read none of them, in milliseconds: a burst alone does not end its stream. */
 export const MAX_IDLE = 5000;
 
 /** Reads stored events after a position, once all up to a time of their cluster can be read. */
 export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
 
-/** Events as they are stored. Throws the reason if it ends before the caller disconnects. */
+/** Events as they are stored. Throws the reason if the stream ends before the caller disconnects. */
 export interface EventStream extends AsyncIterable<EventRow> {
-  /** Aborts when it ends, even while an event is being sent. */
+  /** Aborts when the stream ends, even while an event is being sent. */
   readonly ended: AbortSignal;
 }
 
 interface StreamOptions {
   readonly after: string;
   readonly read: ReadEvents;
-  /** Resolves with the time after which it is notified of every event. */
+  /** Resolves with the time after which the stream is notified of every event. */
   readonly listen: () => Promise<mongo.Timestamp | undefined>;
-  /** Takes a point for each page after the first when it reads several in a row. @throws AppError rate_limited */
+  /** Takes a point for each page after the first when the stream reads several in a row. @throws AppError rate_limited */
   readonly pay: () => Promise<void>;
 }
 
@@ -117,9 +117,9 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
 
   return {
     stream: { ended: ended.signal, [Symbol.asyncIterator]: rows } satisfies EventStream,
-    /** Notifies it of a row, with the row's size in bytes. */
+    /** Notifies the stream of a row, with the row's size in bytes. */
     notify: (row: EventRow, bytes: number): void => {
-      // it will read the row in a page
+      // the stream will read the row in a page
       if (isOver() || isBehind) return;
       if (bytesUnsent + bytes > MAX_UNSENT) {
         // from now on its caller gets pages, at its own pace
@@ -132,13 +132,13 @@ export function createStream({ after, read, listen, pay }: StreamOptions) {
       bytesUnsent += bytes;
       wake();
     },
-    /** Makes it read pages again, in case it missed a row. */
+    /** Makes the stream read pages again, in case it missed a row. */
     catchUp: (): void => {
       forget();
       isBehind = true;
       wake();
     },
-    /** Ends it; with a reason unless the caller has disconnected. */
+    /** Ends the stream; with a reason, unless the caller has disconnected. */
     end,
   };
 }

@@ -15,13 +15,13 @@ import { createReadLimit, createStream, type EventStream, type ReadEvents } from
  * checks their keys, so each costs little beyond its connection.
  */
 
-/** Maximum of waiting requests and streams together, per key, organisation and gateway. */
+/** Maximum number of waiting requests and streams together, per key, organisation and gateway. */
 const MAX = { key: 20, organisation: 200, gateway: 1000 };
 /** Interval at which expired waits are ended, in milliseconds. */
 const TICK = 200;
-/** Interval at which keys are checked, in milliseconds: all together, which takes few commands. */
+/** Interval at which keys are checked, in milliseconds; all are checked together, which takes few commands. */
 const CHECK_EVERY = 2000;
-/** How long a stream continues while its key cannot be read, in milliseconds: it may have been revoked. */
+/** How long a stream continues while its key cannot be read, in milliseconds: the key may have been revoked. */
 const UNKNOWN_FOR = 30_000;
 /** How long an unused change stream stays open, in milliseconds: callers usually return at once. */
 const LINGER = 5000;
@@ -37,7 +37,7 @@ export type WaitIdle = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T
 
 export interface WaitingCaller {
   readonly principal: KeyPrincipal;
-  /** Authenticates it again. @throws AppError if it may no longer call */
+  /** Authenticates the caller again. @throws AppError if it may no longer call */
   readonly recheck: () => Promise<Organisation>;
   /** Takes points. @throws AppError rate_limited if there are not enough */
   readonly charge: (points: number) => Promise<void>;
@@ -54,7 +54,7 @@ interface Waiter {
   knownAt: number;
   isChecking?: boolean;
   notify: (row: EventRow, bytes: number) => void;
-  /** Ends the wait; with true, it looks once more. */
+  /** Ends the wait; with true, the waiter looks once more. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
 }
@@ -145,7 +145,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       onError(cluster, error);
     } finally {
       notices.delete(cluster);
-      // each looks again, and opens another change stream
+      // each waiter looks again, and the first opens another change stream
       for (const waiter of ofCluster(cluster)) waiter.wake(true);
       await cursor.close();
     }
@@ -223,10 +223,10 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
         );
         gone.addEventListener('abort', end, { signal: ended.signal });
       });
-      // it may be rejected during the first look
+      // `woken` may reject during the first look
       woken.catch(() => undefined);
       try {
-        // before it looks, so that no event is missed in between
+        // listens before it looks, so that no event is missed in between
         await listen(cluster).catch(onError.bind(undefined, cluster));
         if (isOver() || gone.aborted) return;
         if ((await look()) || !(await woken) || isOver()) return;

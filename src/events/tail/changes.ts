@@ -19,11 +19,11 @@ export interface Change {
   /** The new name of a collection that was renamed. */
   readonly to?: { readonly db: string; readonly coll: string };
   readonly documentKey?: { readonly _id: unknown };
-  /** Of a part that was inserted or replaced: the object that it belongs to. */
+  /** For an inserted or replaced part: the member that refers to its object. */
   readonly fullDocument?: Readonly<Record<string, unknown>>;
   /** Paths of the members that an update set, removed or truncated. */
   readonly paths?: readonly string[];
-  /** What the change sets them to. */
+  /** What the change sets the status, and the time of erasure, to. */
   readonly status?: unknown;
   readonly [ERASED_AT]?: unknown;
 }
@@ -45,7 +45,7 @@ export function stagesFor(control: string): object[] {
     'ns.coll': { $in: [...published.collections.keys()] },
     operationType: { $in: kinds },
   };
-  // also what $out does
+  // $out does this, too
   const renamed = {
     operationType: 'rename',
     'to.db': DATABASE_NAME,
@@ -112,7 +112,7 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
   const { operationType } = change;
   if (part) {
     const id = operationType === 'update' ? known.owner : change.fullDocument?.[part.member];
-    // the log does not say what a row that was deleted belonged to
+    // the log does not say what a deleted row belonged to
     if (!isId(id) || operationType === 'delete') return undefined;
     const own = change.documentKey?._id;
     const related = isId(own) && { related: { type: part.name, id: own } };
@@ -150,7 +150,7 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
   }
 }
 
-/** History was lost between two times. */
+/** The event that says that history was lost between two times. */
 export function gapEvent(from: Date, to: Date): Omit<EventRow, '_id'> {
   return { type: GAP, at: to, object: null, changes: [], status: null, gap: { from, to } };
 }

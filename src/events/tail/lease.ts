@@ -4,13 +4,13 @@ import { isDuplicateKey } from '../../database/faults';
 import { SETTLED_READ } from '../../database/slots';
 import { TAILS } from './changes';
 
-/** Who tails a cluster, and how far it is: one row on that cluster. */
+/** Which gateway tails a cluster, and how far it has got: one row on that cluster. */
 export interface TailRow {
   readonly _id: 'tail';
   readonly holder: string;
   readonly generation: number;
   readonly until: Date;
-  /** Where the log is read on. */
+  /** Where to resume reading the log. */
   readonly token?: Token;
   /** All events of changes up to this cluster time are stored. */
   readonly at?: mongo.Timestamp;
@@ -33,14 +33,14 @@ export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | nul
   return rows.findOne(ONE, SETTLED_READ);
 }
 
-/** `now` is the cluster's time, in milliseconds since 1970. Never in a transaction, which would hold the row if it is killed. */
+/** `now` is the cluster's time, in milliseconds since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked. */
 export function leaseOf(rows: mongo.Collection<TailRow>, holder: string, now: () => number) {
   let generation = 0;
   const ours = () => ({ ...ONE, holder, generation });
   const until = (): Date => new Date(now() + LASTS);
 
   return {
-    /** Takes the lease if it is free. Undefined if another has it. */
+    /** Takes the lease if it is free. Resolves with undefined if another gateway has it. */
     async take(): Promise<TailRow | undefined> {
       const free = { ...ONE, until: { $lte: new Date(now()) } };
       const change = { $set: { holder, until: until() }, $inc: { generation: 1 } } as const;
@@ -57,16 +57,16 @@ export function leaseOf(rows: mongo.Collection<TailRow>, holder: string, now: ()
       generation = taken?.generation ?? 0;
       return taken ?? undefined;
     },
-    /** Keeps the lease, and stores how far the tail is. False if another has taken it. */
+    /** Keeps the lease, and stores how far the tail has got. Resolves with false if another gateway has taken the lease. */
     async renew(progress: Progress): Promise<boolean> {
       const set = { until: until(), ...progress };
       return (await rows.updateOne(ours(), { $set: set, $unset: { fault: '' } })).matchedCount === 1;
     },
-    /** Notes why the log cannot be read, until one can. */
+    /** Notes why the log cannot be read; the next renewal removes the note. */
     async fail(fault: string): Promise<void> {
       await rows.updateOne(ours(), { $set: { fault, until: until() } });
     },
-    /** Lets another take it at once. */
+    /** Lets another gateway take the lease at once. */
     async release(progress: Progress): Promise<void> {
       await rows.updateOne(ours(), { $set: { ...progress, until: new Date(0) } });
     },

@@ -94,7 +94,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
       );
       for (const [key, owner] of await read(data, member, updated)) owners.set(key, owner);
     }
-    /** The row with the status: for a part, that of the object which it belongs to. */
+    /** The row with the status: for a part, the row of the object that it belongs to. */
     const rowOf = ({ change, of, id }: (typeof changes)[number]): Row => {
       const whole =
         of.part && [...published.collections.values()].find(({ object, part }) => object === of.object && !part);
@@ -124,16 +124,16 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
 
   /** The events of an organisation's changes, as rows to store. */
   async function toRows(data: OrganisationData, { epoch }: Feed, found: readonly Found[]): Promise<EventRow[]> {
-    const looked = await lookUp(data, found);
+    const lookedUp = await lookUp(data, found);
     // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
-      [...looked.keys()].flatMap((change) => {
+      [...lookedUp.keys()].flatMap((change) => {
         const { status, clusterTime } = change;
         return typeof status === 'string' ? [[`${timeDigits(clusterTime)} ${keyOf(change)}`, status] as const] : [];
       }),
     );
     function eventOf(change: Change): ReturnType<typeof toEvent> {
-      const row = looked.get(change);
+      const row = lookedUp.get(change);
       if (!row) return toEvent(change, WITHOUT_STATUS);
       const { key, now, owner } = row;
       const before = statuses.get(key);
@@ -166,7 +166,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const kept = found.filter(({ time }) => time > feed.since);
     const [first] = kept;
     if (!first) return;
-    // not in the middle of a transaction, where readers may already be past its position
+    // not in the middle of a transaction, where readers may already be past the position of the gap event
     const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),

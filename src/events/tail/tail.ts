@@ -18,14 +18,14 @@ import { type Change, momentOf, stagesFor, TAILS } from './changes';
 import { type Lease, leaseOf, type Progress, tailRows } from './lease';
 import { type Found, type Recorder, recorderOf, type RecorderOptions } from './recorder';
 
-/** In milliseconds: how often the lease is renewed, or tried, and how long to wait after a failure. */
+/** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
 const BEAT_EVERY = 2000;
 const MEASURE_EVERY = 60_000;
 
 export interface TailState {
   readonly cluster: string;
   readonly isTailing: boolean;
-  /** How far behind it is, in milliseconds. */
+  /** How far behind the log it is, in milliseconds. */
   readonly lag: number;
   /** How far the log goes back, in milliseconds; undefined if it cannot be read. */
   readonly log: number | undefined;
@@ -33,7 +33,7 @@ export interface TailState {
 
 interface TailOptions {
   readonly cluster: string;
-  /** Name of the control database, which the row of the tail is beside. */
+  /** Name of the control database; the database with the tail's row has the same name. */
   readonly control: string;
   readonly holder: string;
   /** The client of the cluster. @throws if it does not respond */
@@ -93,13 +93,13 @@ function createTail(options: TailOptions) {
     const stop = new AbortController();
     const beating = beat();
 
-    /** Renews the lease, whatever the tail is doing; the change comes back in the stream as a mark. */
+    /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
     async function beat(): Promise<void> {
       let measured = -Infinity;
       while (isOurs && !stop.signal.aborted) {
-        // without what was lost, or a crash would lose the gap as well
+        // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
         const kept = pendingGap === undefined ? progress : {};
-        // nobody else takes it before it expires, and the work itself fails too
+        // if that fails, nobody else takes the lease before it expires, and the work itself fails too
         isOurs = await lease.renew(kept).catch(() => true);
         if (performance.now() - measured > MEASURE_EVERY) {
           measured = performance.now();
@@ -115,10 +115,10 @@ function createTail(options: TailOptions) {
       let ended: Progress | undefined;
       let mark: Change | undefined;
       for (const change of batch) {
-        const its = timeDigits(change.clusterTime);
-        if (its !== time) {
+        const changeTime = timeDigits(change.clusterTime);
+        if (changeTime !== time) {
           if (last) ended = { token: last._id, at: last.clusterTime };
-          [time, ordinal] = [its, 0];
+          [time, ordinal] = [changeTime, 0];
         }
         ordinal += 1;
         last = change;
@@ -132,7 +132,7 @@ function createTail(options: TailOptions) {
         pendingGap = undefined;
       }
       await recorder.write(found);
-      // not before the events are stored
+      // progress moves only once the events are stored
       if (ended) progress = ended;
       lag = last ? Math.max(0, now() - momentOf(last).getTime()) : 0;
     }
@@ -156,7 +156,7 @@ function createTail(options: TailOptions) {
     }
   }
 
-  /** Opens the log, where it was read last if it goes that far back. `lostFrom`: since when history was lost. */
+  /** Opens the log where reading stopped last, if it goes that far back. `lostFrom`: since when history was lost, if it does not. */
   async function open(client: mongo.MongoClient, { token, at }: Progress) {
     const resumed = token && (await resume(client, token, at));
     if (resumed) return { cursor: resumed, progress: { token, ...(at && { at }) }, lostFrom: undefined };
@@ -171,14 +171,14 @@ function createTail(options: TailOptions) {
     return { cursor, progress, lostFrom };
   }
 
-  /** Goes on after a token; undefined if the log no longer has it. */
+  /** Resumes after a token; undefined if the log no longer has it. */
   async function resume(
     client: mongo.MongoClient,
     token: Token,
     at: mongo.Timestamp | undefined,
   ): Promise<ChangeCursor<Change> | undefined> {
     const oldest = await oldestInLog(client);
-    // some servers go on with what they have
+    // some servers resume with what they still have, instead of failing
     if (at && oldest && timeDigits(at) < timeDigits(oldest)) return undefined;
     return openChanges<Change>(client, stages, token).catch((error: unknown) => {
       if (!isLostHistory(error)) throw error;
@@ -205,7 +205,7 @@ export interface TailsOptions extends Omit<RecorderOptions, 'cluster' | 'databas
 
 export type Tails = ReturnType<typeof createTails>;
 
-/** The tails of all clusters, each of which fails alone. */
+/** The tails of all clusters; one that fails does not affect the others. */
 export function createTails({ databases, ...options }: TailsOptions) {
   const holder = randomUUID();
   const tails = databases.clusters.map((cluster) =>
