@@ -86,7 +86,7 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** Timeout of a DNS server, in milliseconds, and number of attempts. */
 const DNS = { timeout: 2000, tries: 2 } as const;
-/** The same for a name that does not exist, times out, or is not public: a difference would reveal internal names. */
+/** The same message for a name that does not exist, times out, or is not public: a difference would reveal internal names. */
 const NOT_PUBLIC = 'has no public address';
 
 /**

@@ -27,7 +27,7 @@ export interface DeliveryRow {
   readonly type: string;
   readonly object_id: string | null;
   readonly state: DeliveryState;
-  /** Not counting those made by hand. */
+  /** Not counting attempts made by hand. */
   readonly attempts: number;
   readonly next_at: Date | null;
   readonly log: readonly WebhookAttempt[];
@@ -64,7 +64,7 @@ export function deliveriesOf(data: OrganisationData) {
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
     /**
      * Stores rows of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased meanwhile: then
-     * nothing stored may be relied on
+     * nothing that was stored may be relied on
      */
     async save(changed: readonly DeliveryRow[]): Promise<void> {
       if (changed.length === 0) return;
@@ -75,7 +75,7 @@ export function deliveriesOf(data: OrganisationData) {
       await data.changing(() => rows.bulkWrite(writes, { ordered: false }));
       data.wrote([webhookDeliveries], changed.length);
     },
-    /** Makes everything that waits for its next attempt due now. */
+    /** Makes all deliveries that wait for their next attempt due now. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {
       await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
     },
@@ -85,7 +85,7 @@ export function deliveriesOf(data: OrganisationData) {
     note: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
       await rows.updateOne({ _id }, { $set: { log: withAttempt(log, attempt) } });
     },
-    /** Newest event first. */
+    /** A page of deliveries, newest event first. */
     page: ({ endpoint, state, ...args }: DeliveryQuery): Promise<Page<DeliveryRow>> =>
       findPage(data.collection(webhookDeliveries), {
         ...{ organisationId: data.organisationId, operation: 'webhook_deliveries', args },

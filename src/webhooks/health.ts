@@ -3,7 +3,7 @@ import type { DisabledReason, EndpointRow } from '../organisations/webhookRows';
 import type { Attempt } from './post';
 import { HOUR, MINUTE } from '../units';
 
-/* The health of an endpoint, by the attempts of one lease. */
+/* The health of an endpoint, judged by the attempts during one lease. */
 
 const WIDEST = 8;
 
@@ -14,7 +14,7 @@ export type Health = ReturnType<typeof healthOf>;
 export function healthOf(row: EndpointRow, now: () => number) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
-  // cautious after a failure, then doubled by every success
+  // for how many objects events are sent at once: cautious after a failure, then doubled by every success
   let width = failed.size > 0 ? 1 : 2;
   let disable: DisabledReason | undefined;
   let restUntil: number | undefined;
@@ -25,7 +25,7 @@ export function healthOf(row: EndpointRow, now: () => number) {
       failed.clear();
       failing_since = null;
       probes = 0;
-      // by the database's clock, since gateways can be hours apart
+      // by the database's clock, since gateways' clocks can be hours apart
       last_success_at = new Date(now());
       width = Math.min(WIDEST, width * 2);
     },
@@ -51,7 +51,7 @@ export function healthOf(row: EndpointRow, now: () => number) {
     isFailing: (): boolean => state === 'failing',
     probes: (): number => probes,
     disable: (): DisabledReason | undefined => disable,
-    /** Until when its receiver asked for a pause, in milliseconds since 1970. */
+    /** The end of the pause that the receiver asked for, in milliseconds since 1970. */
     restUntil: (): number | undefined => restUntil,
     progress: (): Progress => ({ state, failed: [...failed], failing_since, probes, last_success_at }),
   };

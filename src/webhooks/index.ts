@@ -48,7 +48,7 @@ interface GatewayWebhooksOptions extends WebhooksOptions {
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
-/** The webhooks of a gateway: managed by its users, and delivered by its workers. Logs what fails. */
+/** The webhooks of a gateway: managed by its users, and delivered by its workers. Logs failures. */
 export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
   const { signing, poster, ofUser, webhooksOf } = webhookParts(stores);
   const workers =

@@ -32,7 +32,7 @@ interface ManagementOptions {
 
 /**
  * The webhooks of one organisation, on behalf of one person. Methods throw AppError not_found for an endpoint of another organisation, as
- * for one that never existed, and unavailable if they need the organisation's cluster while that does not respond.
+ * for one that never existed, and unavailable if they need the organisation's cluster while it does not respond.
  */
 export type OwnWebhooks = ReturnType<ReturnType<typeof createManagement>>;
 /** As in schema/webhooks.graphql. */
@@ -170,7 +170,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const row = found(await webhooks.rotate(id.toLowerCase(), own));
         return { secret: sender.secretOf(row), endpoint: await withLag(row) };
       },
-      /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for the future, or a time before the events kept */
+      /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for a time in the future, or before the events that are kept */
       async enable(id: string, from?: Date) {
         requirePlan(organisation);
         const row = await require(id);
@@ -188,7 +188,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
           time: new Date(Math.min(from.getTime(), now)),
         };
         const { skipOpen, makeDue } = deliveriesOf(data);
-        // during a move, its rows cannot be changed
+        // during a move, the organisation's rows cannot be changed
         await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
@@ -235,7 +235,7 @@ function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, ne
 /** Concurrent posts by hand, per organisation and gateway. Each holds a request for up to 17 s. */
 const MAX = { organisation: 2, gateway: 16 } as const;
 
-/** Runs posts by hand, up to a number at once. */
+/** Limits how many posts by hand run at once. */
 function byHandGate() {
   const running: string[] = [];
   return async <T>(organisation: string, work: () => Promise<T>): Promise<T> => {

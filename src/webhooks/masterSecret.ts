@@ -33,12 +33,12 @@ export function masterSecret({ databases: { control }, control: { webhooks } }: 
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
   const check = Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', 'fingerprint', 16)).toString('base64');
   return {
-    /** Whether the secrets of existing endpoints are derived from this one. */
+    /** Whether the secrets of existing endpoints are derived from this master secret. */
     async fits(): Promise<boolean> {
       const known = await rows.findOne({ _id: 'webhook_secret' });
       return !known || known.check === check || !(await webhooks.any());
     },
-    /** Stores its fingerprint before the first endpoint is created. @throws WrongSecretError */
+    /** Stores the master secret's fingerprint before the first endpoint is created. @throws WrongSecretError */
     async adopt(): Promise<void> {
       for (;;) {
         const known = await rows.findOneAndUpdate(

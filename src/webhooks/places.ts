@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 
-/* Bounds concurrent posts, so that no endpoint or organisation crowds out others. Endpoints that failed last or are slow share a few places. */
+/* Bounds concurrent posts, so that no endpoint or organisation crowds out others. Endpoints that are slow, or whose last attempt failed, share a few places. */
 
 interface Claim {
   readonly organisation: string;
@@ -9,9 +9,9 @@ interface Claim {
   readonly hasFailed: boolean;
 }
 
-/** Concurrent posts: in all, of an organisation, of all suspects (endpoints that failed last or are slow), and of an organisation's suspects. */
+/** Concurrent posts: in all, of an organisation, of all suspects (endpoints that are slow, or whose last attempt failed), and of an organisation's suspects. */
 export const MAX_POSTS = { all: 64, organisation: 16, suspects: 16, ownSuspects: 4 } as const;
-/** A post that takes SLOW marks its endpoint as slow for SLOW_FOR, in milliseconds. */
+/** A post that takes SLOW or longer marks its endpoint as slow for SLOW_FOR, in milliseconds. */
 const SLOW = 5000;
 const SLOW_FOR = 10 * MINUTE;
 const MAX_SLOW = 10_000;
@@ -80,8 +80,8 @@ export function createPlaces({ most = MAX_POSTS, slow = SLOW }: PlacesOptions = 
 
   return {
     /**
-     * Waits for a place, and resolves with the function that gives it back, which must be called once. Undefined if there is none within
-     * `within` milliseconds.
+     * Waits for a place, and resolves with the function that gives it back, which must be called once. Resolves with undefined if no place
+     * becomes free within `within` milliseconds.
      */
     take(claim: Claim, within: number): Promise<(() => void) | undefined> {
       const giveBack = tryTake(claim);

@@ -52,13 +52,13 @@ const BODY_WITHIN = 2000;
 const MAX_BODY = 20_000;
 const MAX_ANSWER = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Maximum of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
+/** Maximum number of 1xx answers: without a bound, reading them keeps a core busy for as long as an attempt lasts. */
 const MAX_INTERIM = 10;
-/** Connections in all, and idle ones that are kept for a few seconds. */
+/** Maximum connections in all, and idle ones; and how long an idle one is kept, in milliseconds. */
 const MAX_SOCKETS = 128;
 const MAX_FREE = 64;
 const FREE_FOR = 5000;
-/** Errors of reading and writing on a connection that the other side has closed. */
+/** Codes of errors when reading from or writing to a connection that the other side has closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 /** Error codes that mean that no connection was made. */
 const UNREACHED = /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
@@ -86,7 +86,7 @@ export function createPoster({
     if (literal !== undefined) policy.require(literal, protocol);
     const sent = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
-      // another kept connection may be dead too, and the receiver may have read the event on each before closing it
+      // not over a kept connection again: another may be dead too, and the receiver may have read the event on each before closing it
       agent: isAgain ? false : agents[protocol],
       lookup: checkedLookup(resolve, policy, protocol),
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -99,7 +99,7 @@ export function createPoster({
   }
 
   function checkConnection(socket: Socket, protocol: string): void {
-    // before the listener that sends the request
+    // runs before the listener that sends the request
     socket.prependOnceListener('connect', () => {
       try {
         policy.require(socket.remoteAddress ?? '', protocol);
@@ -192,7 +192,7 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MAX_RETRY_AFTER) }) };
 }
 
-/** Messages by code of system error. */
+/** Messages by system error code. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
@@ -202,7 +202,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the head of the answer is too large',
 };
 
-/** An error of the system, or of several addresses that were tried. */
+/** A system error, or the errors of several addresses that were tried. */
 interface SystemError {
   readonly code?: string;
   readonly message?: string;

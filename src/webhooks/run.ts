@@ -39,7 +39,8 @@ function isServed(organisation: Organisation): boolean {
 }
 
 /**
- * Works on an endpoint until there is nothing to do, or it is others' turn. Resolves with whether it is due again at once.
+ * Works on an endpoint until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at
+ * once.
  * @throws if a database does not respond
  */
 export async function runLease(taken: Leased, options: RunOptions): Promise<boolean> {
@@ -78,7 +79,7 @@ function heartbeat(lease: Leased, { control }: RunOptions) {
   return { isLost: () => isLost, stop: clearInterval.bind(undefined, timer) };
 }
 
-/** Works until there is nothing to do. Resolves with whether it is due again at once. */
+/** Works until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at once. */
 async function passes(
   taken: Leased,
   organisation: Organisation,
@@ -93,31 +94,31 @@ async function passes(
   const isOver = (): boolean => isLost() || isEnding() || performance.now() > sliceEnds;
   let endpoint = taken;
   for (;;) {
-    const read = endpoint;
-    if (read !== taken) await data.requireOpen();
+    const atStart = endpoint;
+    if (atStart !== taken) await data.requireOpen();
     const post = async (event: { readonly id: string }) => {
-      const claim = { organisation: organisation.id, endpoint: read._id, hasFailed: health.hasFailed() };
+      const claim = { organisation: organisation.id, endpoint: atStart._id, hasFailed: health.hasFailed() };
       const giveBack = await places.take(claim, Math.max(0, sliceEnds - performance.now()));
       try {
-        return !giveBack || isOver() ? undefined : await sender.send(read, event, modeOf(organisation));
+        return !giveBack || isOver() ? undefined : await sender.send(atStart, event, modeOf(organisation));
       } finally {
         giveBack?.();
       }
     };
-    const isOurs = async (): Promise<boolean> => (await control.webhookLeases.keep(read, {})) !== undefined;
+    const isOurs = async (): Promise<boolean> => (await control.webhookLeases.keep(atStart, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
-    const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, isOurs, onOutcome });
+    const pass = await workOnce({ data, endpoint: atStart, health, post, now, isOver, isOurs, onOutcome });
     if (!pass) return false;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const disable = health.disable();
-    // a probe that was not made, for lack of a place or because the gateway is stopping, is made soon
+    // if a probe was not made, for lack of a place or because the gateway is stopping, it is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
     const rest = isUntried
       ? notBefore(now() + REST.moving)
-      : restAfter(pass, read, health, { now: now(), isOver: isOver() });
-    // `read` has the wakes from before the events were read, so that a later one is not lost
-    if (rest && disable === undefined) return control.webhookLeases.release(read, progress, rest);
-    const kept = await control.webhookLeases.keep(read, progress);
+      : restAfter(pass, atStart, health, { now: now(), isOver: isOver() });
+    // `atStart` has the wake count from before the events were read, so a wake since then is not lost
+    if (rest && disable === undefined) return control.webhookLeases.release(atStart, progress, rest);
+    const kept = await control.webhookLeases.keep(atStart, progress);
     if (!kept) return false;
     if (disable !== undefined) {
       await control.webhooks.disable(kept._id, disable, SYSTEM);
@@ -128,7 +129,7 @@ async function passes(
   }
 }
 
-/** Rests until a time, even if it is woken. */
+/** Rests until a time, even if the endpoint is woken before. */
 function notBefore(ms: number): Rest {
   const due = new Date(ms);
   return { due, until: due };

@@ -8,7 +8,7 @@ import type { Attempt, Poster } from './post';
 
 /* Signs an event and sends it to an endpoint. */
 
-/** How long a replaced secret signs as well, in milliseconds. */
+/** How long deliveries are also signed with a replaced secret, in milliseconds. */
 const OVERLAP = DAY;
 
 const MAX_CACHED = 1000;
@@ -26,7 +26,7 @@ export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now:
 
 export type Sender = ReturnType<typeof senderOf>;
 
-/** `now` gives the time to sign, in milliseconds since 1970. */
+/** `now` gives the time that is signed, in milliseconds since 1970. */
 export function senderOf(master: string, poster: Poster, now: () => number) {
   // deriving a secret takes as long as everything else before a post is sent
   const known = new LRUCache<string, Buffer, readonly [id: string, version: number]>({

@@ -16,7 +16,7 @@ export function endpointSecret(master: string, endpoint: string, version: number
 /** A secret as people see it: `whsec_` and base64. */
 export const secretText = (secret: Buffer): string => PREFIX + secret.toString('base64');
 
-/** Parses a text by `secretText`; undefined if it is not one. */
+/** Parses the result of `secretText`; undefined for any other string. */
 export function secretFrom(text: string): Buffer | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   const secret = Buffer.from(text.slice(PREFIX.length), 'base64');

@@ -20,7 +20,7 @@ import type { Attempt } from './post';
 const PAGE = 50;
 /** With this many parked events, the position no longer moves. */
 const MAX_PARKED = 1000;
-/** Objects that are retried in one pass, and events of each. */
+/** How many objects are retried in one pass, and how many events of each. */
 const RETRIED = { objects: 50, events: 50 } as const;
 
 /** The outcome of an attempt, for metrics. */
@@ -52,7 +52,7 @@ export interface Pass {
 const keyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
- * Makes one pass over an organisation that is open. The returned position may be stored: every event up to it is delivered or parked.
+ * Makes one pass over an endpoint, whose organisation must be open. The returned position may be stored: every event up to it is delivered or parked.
  * Undefined, with nothing stored, if the lease was lost meanwhile.
  * @throws AppError unavailable if nothing may be stored
  */
@@ -122,7 +122,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
     const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
-    // read before the page: an endpoint that wants few types may skip to it
+    // read before the page: an endpoint that wants few types may skip to this position
     const end = wanted.types && (await lastPosition(data));
     const limit = wasFailing ? 1 : PAGE;
     const page = await readEvents(data, wanted, { after: endpoint.position, limit });
@@ -154,7 +154,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   let sent = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
   if (!isOver() && !hasProbed && open.length < MAX_PARKED) sent = await sendNext();
-  // if the lease was lost, another gateway may have gone on, or people dropped parked events; what is delivered stays delivered
+  // if the lease was lost, another gateway may have taken over, or people dropped parked events; what was delivered stays delivered
   const isParking = [...changed.values()].some(({ state }) => state !== 'delivered');
   if (isParking && !(await options.isOurs())) return undefined;
   await deliveries.save([...changed.values()]);

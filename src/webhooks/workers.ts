@@ -11,7 +11,7 @@ import type { Outcome } from './work';
 /** Pause between searches for endpoints with work, and after a failed search, in milliseconds. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** Endpoints that a gateway works on at once: in all, of an organisation, and that failed last. */
+/** How many endpoints a gateway works on at once: in all, of one organisation, and with a failed last attempt. */
 const MAX_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
 /** How often WEBHOOK_SECRET is compared with the secret of the endpoints, in milliseconds. */
 const CHECK_EVERY = 60_000;
@@ -54,7 +54,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       onError(error);
     } finally {
       running.delete(taken._id);
-      // it has more work, or made room for others
+      // the endpoint has more work, or has made room for others
       if (isDue || isFull) wake();
     }
   }
@@ -119,7 +119,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       looking ??= run();
     },
     poke: wake,
-    /** Resolves when work in progress has ended, which takes at most an attempt, and nothing more is sent or stored. */
+    /** Resolves when work in progress has ended, which takes at most one attempt, and nothing more is sent or stored. */
     async stop(): Promise<void> {
       isEnding = true;
       wake();
