@@ -33,12 +33,12 @@ export function parseRange(text: string): string | undefined {
   return cidr && networkOf(cidr) === cidr[0].toString() ? rangeOf(cidr) : undefined;
 }
 
-/** Whether a stored text is a range; ranges from older versions may have host bits set. */
+/** Whether a stored string is a range; ranges from older versions may have host bits set. */
 export function isRange(text: string): boolean {
   return text.includes('/') && parseCidr(text) !== undefined;
 }
 
-/** Why {@link parseRange} rejects a text, as a clause to follow it. */
+/** Why {@link parseRange} rejects a string, as a clause to put after it. */
 export function rangeFault(text: string): string {
   const cidr = parseCidr(text);
   if (!cidr) return 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32';

@@ -10,7 +10,7 @@ interface KeySource {
   readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
   readonly markUsed: (key: ApiKey, address: string) => void;
-  /** Hashes a key with the current pepper, if it has an older one; never delays the request. */
+  /** Hashes a key again with the current pepper, if it was hashed with an older one; never delays the request. */
   readonly rehash?: (key: ApiKey, secret: string) => void;
 }
 
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /** Id in the key, if its checksum is right; not proof that the caller has that key. */
   readonly keyId?: string;
-  /** The key and its organisation, once the caller has proved the key by its secret. */
+  /** The key and its organisation, once the secret has proved that the caller has the key. */
   readonly owner?: { readonly key: string; readonly organisation: string };
 }
 
@@ -36,7 +36,7 @@ interface AuthenticatorOptions {
   readonly pepper: string;
   /** The previous pepper, while keys hashed with it are accepted. */
   readonly previousPepper?: string | undefined;
-  /** Counts a failed authentication of an address. @throws AppError rate_limited */
+  /** Counts a failed authentication from an address. @throws AppError rate_limited */
   readonly countFailure: (address: string) => Promise<unknown>;
   /** The clock that decides whether a key has expired, in milliseconds since 1970. */
   readonly now?: () => number;
@@ -46,7 +46,7 @@ interface AuthenticatorOptions {
   readonly seenFor?: number;
 }
 
-/** Called while a key is being looked up, if it will probably be accepted, with the caller that it then identifies. */
+/** Called while a key is being looked up, if it will probably be accepted, with the caller that it would identify. */
 export type OnExpected = (caller: KeyPrincipal) => void;
 
 export type Authenticate = ReturnType<typeof createAuthenticator>['authenticate'];
@@ -138,7 +138,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     try {
       stored = await reading;
     } finally {
-      // nothing is awaited from here until what was read is noted
+      // from here, nothing is awaited until the key that was read is noted
       if (isAhead) remembered.isAhead = false;
     }
     // the same id and secret under the other prefix, with a matching checksum, would be another key

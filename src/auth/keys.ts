@@ -17,7 +17,7 @@ const SALT_BYTES = 16;
 const PREFIX_SHOWN = 6;
 
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
-/** For keys of a sandbox. */
+/** The prefix of a sandbox's keys. */
 export const DEFAULT_TEST_KEY_PREFIX = 'svc_test_';
 
 /** What is stored of a key's secret: enough to verify it, not to recover it. */
@@ -68,7 +68,7 @@ export const KEY_TEXT =
 /** {@link KEY_TEXT} matches anything longer than this that could be the beginning of a key. */
 export const KEY_TEXT_SEEN = 5 * 41 + ID_LENGTH + 1 + 8;
 
-/** Whether a text has the length, the prefix and the separator of a key. */
+/** Whether a string has the length, the prefix and the separator of a key. */
 export function isShapedLikeKey(text: string, prefix: string): boolean {
   const idEnd = prefix.length + ID_LENGTH;
   const length = idEnd + 1 + SECRET_LENGTH + CHECKSUM_LENGTH;
@@ -96,8 +96,8 @@ export function hashSecret(secret: string, salt: string, pepper: string): string
 const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
 
 /**
- * What caches keep in place of a caller's text: that may be an API key, and even a short slice of it keeps the whole header, up to 16 KiB,
- * in memory.
+ * What caches keep in place of a string from a caller: the string may be an API key, and even a short slice of it keeps the whole header,
+ * up to 16 KiB, in memory.
  */
 export function fingerprint(text: string): string {
   return hash('sha256', text, 'base64url');
@@ -162,7 +162,7 @@ export interface ApiKey {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
-  /** Network address of that use. */
+  /** Network address of the last use. */
   readonly last_used_from: string | null;
   /** CIDR ranges it may be used from; empty means anywhere. */
   readonly allowed_ranges: readonly string[];
@@ -188,7 +188,7 @@ const UNSAFE =
 /** A letter, digit, punctuation mark or symbol: visible by itself, as spaces and combining marks are not. */
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Why a text cannot be the name of a key, an organisation or a user, as a clause; undefined if it can. Does not check its length. */
+/** Why a string cannot be the name of a key, an organisation or a user, as a clause; undefined if it can. Does not check its length. */
 export function nameFault(name: string): string | undefined {
   if (!VISIBLE.test(name) || UNSAFE.test(name)) return 'must be one non-blank line of visible characters';
   // every member can read names

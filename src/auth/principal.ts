@@ -23,7 +23,7 @@ export type OrganisationState = keyof typeof STATES;
 /** What assistants may do with a key over MCP: nothing, read, or write too. */
 export const MCP_ACCESS = ['off', 'read', 'write'] as const;
 export type McpAccess = (typeof MCP_ACCESS)[number];
-/** For keys that store no choice, because they were created before there was one. */
+/** For keys that store no choice, because they were created before there was a choice. */
 export const DEFAULT_MCP: McpAccess = 'read';
 
 /** The organisation of a request. Each key stores a copy, updated in the same transaction, so that a request needs one read. */
@@ -86,7 +86,7 @@ export interface OperatorPrincipal {
 }
 
 export interface User {
-  /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link of an application of the operator. */
+  /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link from one of the operator's applications. */
   readonly id: string;
   readonly name: string;
 }

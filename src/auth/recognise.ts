@@ -2,7 +2,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { within } from '../within';
 import type { Recognise } from './authenticate';
 
-/** Lookups per second and process: they cost the caller no points. */
+/** Lookups per second and process; limited, since they cost the caller no points. */
 const MAX_PER_SECOND = 20;
 /** In milliseconds; shorter than the wait after which requests are refused while the database does not respond. */
 const TIMEOUT = 1500;
@@ -10,8 +10,8 @@ const TIMEOUT = 1500;
 export type BestEffortRecognise = ReturnType<typeof bestEffort>;
 
 /**
- * Identifies callers of unknown routes for their request log. The 404 does not depend on the key, so this must stay quick and cheap:
- * undefined if there are too many such requests, or the lookup takes too long.
+ * Identifies callers of unknown routes for the request log. The 404 does not depend on the key, so this must stay quick and cheap: it
+ * resolves with undefined if there are too many such requests, or the lookup takes too long.
  */
 export function bestEffort(recognise: Recognise) {
   const lookups = new RateLimiterMemory({ points: MAX_PER_SECOND, duration: 1 });
