@@ -45,8 +45,8 @@ export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
 /**
  * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. In one of several workers, `limit` is the
- * worker's part of `whole`. All requests of a caller may reach one worker, so there it may use its share of the whole, up to an
- * organisation's share of the limit.
+ * worker's part of `whole`. All requests of a caller may reach one worker, so there the caller may use its share of the whole, up to
+ * an organisation's share of the limit.
  */
 export function createBodyMemory(limit: number, onRefused: () => void, whole = limit) {
   const most = {
@@ -105,7 +105,7 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
       try {
         set(exchange, 'answer', bytes, isRefusable);
       } catch (error) {
-        // so that when many grow at once, some can complete
+        // released, so that when many grow at once, some can complete
         if (before > 0) set(exchange, 'answer', 0);
         throw error;
       }

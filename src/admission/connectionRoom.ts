@@ -7,7 +7,7 @@ const CROWDED = 4 / 5;
 const [SHARE, MIN_PER_ADDRESS] = [1 / 2, 100];
 
 export interface RoomOptions {
-  /** Maximum connections. Not the server's own maxConnections: node:cluster would pass those above it from worker to worker forever. */
+  /** Maximum connections. The server's own maxConnections is not used: node:cluster would pass connections above it between workers forever. */
   readonly most: number;
   /** Whether many callers may share an address, such as that of a proxy. */
   readonly isShared: boolean;
@@ -21,7 +21,7 @@ export interface RoomOptions {
 export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) {
   const addresses = new Map<Socket, string>();
   const open = new Map<string, number>();
-  /** The longest-idle first. */
+  /** Idle connections, the longest-idle first. */
   const idle = new Set<Socket>();
 
   function evict(matches: (socket: Socket) => boolean): boolean {
@@ -48,8 +48,8 @@ export function keepRoom({ most, isShared, onEvicted, onDropped }: RoomOptions) 
     enter(socket: Socket): boolean {
       const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
       const isFull = addresses.size >= most;
-      const hasShare = !isShared && (open.get(address) ?? 0) >= Math.max(MIN_PER_ADDRESS, most * SHARE);
-      if (isFull || (hasShare && !evict((one) => addresses.get(one) === address))) {
+      const hasFullShare = !isShared && (open.get(address) ?? 0) >= Math.max(MIN_PER_ADDRESS, most * SHARE);
+      if (isFull || (hasFullShare && !evict((one) => addresses.get(one) === address))) {
         socket.destroy();
         onDropped();
         return false;

@@ -33,11 +33,11 @@ export interface LimitersOptions {
 
 /** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
 const REDIS_TIMEOUT = 40;
-/** The same for the primary process of workers: it is local and nearly idle, so only a dead one takes longer. */
+/** The same for the primary process of workers, in milliseconds: it is local and nearly idle, so only a dead one takes longer. */
 const PRIMARY_TIMEOUT = 1000;
-/** A store gets this many times its timeout when it is asked again, since no request waits for that. */
+/** When a store is asked again, it gets this many times its timeout, since no request waits for it. */
 const RETRY_FACTOR = 5;
-/** Timeout of a Redis command, after its request fell back to memory, in milliseconds. */
+/** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 500;
@@ -62,7 +62,7 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   };
 }
 
-/** The limiters, each with a store by its name. */
+/** Creates the limiters; `store` gives each its store, by name. */
 function budgets(
   { limit, organisationLimit }: LimitersOptions,
   store: (name: string, points: number) => RateStore,
@@ -126,7 +126,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
 
   stores.onError?.(noteFailure);
 
-  /** Counts in the shared store, or while that fails in memory up to this instance's share, so that a limit always applies. */
+  /** Counts in the shared store, or, while that fails, in memory up to this instance's share, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
     const shared = stores.store(name, points);
     const insurance = memoryStore(points);

@@ -24,7 +24,7 @@ export interface RateStore {
 }
 
 export interface RateLimiter {
-  /** Takes points from a key's budget, even if the request is rejected; a negative number gives back. */
+  /** Takes points from a key's budget, even if the request is rejected; a negative number gives points back. */
   consume(id: string, points?: number): Promise<RateState>;
 }
 
@@ -105,7 +105,7 @@ export function attempts(limiter: RateLimiter, kind: string, reason: string) {
   };
 }
 
-/** Counts failed authentications of an address. */
+/** Counts failed authentications from an address. */
 export function failedAuthentications(limiter: RateLimiter) {
   /** @throws AppError rate_limited */
   return async (address: string): Promise<void> => {

@@ -5,7 +5,7 @@ import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
 
 /*
- * Limits how long, and how many, requests wait for the database. The driver's timeouts are per stage, and start again for a
+ * Limits how many requests wait for the database, and for how long. The driver's timeouts are per stage, and start again for a
  * retried read, so each request checks for itself whether the database still responds. While it does not, requests are
  * rejected at once, so that memory does not grow.
  */
@@ -26,7 +26,7 @@ const AFTER_LOSS = 5000;
 const FORGOTTEN_AFTER = 2;
 /** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
 const MAX_IN_FLIGHT = 2000;
-/** Up to this many in progress, requests read ahead. With more they queue behind each other anyway, and fewer reads would share a command. */
+/** While no more than this many are in progress, requests read ahead. With more they queue behind each other anyway, and fewer reads would share a command. */
 const CALM = 4;
 /** Maximum for one organisation. */
 const MAX_PER_ORGANISATION = MAX_IN_FLIGHT / 4;
@@ -62,7 +62,7 @@ interface Waiting {
   readonly started: number;
   /** Since when it may have queried the database: its start, or the end of its body or of its wait for events. */
   askingSince: number;
-  /** When its connections were first lost since then; a retry that is lost again gets no extra time. */
+  /** When its connections were first lost after `askingSince`; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
   /** When it next checks whether the database responds. */
   checkAt: number;

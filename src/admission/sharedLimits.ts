@@ -8,7 +8,7 @@ import { type RateStore, WINDOW_SECONDS } from './rateLimit';
  */
 
 const LIMIT = 'limit';
-/** Timeout of an answer from the primary, after its request fell back to memory, in milliseconds. */
+/** Timeout of an answer from the primary, in milliseconds; its request has fallen back to memory long before. */
 const ANSWER_TIMEOUT = 5000;
 
 /** `limit` is in points per window, the same in all workers. */

@@ -9,7 +9,7 @@ import { AppError } from '../errors';
 
 /**
  * Concurrent large requests per organisation. Two queries at once would both finish later, since one's answer is built
- * while the other's is read, and slow down other reads. Bodies wait for the database most of the time. Four pages with lines
+ * while the other's is read, and would slow down other reads. Bodies wait for the database most of the time. Four pages with lines
  * of the maximum size fit into 512 MiB.
  */
 const AT_ONCE = { query: 1, body: 2, page: 4 };
@@ -20,7 +20,7 @@ const MAX_WAITING = { query: 16, body: 16, page: Infinity };
 export type LargePart = keyof typeof AT_ONCE;
 const PARTS = Object.keys(AT_ONCE) as LargePart[];
 
-/** Rows of a page that takes no turn. */
+/** Maximum rows of a page that takes no turn. */
 const USUAL_ROWS = 20;
 
 /** Whether the arguments of a list ask for a page that takes a turn. */
@@ -99,7 +99,7 @@ export function createTurns(onRefused: () => void) {
     async take(exchange: QueuedExchange, part: LargePart): Promise<void> {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
-      // its body is read, and keeping that turn while waiting would waste it
+      // the body has been read by now, and keeping its turn while waiting would waste it
       if (part !== 'body') leave(exchange, 'body');
       const queue: Queue = queues.get(name) ?? { running: new Set(), waiting: new Set() };
       if (queue.running.has(exchange)) return;
