@@ -232,7 +232,7 @@ export const UNAVAILABLE_REASONS = [
   'slow',
   // too much is in progress
   'shed',
-  // the organisation moves to another cluster, or is being erased
+  // the organisation is being moved to another cluster, or erased
   'moving',
   'erased',
   'draining',
@@ -254,9 +254,9 @@ export interface AppErrorExtras {
   readonly retryAfter?: number;
   /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
-  /** HTTP status, if not the one of its code. */
+  /** HTTP status, if it is not that of the code. */
   readonly status?: 417;
-  /** Why it is `unavailable`. */
+  /** Why the code is `unavailable`. */
   readonly reason?: UnavailableReason;
   readonly cluster?: string;
 }
@@ -292,12 +292,12 @@ export function notFound(resource: string): AppError {
   return new AppError('not_found', `There is no such ${resource}.`);
 }
 
-/** 400 with the invalid parameters, and `more` that are not listed. */
+/** 400 with the invalid parameters, and the number of others (`more`) that are not listed. */
 export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
   return new AppError('invalid_request', ...faultsOf(errors, more, 'The request is invalid.'));
 }
 
-/** 422 with the faults of the body, and `more` that are not listed; at least so many if counting was cut. */
+/** 422 with the faults of the body, and the number of others (`more`) that are not listed; at least that many if counting stopped early. */
 export function validationFailed(errors: readonly Fault[], more = 0, isCut = false): AppError {
   return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.', isCut));
 }

@@ -31,7 +31,7 @@ import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
 
-/* The faces that answer requests, and how one is chosen by path. */
+/* The faces that answer requests, and how the path decides which of them does. */
 
 /** Path of the GraphQL API of operators. */
 export const OPERATOR_GRAPHQL = '/operator/graphql';

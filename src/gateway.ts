@@ -43,7 +43,7 @@ export interface GatewayOptions {
   readonly tracing?: Tracing;
 }
 
-/** Paths with GraphQL errors that belong to other faces. */
+/** Paths of other faces whose errors are also written in GraphQL's format. */
 const GRAPHQL_PATHS: readonly string[] = [SETTINGS_GRAPHQL, OPERATOR_GRAPHQL];
 
 /** What the gateway needs from the server that runs it. */
@@ -66,7 +66,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const operations = declared.map(({ name }) => name);
   const traffic = createTraffic(options, host, operations);
   const { availability, tracker, metrics, bodies, turns, waiting, tails, webhooks } = traffic;
-  // connects now: connecting takes more round trips than a check, too many once a database is slow
+  // connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
   const limiters = await openGatewayLimiters(options, metrics);
   const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
@@ -87,7 +87,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
   databases.giveWayTo((organisationId) => tracker.hasOthers(organisationId));
 
-  /** Answers an exchange, with an error if its work fails. */
+  /** Answers an exchange by running its work, or with an error if that fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
     const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
     recording.watch(exchange, face);
@@ -125,7 +125,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
       waiting.stop();
       await Promise.all([tails.stop(), webhooks.stop(), jobs.stop()]);
     },
-    /** After the drain. */
+    /** Stops everything else, after the drain. */
     async stop(): Promise<void> {
       availability.stop();
       tracker.stop();
@@ -136,7 +136,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   };
 }
 
-/** Limits and counts of requests in progress, and the background work. */
+/** What limits and counts requests in progress, and the background work. */
 function createTraffic(
   { config, databases, control, logger, worker, workers = 1 }: GatewayOptions,
   { longest, openConnections, streams }: GatewayHost,

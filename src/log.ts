@@ -22,7 +22,7 @@ export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
   logger.level = next;
 }
 
-/** Maximum length of a text in the log, and of a stack. */
+/** Maximum length of a string in the log, and of a stack. */
 const [MAX, MAX_STACK] = [300, 4000];
 /** How much of a path is decoded: enough to find a key that begins within {@link MAX}, even if it is encoded three times. */
 const MAX_DECODED = 2000;
@@ -39,7 +39,7 @@ export function redact(text: string, most = MAX): string {
 /** A path safe to log: as sent, unless it contains a key, percent-encoded or not. */
 export function redactPath(path: string): string {
   let plain = path.slice(0, MAX_DECODED);
-  // repeatedly, since a proxy may have encoded it again
+  // repeatedly, since a proxy may have encoded the path again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }

@@ -13,7 +13,7 @@ import type { Tracing } from './tracing';
 import { SECOND } from './units';
 import { within } from './within';
 
-/* Records each finished request: its log line and metrics, and if it had a key, usage and the request log. */
+/* Records each finished request: writes its log line and metrics and, if it had a key, its usage and an entry in the request log. */
 
 interface RecordingOptions {
   readonly control: Pick<Control, 'usage' | 'requests'>;
@@ -154,7 +154,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 }
 
 function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
-  // metrics count probes and scrapes already
+  // metrics already count probes and scrapes
   if (face === 'operation') return 'debug';
   // the operator planned the move
   return unavailable && unavailable.reason !== 'moving' ? 'warn' : 'info';

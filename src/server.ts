@@ -24,7 +24,7 @@ export interface RunningServer {
 
 /** In milliseconds. */
 export const TIMEOUTS = {
-  /** Maximum time for the headers of a request to arrive, and for the whole request. */
+  /** Maximum time for the headers of a request to arrive, and for the whole request to arrive. */
   head: 10_000,
   request: 30_000,
   /** Above the 60 s of common load balancers, so that they close idle connections before we do. */
@@ -45,7 +45,7 @@ export const TIMEOUTS = {
 const CHECK_EVERY = 1000;
 /** Host is checked by checkHead, whose refusals have a body and a request id. */
 const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
-/** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and connections there. */
+/** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
 const SWEEP_EVERY = 50;
@@ -53,7 +53,7 @@ const SWEEP_EVERY = 50;
 const BACKLOG = 4096;
 /** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
 const QUIET_TURNS = 5;
-/** Maximum time for that, in milliseconds; a busy server with a long queue needs seconds. */
+/** How long to wait for so many quiet turns, in milliseconds; a busy server with a long queue needs seconds. */
 const ACCEPT_WITHIN = 5000;
 /** Characters of an unreadable address that are logged. */
 const MAX_LOGGED = 100;
@@ -61,7 +61,7 @@ const MAX_LOGGED = 100;
 const UNREADABLE =
   'X-Forwarded-For has no valid address at the position that TRUST_PROXY implies: keys with allowed addresses are refused';
 
-/** Starts serving both APIs, the pages, the health checks and the metrics. */
+/** Starts serving the APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, logger, turnOfAcceptor } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -114,7 +114,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
   let adminUrl: string | undefined;
-  /** Last, so that a drain can be watched to its end. */
+  /** Called last, so that a drain can be watched to its end. */
   const closeAdmin = async (): Promise<void> => {
     if (adminUrl !== undefined) await stopListening(admin, turnOfAcceptor);
     admin.closeAllConnections();
@@ -139,7 +139,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await pause(config.DRAIN_DELAY * 1000);
     await stopListening(server, turnOfAcceptor);
     await closeGently(server, connections, { idle: timeouts.idle, latest });
-    // a database that does not respond may hold up what is under way
+    // a database that does not respond may hold up the background work
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
     await closeAdmin();

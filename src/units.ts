@@ -9,12 +9,12 @@ export const DAY = 24 * HOUR;
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;
 
-/** Maximum JSON of the answer to a read, in bytes (contract, section 6). */
+/** Maximum size of the JSON that answers a read, in bytes (contract, section 6). */
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The wait that a `Retry-After` header asks for, in milliseconds: its seconds, or until its HTTP date. Undefined if it is neither. */
+/** The wait that a `Retry-After` header asks for, in milliseconds: its seconds, or the time until its HTTP date. Undefined if it has neither. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
   if (header === null || header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND;

@@ -4,7 +4,7 @@ const PARTS = 8;
 /**
  * Stops waiting for an answer after `timeout` milliseconds in which this process ran. A timer that fires late because the event loop or
  * the machine stalled says nothing about the other side, so the wait is split into parts, each of which counts for at most its length.
- * A busy event loop also runs timers before it reads what has arrived, so that is processed first.
+ * A busy event loop also runs timers before it reads what has arrived, so what has arrived is read before giving up.
  * @throws NoAnswerError; the answer's own error
  */
 export function within<T>(timeout: number, answer: Promise<T>): Promise<T> {

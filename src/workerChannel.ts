@@ -3,7 +3,7 @@ import { within } from './within';
 
 /*
  * Questions and answers between the primary process of `serve --workers` and its workers, in both directions, over node:cluster's channel.
- * A message between processes costs more than many questions do, so all from one turn of the event loop are sent together.
+ * A message between processes costs more than many questions do, so all messages from one turn of the event loop are sent together.
  */
 
 /** A question has a name; an answer has the number of its question, and either content or the reason for a failure. */
@@ -27,13 +27,13 @@ const waiting = new Map<number, Waiting>();
 const outbox = new Map<Peer, Message[]>();
 let [asked, isListening] = [0, false];
 
-/** Answers a question of the other side from now on. */
+/** From now on, answers this question when the other side asks it. */
 export function onAsked(question: string, answer: (content: never) => unknown): void {
   answers.set(question, answer);
   listen();
 }
 
-/** @throws Error if the other side does not answer within `timeout` ms, or fails */
+/** Asks the other side. @throws Error if it does not answer within `timeout` ms, or fails */
 export async function ask<Answer>(
   question: string,
   content: unknown,
