@@ -108,7 +108,7 @@ export const VARIABLES = {
   },
   KEY_PREFIX_TEST: {
     schema: keyPrefix.default(DEFAULT_TEST_KEY_PREFIX),
-    help: 'prefix of new keys of sandboxes',
+    help: 'prefix of new sandbox keys',
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, MAX_POINTS).default(600),
@@ -206,11 +206,11 @@ export const VARIABLES = {
       .string()
       .min(MIN_SECRET, `must have at least ${String(MIN_SECRET)} characters; openssl rand -hex 32 makes one`)
       .optional(),
-    help: 'master secret that the secrets of webhook endpoints are derived from; without it no webhooks, except with the embedded database',
+    help: 'master secret that the secrets of webhook endpoints are derived from; without it there are no webhooks, except with the embedded database',
   },
   WEBHOOK_ALLOWED_RANGES: {
     schema: list.transform(readRanges).optional(),
-    help: 'CIDR ranges, comma-separated, that webhooks may be sent to although they are not public, and over http too (default none; loopback with the embedded database)',
+    help: 'CIDR ranges, comma-separated, that webhooks may be sent to although they are not public, and also over http (default none; loopback with the embedded database)',
   },
   REQUEST_LOG: {
     schema: z.enum(['on', 'off']).default('on'),
@@ -222,12 +222,12 @@ export const VARIABLES = {
   },
   ADMIN_PORT: {
     schema: wholeNumber(0, 65535).optional(),
-    help: 'port for /metrics and the health checks, which anyone who can connect may read, and for the operator API; PORT then has neither /metrics nor that',
+    help: 'port for /metrics and the health checks, which anyone who can connect may read, and for the operator API; PORT then has neither /metrics nor the operator API',
   },
   ADMIN_HOST: { schema: nonEmpty.optional(), help: 'address for ADMIN_PORT to listen on; if unset, HOST' },
   OPERATOR_TOKENS: {
     schema: z.string().transform(readTokens).default([]),
-    help: 'tokens for the operator API as name=secret, separated by whitespace, commas or ;, each secret at least 32 characters; without them there is no such API',
+    help: 'tokens for the operator API as name=secret, separated by whitespace, commas or ;, each secret at least 32 characters; without them there is no operator API',
   },
   OPERATOR_ALLOW: {
     schema: list.transform(readRanges).default([]),
