@@ -9,7 +9,7 @@ const LONGEST = 20;
 
 export type Courtesy = ReturnType<typeof createCourtesy>;
 
-/** Called before each of many elements; returns a promise to await if work has held the event loop for long enough. */
+/** Called before each of many elements; returns a promise to await if the work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
 /** Slices work by time, since callers decide what an element costs. */

@@ -147,7 +147,7 @@ export class OrganisationData {
     return databases.some((database) => database.name === name);
   }
 
-  /** Waits for a turn of its own before work that blocks the event loop for a while. */
+  /** Waits for a turn of the event loop of its own, before work that blocks the loop for a while. */
   ownTurn(): Promise<void> {
     return this.courtesy.ownTurn();
   }

@@ -2,7 +2,7 @@ import { cpus } from 'node:os';
 import mongoose from 'mongoose';
 import { within } from '../within';
 
-/** How long a server has to respond, in milliseconds. */
+/** Within what time a server must respond, in milliseconds. */
 const ANSWER_TIMEOUT = 1500;
 /** The same for a second try if this machine was busy, and for the driver's timeouts, whose timers then fire late. */
 const LATE_TIMEOUT = 3000;
@@ -60,7 +60,7 @@ export function createProbe(uri: string, question: (client: mongoose.mongo.Mongo
   };
 }
 
-/** Returns a function that says whether the process or machine was too busy since then for a slow answer to count. */
+/** Returns a function that says whether, since this call, the process or machine was too busy for a slow answer to count. */
 function watchMachine(): () => boolean {
   const began = performance.now();
   let before: ReturnType<typeof machineTimes> | undefined;

@@ -11,7 +11,7 @@ import { READ_TIMEOUT } from './native';
 
 /** How old a measurement may be, in milliseconds. */
 const EVERY = 10 * SECOND;
-/** Measuring takes at most 1/20 of the time: SecantusDB reads all documents for it. */
+/** At most 1/20 of the time is spent measuring, because SecantusDB reads all documents for it. */
 const SHARE = 20;
 /** Organisations whose size is remembered. */
 const MAX_KNOWN = 10_000;

@@ -3,7 +3,7 @@ import type { ClientSession, mongo } from 'mongoose';
 /** Runs work as one transaction on a cluster. After a conflict the work is run again. */
 export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
-/** Transactions on one client; `note` is awaited before the first command of each. */
+/** Makes a function that runs transactions on one client; `note` is awaited before the first command of each. */
 export function transactOn(
   client: mongo.MongoClient,
   note: (session: ClientSession) => Promise<void> | undefined,

@@ -37,7 +37,7 @@ export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = defa
   const onWait = (pid: number | undefined): void => {
     report(`database: waiting for process ${String(pid ?? 'unknown')} to start it`);
   };
-  // the lock is only held during the start; a waiting process then finds the server that the other one started
+  // the lock is only held during the start; a process that waited for it then finds the server that the other one started
   const startOrJoin = async (): Promise<Database> => (await joinRunning(options)) ?? (await start(options, chain));
   return (
     (await joinRunning(options)) ??

@@ -36,7 +36,7 @@ async function readOwn(dataDir: string): Promise<RunRecord | undefined> {
   return record?.host === hostname() ? record : undefined;
 }
 
-/** The running server of this data folder, verified by a command; undefined if there is none to join. */
+/** The running server of this data folder, once it has answered a command; undefined if there is none to join. */
 export async function findRunning(dataDir: string): Promise<RunRecord | undefined> {
   const record = await readOwn(dataDir);
   // an orphan is about to be stopped by its watchdog
@@ -72,7 +72,7 @@ export async function announce(dataDir: string, server: Pick<RunRecord, 'serverP
 
 async function waitForEnd({ uri, serverPid, ownerPid }: RunRecord, signal?: AbortSignal): Promise<boolean> {
   if (await waitUntilGone(serverPid, CLOSING_MS, signal)) return true;
-  // the pid belongs to another process by now; if not, the storage's own lock prevents a second server
+  // the pid probably belongs to another process by now; if not, the storage's own lock prevents a second server
   if (!(await answers({ uri, serverPid }))) return true;
   // owner and watchdog were both killed, so nobody else can stop it
   if (!isAlive(ownerPid)) signalQuietly(serverPid, 'SIGTERM');

@@ -106,7 +106,7 @@ export async function formReplicaSet(
   throw new Error(`the replica set has no primary after ${String(ELECTION_MS / 1000)} s`);
 }
 
-/** False while mongod is still reading its configuration from disk, when it reports both that it has none and that it has one. */
+/** False while mongod is still reading its configuration from disk: it then says that it has none, yet refuses to be initiated. */
 async function configure(admin: Commands, replicaSet: string, host: string): Promise<boolean> {
   const found = await unless(NOT_YET_INITIALIZED, admin.command({ replSetGetConfig: 1 }));
   if (!found) {
