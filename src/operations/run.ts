@@ -161,13 +161,13 @@ export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 /** A fast read of a root field. Resolves with undefined if the resolver has to answer. */
 export interface Read {
   (
-    /** As resolvers get them; undefined if they cannot be coerced. */
+    /** The arguments that resolvers get; undefined if they cannot be coerced. */
     args: Readonly<Record<string, unknown>> | undefined,
     context: ReadContext,
     /** The outcome of this read, if it was started ahead. */
     pending?: Promise<ReadOutcome>,
   ): Promise<Written | undefined>;
-  /** Starts the read before its caller is authenticated, if possible. It is counted when it is used. */
+  /** Starts the read before its caller is authenticated, if possible. The read is counted when its outcome is used. */
   begin(args: Readonly<Record<string, unknown>> | undefined, context: ReadContext): Promise<ReadOutcome> | undefined;
 }
 

@@ -73,7 +73,7 @@ export function findStoredTypes(sdl: Sdl): Types {
       .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
       .map((field) => {
         const named = namedType(field.type);
-        if (path.includes(named)) throw new Error(endless(`${type}.${field.name.value}`, named, path));
+        if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));
         const members = membersOf(named, path);
         return {
           name: field.name.value,
@@ -109,7 +109,7 @@ export function findStoredTypes(sdl: Sdl): Types {
   );
 }
 
-function endless(place: string, type: string, [stored = '']: readonly string[]): string {
+function endlessMessage(place: string, type: string, [stored = '']: readonly string[]): string {
   return `${place} leads back to ${type}, but is stored in each ${stored}, without end: remove it, or let it refer to a type with @stored`;
 }
 

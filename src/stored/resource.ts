@@ -45,11 +45,11 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   };
   const { collection: name, omittedInLists, members } = stored;
   const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
-  const less = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
+  const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
     ...definedByType<T>(name, spec.indexes, times, spec.retired),
     stored,
-    projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
+    projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...omitted },
     words,
     brokenNumber: brokenNumberIn(stored.members),
   };

@@ -8,11 +8,11 @@ import { invalidRequest } from '../errors';
  */
 
 const LONGEST_WORD = 64;
-/** Maximum distinct words by which an object is found; a text of 20,000 characters has about as many. */
+/** Maximum distinct words by which an object is found; a string of 20,000 characters has about as many. */
 export const MAX_WORDS = 1000;
 /** Maximum distinct words of a search. */
 export const MAX_SOUGHT = 8;
-/** Words are taken from this many characters of a text, which normalising may lengthen: Hangul three times, U+FDFA eighteen times. */
+/** Words are taken from this many characters of a string, which normalising may lengthen: Hangul three times, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
 const GROWTH = { times: 3, always: 100 };
 /**

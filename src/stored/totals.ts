@@ -58,7 +58,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
   };
   const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
   const { $match: period } = within(spec.at, args, spec.isDay);
-  const of = {
+  const only = {
     ...(args.customer_id && { customer_id: args.customer_id.toLowerCase() }),
     ...(args.currency && { currency: args.currency }),
   };
@@ -67,7 +67,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
     data,
     spec.collection,
     [
-      { $match: { ...period, ...ofStatus(args.status), ...of } },
+      { $match: { ...period, ...ofStatus(args.status), ...only } },
       { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
       { $sort: { ...sortOf(args.sort), ...byKeys } },
     ],

@@ -147,7 +147,7 @@ interface Accepted<Document> {
   readonly before: Document | undefined;
 }
 
-type Step<Document> = { readonly of: ValidatedElement } & ({ readonly outcome: 'failed' } | Accepted<Document>);
+type Step<Document> = { readonly checked: ValidatedElement } & ({ readonly outcome: 'failed' } | Accepted<Document>);
 
 async function plan<Document extends Stored, Input extends object>(
   { data, principal }: RequestContext,
@@ -172,11 +172,11 @@ async function plan<Document extends Stored, Input extends object>(
     const pause = pace();
     if (pause) await pause;
     const existing = byKey.get(one.key);
-    const of = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
+    const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
     steps.push(
-      of.count > 0
-        ? { of, outcome: 'failed' }
-        : { of, ...step(existing, spec.merge(existing, of.element as Input, principal.organisation), now) },
+      checked.count > 0
+        ? { checked, outcome: 'failed' }
+        : { checked, ...step(existing, spec.merge(existing, checked.element as Input, principal.organisation), now) },
     );
   }
   return steps;
@@ -221,10 +221,10 @@ function faultsBeside(
 
 /** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
 function refuseFaults(steps: readonly Step<unknown>[]): void {
-  const total = steps.reduce((sum, { of }) => sum + of.count, 0);
+  const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
   if (total === 0) return;
-  const faults = steps.flatMap(({ of }) => of.faults).slice(0, LISTED_OF_CALL);
-  const isCut = steps.some(({ of }) => of.isCut);
+  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
+  const isCut = steps.some(({ checked }) => checked.isCut);
   throw validationFailed(faults, total - faults.length, isCut);
 }
 
@@ -246,8 +246,8 @@ function step<Document extends Stored>(
 function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {
   const list = faultLister();
   const results = steps.map((found, index): UpsertResult => {
-    const { shownKey: key } = found.of;
-    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.of) };
+    const { shownKey: key } = found.checked;
+    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.checked) };
     const { outcome, document } = found;
     return { index, key, id: dryRun && outcome === 'created' ? null : document._id, outcome, errors: [] };
   });

@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
   ['enum Role has OWNER, which src/auth/roles.ts lacks: add it there', /(enum Role \{)/, '$1 OWNER'],
   ['Order.delivery_address takes any text about', /(type Order @stored[^]*?delivery_address: Address) @personal/, '$1'],
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
-  ['Product.name is @personal, but is no member', /(type Product @stored[^}]*name: String!)/, '$1 @personal'],
+  ['Product.name is @personal, but is not a member', /(type Product @stored[^}]*name: String!)/, '$1 @personal'],
   ['ProductUpsert.colour is no member of Product', /(input ProductUpsert \{)/, '$1 colour: String'],
   ['AddressInput.floor is no member of Address, so it would be lost', /(input AddressInput \{)/, '$1 floor: Int'],
 ];

@@ -1,7 +1,7 @@
 import { buildOpenApi, OPERATOR_API } from '../openapi';
 import { lint } from '.';
 
-/* npm run check: checks the schema as the start does, and lints it. Needs no database. */
+/* npm run check: checks the schema the way the start does, and lints it. Needs no database. */
 
 /** All errors, one per line. It imports modules itself, because they read the SDL when loaded, which may fail. */
 async function errors(): Promise<string> {

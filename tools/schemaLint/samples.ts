@@ -65,7 +65,7 @@ interface Changed {
   readonly element: Sample;
 }
 
-/** The element with another value of each member in turn, also in nested objects, except generated ids. */
+/** Copies of an element, each with another value in one member, including those of nested objects but not generated ids. */
 export function changedElements(sdl: Sdl, type: string, element: Sample, depth = 0): Changed[] {
   return sdl.inputFieldsOf(type).flatMap((member): Changed[] => {
     const [name, inner] = [member.name.value, namedType(member.type)];

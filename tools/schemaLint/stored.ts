@@ -76,21 +76,21 @@ export const STORED: Rules = {
       const { type, collection, unique } = stored;
       const indexes = resources.get(collection)?.indexes ?? [];
       const indexed = new Set(indexes.flatMap(({ on }) => Object.keys(on)));
-      const held = indexes
+      const uniqueKeys = indexes
         // a partial index is a rule of the resource, which @stored cannot express
         .filter(({ options }) => options?.unique === true && !options.partialFilterExpression)
         .map(({ on }) => Object.keys(on).join(', '));
-      const may = unique === undefined ? 'has no unique member' : `can only have unique ${unique}`;
+      const allowed = unique === undefined ? 'has no unique member' : `can only have unique ${unique}`;
       return [
         ...[...indexed]
           .filter((member) => ![...OWN_MEMBERS, 'id'].includes(member) && typeOf(stored, member) === undefined)
           .map((member) => `has an index with ${member} in ${collection}, but no such member`),
         indexed.has('id') && `has an index with id in ${collection}, which is stored as _id: write _id`,
-        ...held
+        ...uniqueKeys
           .filter((keys) => keys !== unique)
           .map(
             (keys) =>
-              `has a unique index of ${keys}, but ${type} ${may}: name one in @stored(unique:), or remove unique`,
+              `has a unique index of ${keys}, but ${type} ${allowed}: name one in @stored(unique:), or remove unique`,
           ),
       ];
     },

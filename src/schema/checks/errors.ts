@@ -37,7 +37,7 @@ export function nodeOf({ document }: Sdl, type: string): ASTNode | undefined {
   return document.definitions.find((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type);
 }
 
-/** An error for each text; a condition that does not hold gives none. */
+/** An error for each string; a condition that does not hold gives none. */
 export function errorsAt(node: ASTNode | undefined, ...found: readonly unknown[]): SchemaError[] {
   return found.filter((one) => typeof one === 'string').map((text) => ({ node, text }));
 }

@@ -114,7 +114,9 @@ function collectionErrors({ sdl, resources }: Checked): SchemaError[] {
     const other = owners.get(collection);
     owners.set(collection, type);
     const indexes = resources.get(collection)?.indexes;
-    const isHeld = indexes?.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
+    const hasUniqueIndex = indexes?.some(
+      ({ on, options }) => options?.unique === true && Object.keys(on).join() === unique,
+    );
     return errorsAt(
       nodeOf(sdl, type),
       other !== undefined && `${type} has the same collection as ${other}: use another in @stored`,
@@ -123,7 +125,7 @@ function collectionErrors({ sdl, resources }: Checked): SchemaError[] {
       !indexes &&
         `${type} is @stored, but no resource has the collection ${collection}: define one and add it to src/resources/index.ts`,
       unique !== undefined &&
-        isHeld === false &&
+        hasUniqueIndex === false &&
         `${type} has @stored(unique: "${unique}"), but no unique index: add { on: { ${unique}: 1 }, options: { unique: true } } to ${collection}`,
     );
   });

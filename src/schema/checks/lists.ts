@@ -83,10 +83,10 @@ function filterErrors(
   const [given, wanted] = [namedType(argument.type), by === 'WORDS' ? 'String' : String(type)];
   const ordered: readonly string[] | undefined = by === 'SINCE' || by === 'BEFORE' ? SPANS[by].of : undefined;
   const read = by === 'EMAIL' ? SEARCH_MEMBER : member;
-  const isOther = ordered?.includes(wanted) === false;
+  const isUnordered = ordered?.includes(wanted) === false;
   return [
-    isOther && `is @filter(by: ${by}), but ${member} is not a ${ordered.join(' or ')}`,
-    !isOther && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
+    isUnordered && `is @filter(by: ${by}), but ${member} is not a ${ordered.join(' or ')}`,
+    !isUnordered && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
     ordered && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wanted}`,
     read !== ID &&
       !indexes.some((index) => first(index) === read) &&
