@@ -24,7 +24,7 @@ const LOADERS = {
 const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
 export interface UnitOptions {
-  /** The collections that the work writes; missing ones are created first, since MongoDB cannot do that in a transaction. */
+  /** The collections that the work writes; missing ones are created first, with their indexes (docs/decisions/files.md). */
   readonly writes: OrganisationData['collections'];
   /** The most rows that the work adds to each collection; 1 by default. */
   readonly rows?: number;
