@@ -35,7 +35,7 @@ export const ERROR_CODES = {
     status: 401,
     retry: 'no',
     title: 'Unauthenticated',
-    help: 'Send a valid API key as `Authorization: Bearer <key>`. The response is the same for a missing, malformed, unknown, expired or revoked key.',
+    help: 'Send a valid API key as `Authorization: Bearer <key>`. The response is the same for a missing, malformed, unknown, expired or revoked key, and for one that is not allowed from the caller’s address: an admin sees which in the settings, under Requests.',
   },
   insufficient_scope: {
     status: 403,

@@ -98,7 +98,7 @@ async function look(key, isOffered = false) {
     // often one character is wrong
     field.value = typed;
     if (document.activeElement === field) field.select();
-    say('The gateway refuses this key: it is mistyped, expired or revoked.');
+    say('The gateway refuses this key: it is mistyped, expired, revoked, or not allowed from your address.');
     return;
   }
   write(key);

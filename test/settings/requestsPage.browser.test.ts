@@ -25,7 +25,7 @@ inBrowser('requests on the settings page', () => {
   const listed = (page: Page, what: readonly string[]): Promise<unknown> =>
     eventually(async () => String(await found(page).allTextContents()) === String(what));
 
-  test('a request can be found by the request id in its error, and leads to a new key with the scope that was missing', async () => {
+  test('a request can be found by the request id in its error, and leads to a new key with the missing scope beside those of the key', async () => {
     const of = await makeOrganisation(gateway);
     const { key } = await makeKey(gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
     const { body } = await client(gateway, key).get('/orders');
@@ -52,12 +52,11 @@ inBrowser('requests on the settings page', () => {
     expect(await copied(page)).toBe(body.request_id);
     const code = details.getByRole('link', { name: 'insufficient_scope' });
     expect(await code.getAttribute('href')).toBe('/errors/insufficient_scope');
-    await press(details, 'New key with orders:read');
+    await press(details, 'New key with its scopes and orders:read');
     const scopes = page.getByRole('checkbox', { name: /^\w+:\w+: / });
     const chosen = scopes.and(page.locator(':checked'));
-    expect(await chosen.evaluateAll((all) => all.map((one) => (one as { value?: string }).value))).toEqual([
-      'orders:read',
-    ]);
+    const values = chosen.evaluateAll((all) => all.map((one) => (one as { value?: string }).value).sort());
+    expect(await values).toEqual(['orders:read', 'quotes:read']);
     await press(page, 'Cancel');
     expect(search(page)).toBe(`?request_id=${String(body.request_id)}`);
     await id.fill('no such id');

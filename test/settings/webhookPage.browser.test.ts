@@ -195,7 +195,7 @@ inBrowser('webhooks on the settings page', () => {
         return places.map((text) => text.trim()).join() === expected.join();
       });
     const after = 'after the oldest is accepted';
-    await attempts('–', after, after, 'as soon as there is room');
+    await attempts('–', after, after, 'in a moment');
     await says(fact(page, 'Behind'), 'up to date, except 12 events waiting to be retried');
     for (const name of ['Send test event', 'Send again: quote.created']) {
       if (name !== 'Send test event') await openDetails(page);

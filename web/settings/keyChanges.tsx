@@ -97,7 +97,11 @@ export function revokeKey(key: Key): void {
             </Fragment>
           ))}
         </p>
-        <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>
+        <p class="hint">
+          {key.rotated_to === null
+            ? 'To replace a key without downtime, rotate it instead: the old one keeps working for a while.'
+            : 'It was replaced: the key that replaced it is not revoked with it.'}
+        </p>
       </>
     );
   }
@@ -113,7 +117,7 @@ export function revokeKey(key: Key): void {
     async work() {
       await call('revoke', { id });
       return () => {
-        say(`Revoked key ${name}.`);
+        say(`Revoked key ${name}${key.rotated_to === null ? '' : `, the replaced one …${key.last_four}`}.`);
         changed();
       };
     },

@@ -14,8 +14,8 @@ import { exact } from './time';
 
 export const mayMake = settings.mayChange && settings.hasPlan;
 
-/** `scope` is preselected. */
-export function makeKey(scope?: string): void {
+/** `scopes` are preselected. */
+export function makeKey(scopes: readonly string[] = []): void {
   askOnce({
     operation: 'make',
     title: 'New key',
@@ -23,7 +23,7 @@ export function makeKey(scope?: string): void {
     Body: () => (
       <>
         <field.Name />
-        <field.Scopes first={scope} />
+        <field.Scopes first={scopes} />
         <field.Expiry label="Expires" options={[...field.IN_DAYS, field.ON_A_DATE, field.NEVER]} first="90" />
         <details class="advanced">
           <summary>Advanced: assistants, addresses</summary>
@@ -33,10 +33,10 @@ export function makeKey(scope?: string): void {
       </>
     ),
     variables(given) {
-      const scopes = given.getAll('scope') as string[];
-      if (scopes.length === 0) throw field.fault('scopes', 'select at least one scope');
+      const chosen = given.getAll('scope') as string[];
+      if (chosen.length === 0) throw field.fault('scopes', 'select at least one scope');
       return {
-        ...{ name: field.textOf(given, 'name'), scopes, expires_at: field.expiryOf(given) },
+        ...{ name: field.textOf(given, 'name'), scopes: chosen, expires_at: field.expiryOf(given) },
         ...{ allowed_ranges: field.rangesOf(given), mcp: given.get('mcp') as Key['mcp'] },
       };
     },

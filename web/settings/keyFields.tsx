@@ -114,9 +114,9 @@ const READABLE = OFFERED.filter((scope) => scope.endsWith(':read'));
 
 export const isOffered = (scope: string): boolean => OFFERED.includes(scope);
 
-/** `first` is preselected. */
-export function Scopes({ first }: { first: string | undefined }): JSX.Element {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first === undefined ? [] : [first]));
+/** `first` are preselected. */
+export function Scopes({ first }: { first: readonly string[] }): JSX.Element {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(first.filter(isOffered)));
   const { place, described } = useFault('scopes');
   const is = (scopes: readonly string[]): boolean =>
     scopes.length === chosen.size && scopes.every((scope) => chosen.has(scope));

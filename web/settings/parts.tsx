@@ -15,7 +15,10 @@ setInterval(() => {
   for (const tick of shown) tick();
 }, EVERY);
 
-/** A relative time with the exact one as its tooltip; `past` replaces it once it has passed. */
+/** What is due in less than this many milliseconds is due. */
+const NEARLY = 10_000;
+
+/** A relative time with the exact one as its tooltip; `past` replaces it once it is due. */
 export function Ago(props: { at: string | null; otherwise?: string; past?: string }): JSX.Element {
   const { at, otherwise = '', past } = props;
   const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0);
@@ -25,7 +28,7 @@ export function Ago(props: { at: string | null; otherwise?: string; past?: strin
     return () => shown.delete(own);
   }, []);
   if (at === null) return <>{otherwise}</>;
-  if (past !== undefined && Date.parse(at) <= now()) return <>{past}</>;
+  if (past !== undefined && Date.parse(at) <= now() + NEARLY) return <>{past}</>;
   return (
     <time dateTime={at} title={exact(at)}>
       {relative(at)}

@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { type Answer, settings } from './api';
+import { type Answer, call, settings } from './api';
 import { close, Copyable, Sheet } from './dialog';
 import { makeKey, mayMake } from './keyDialogs';
 import { isOffered } from './keyFields';
@@ -60,7 +60,7 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
       </a>,
     ]);
   if (statusOf(request) !== status) facts.push(['Answered with', `HTTP ${status}, as ${APIS[face]} answers errors`]);
-  if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} />]);
+  if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} by={key} />]);
   if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
   facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
   if (similar > 0) {
@@ -76,19 +76,23 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
   );
 }
 
-/** The scopes, any of which would have been enough. Offers a new key, since a key's scopes cannot change. */
-function Missing({ of: scopes }: { of: string }): JSX.Element {
+/**
+ * The scopes, any of which would have been enough. Since a key's scopes cannot change, offers a new key with those of the key `by` and the
+ * missing one.
+ */
+function Missing({ of: scopes, by }: { of: string; by: string }): JSX.Element {
   const scope = scopes.split(' or ').find(isOffered);
-  const make = (): void => {
+  const make = async (): Promise<void> => {
+    const before = await call('key', { id: by }).catch(() => undefined);
     close();
-    makeKey(scope);
+    makeKey([...(before?.scopes ?? []), ...(scope === undefined ? [] : [scope])]);
   };
   return (
     <>
       {scopes}{' '}
       {mayMake && scope !== undefined && (
         <Button class="link" does={make}>
-          New key with {scope}
+          New key with its scopes and {scope}
         </Button>
       )}
     </>

@@ -1777,7 +1777,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthenticated`: Send a valid API key as `Authorization: Bearer <key>`. The response is the same for a missing, malformed, unknown, expired or revoked key. Do not retry: the same request fails again. Change the request or the key first. */
+        /** @description `unauthenticated`: Send a valid API key as `Authorization: Bearer <key>`. The response is the same for a missing, malformed, unknown, expired or revoked key, and for one that is not allowed from the caller’s address: an admin sees which in the settings, under Requests. Do not retry: the same request fails again. Change the request or the key first. */
         Unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -171,7 +171,7 @@ function Row({ of: delivery, endpoint, isOldest, details }: RowProps): JSX.Eleme
         {object !== null && <code title={object}>{object}</code>}
       </Cell>
       <Cell label="State">
-        <State of={state} words={words} />
+        <State of={state} words={words} />{' '}
         <span class="quiet">{note ?? (last && (last.ok ? `${last.status}, ${length(last.ms)}` : last.error))}</span>
       </Cell>
       <Cell label="Attempts">{attempts}</Cell>

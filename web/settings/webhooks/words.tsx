@@ -37,7 +37,7 @@ const DISABLED: Readonly<Record<string, string>> = {
   gone: 'because it answered 410 Gone',
 };
 /** Shown for an attempt that is due. */
-export const SOON = 'as soon as there is room';
+export const SOON = 'in a moment';
 
 /** An enabled endpoint with retries pending is not shown as healthy. */
 export function EndpointState({ of: { state, waiting } }: { of: Endpoint }): JSX.Element {
