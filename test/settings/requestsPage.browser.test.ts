@@ -55,6 +55,7 @@ inBrowser('requests on the settings page', () => {
     await press(details, 'New key with its scopes and orders:read');
     const scopes = page.getByRole('checkbox', { name: /^\w+:\w+: / });
     const chosen = scopes.and(page.locator(':checked'));
+    await chosen.first().waitFor();
     const values = chosen.evaluateAll((all) => all.map((one) => (one as { value?: string }).value).sort());
     expect(await values).toEqual(['orders:read', 'quotes:read']);
     await press(page, 'Cancel');

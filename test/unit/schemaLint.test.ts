@@ -140,7 +140,7 @@ const CASES: readonly Case[] = [
   ['but Product.category is String', /(input ProductUpsert \{[^}]*category: )String/, '$1[String!]'],
   ['but Contact.primary is Boolean!', /(input ContactInput \{[^}]*primary: )Boolean/, '$1String'],
   ['Product.name excludes with max_length: 200', /(input ProductUpsert \{[^]*?max_length: )200/, '$1300'],
-  ['which has min: 0', /(input ProductUpsert \{[^]*?unit_price_minor: Minor) @constraint\(min: 0\)/, '$1'],
+  ['excludes with min: 0', /(input ProductUpsert \{[^]*?unit_price_minor: Minor) @constraint\(min: 0\)/, '$1'],
   ['ContactInput.name takes what Contact.name', /(input ContactInput \{[^}]*max_length: 200), pattern: "\\\\S"/, '$1'],
   ['CustomerUpsert.email takes', /(input CustomerUpsert \{[^}]*email: String @constraint\()format: "email", /, '$1'],
   ['open_request(subject:) takes what Request.subject', /(open_request\(.*?subject: [^)]*max_length: )200/, '$1300'],
