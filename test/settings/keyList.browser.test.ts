@@ -51,7 +51,9 @@ inBrowser('the list of keys on the settings page', () => {
     await press(page, 'Revoke key');
     await row.getByText('replaced, ends').waitFor({ state: 'detached' });
     // not for screen readers alone
-    expect((await page.getByText(/^Revoked key nightly, the replaced one …\w{4}\.$/).boundingBox())?.height).toBeGreaterThan(20);
+    expect(
+      (await page.getByText(/^Revoked key nightly, the replaced one …\w{4}\.$/).boundingBox())?.height,
+    ).toBeGreaterThan(20);
     expect(await gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
   });
 
