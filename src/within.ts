@@ -1,10 +1,10 @@
-/** The number of parts in which a wait is timed. */
+/** How many consecutive timers a wait is split into. */
 const PARTS = 8;
 
 /**
- * Stops waiting for an answer after `timeout` milliseconds in which this process ran. A timer that fires late because the event loop or
- * the machine stalled says nothing about the other side, so the wait is split into parts, each of which counts for at most its length.
- * A busy event loop also runs timers before it reads what has arrived, so what has arrived is read before giving up.
+ * Stops waiting for an answer once this process has been running for `timeout` milliseconds. A timer that fires late because the event loop
+ * or the machine stalled says nothing about the other side, so the wait is split into several timers, of which a stall uses up only one.
+ * A busy event loop also runs timers before pending I/O, so that gets a turn before this gives up.
  * @throws NoAnswerError; the answer's own error
  */
 export function within<T>(timeout: number, answer: Promise<T>): Promise<T> {

@@ -41,7 +41,7 @@ export async function fillSandbox({ control, databases }: Store, sandbox: Sandbo
   });
   if (refused > 0) {
     throw new CommandFailure(
-      `${counted(refused, 'record')} of the sample could not be stored, since something else wrote to the sandbox meanwhile; stop that, and run scopegate org reset ${id}`,
+      `${counted(refused, 'record')} of the sample could not be stored because something else was writing to the sandbox; stop it, then run scopegate org reset ${id}`,
     );
   }
   await control.sandboxes.noteSeeded(sandbox);
@@ -58,15 +58,11 @@ export async function reset(id: string, { json }: JsonOption): Promise<void> {
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
   }, signal);
-  printResult(
-    json,
-    { id, reset: true },
-    `The sandbox ${id} has the sample again, and nothing else. Its keys still work.`,
-  );
+  printResult(json, { id, reset: true }, `Sandbox ${id} now contains only the sample. Its keys still work.`);
 }
 
 /** Rows to delete per transaction. */
-const AT_ONCE = 1000;
+const DELETE_BATCH = 1000;
 
 async function empty(
   data: OrganisationData,
@@ -76,7 +72,7 @@ async function empty(
   const rows = data.collection(collection);
   for (;;) {
     if (signal.aborted) throw interrupted('run the same command again to continue');
-    const found = await rows.find({}, { projection: { _id: 1 }, limit: AT_ONCE }).toArray();
+    const found = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
     if (found.length === 0) return;
     const these = { _id: { $in: found.map(({ _id }) => _id) } };
     await stampedWrite(data, (session) => rows.deleteMany(these, { session }), { writes: [collection] });
@@ -85,7 +81,7 @@ async function empty(
 
 type Statuses = readonly string[];
 
-/** What can be advanced, with its times: the statuses in which a time that is missing is set to now, and those in which it is null. */
+/** The kinds that can be advanced. For each of their times: the statuses that set it to now if it is missing, and those that clear it. */
 const ADVANCED: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {
@@ -104,7 +100,7 @@ const ADVANCED: Readonly<
   },
 };
 
-/** Gives a quote or an order of a sandbox another status, the way the product does with an import. */
+/** Gives a sandbox's quote or order another status, as the application that owns the data would by importing it. */
 export async function advance(kind: string, number: string, status: string, { org, json }: OrgOption): Promise<void> {
   const { resource, times } = ADVANCED[kind] ?? {};
   const records = resource?.records;
@@ -152,5 +148,5 @@ async function requireSandbox(store: Store, id: string): Promise<Organisation> {
   const instead = own
     ? `its sandbox is ${own.organisation.id}`
     : `to make one: scopegate org create --sandbox-of ${id}`;
-  throw new CommandFailure(`organisation ${id} is not a sandbox, and its data are the product's; ${instead}`);
+  throw new CommandFailure(`organisation ${id} is not a sandbox: it holds live data; ${instead}`);
 }

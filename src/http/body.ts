@@ -43,13 +43,13 @@ function isJsonUtf8(header: string | undefined): boolean {
 /**
  * Reads a body as JSON. Its memory is counted until the exchange is done.
  * @throws AppError payload_too_large; unavailable; invalid_request if it is not UTF-8 or JSON, or repeats a member;
- * validation_failed if its structure is beyond that of any valid body (json.ts)
+ * validation_failed if it is nested deeper or has more members than any valid body (json.ts)
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   exchange.isReceiving = true;
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
-  exchange.bodies.holdBody(exchange, sizeParsed(bytes));
+  exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
   if (bytes.length > LARGE) await exchange.turns.take(exchange, 'body');
   let text: string;
   try {
@@ -67,7 +67,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   }
 }
 
-/** The structural fault of a JSON text, if any. With a large text, yields to other requests between its pieces and at the end, before it is parsed. */
+/** The structural fault of a JSON text, if any. For a large text, yields to other requests after each step of the search and before the caller parses it. */
 async function faultIn(text: string): Promise<Fault | undefined> {
   const search = searchFault(text);
   for (;;) {
@@ -143,14 +143,14 @@ function cutOff(): AppError {
   return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies up to this many bytes count as their length: what parsing adds is small, and not worth a scan. */
+/** Bodies of up to this many bytes are counted as their length: parsing adds too little to be worth a scan. */
 const SMALL = 4096;
 /** Memory that a parsed value takes beyond its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 
 /** Estimates the memory of a JSON text and its parsed values, in bytes. */
-function sizeParsed(bytes: Buffer): number {
+function estimateParsedSize(bytes: Buffer): number {
   if (bytes.length <= SMALL) return bytes.length;
   let values = 0;
   // by index, because iterating takes ten times as long

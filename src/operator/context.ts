@@ -35,7 +35,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     return {
       requestId,
       trace: request.trace,
-      // an operator acts for no organisation; this cannot be a getter that throws, since Apollo copies contexts
+      // an operator does not act for an organisation; this cannot be a getter that throws, since Apollo copies contexts
       principal: undefined as never,
       data: NO_DATA,
       operator: operatorOf(options, { who: `operator:${name}`, from: address }, attempt),
@@ -54,8 +54,8 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       async charge(points) {
         rate = await take(points);
       },
-      write: () => Promise.reject(new Error('an operator writes no data of an organisation')),
-      // answers contain secrets, so they are not stored here: whatever creates a secret stores it encrypted
+      write: () => Promise.reject(new Error("operators cannot write an organisation's data")),
+      // no answers are stored here, since they may contain secrets: operations that create secrets store their own answers, encrypted
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
@@ -64,7 +64,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
   };
 }
 
-/** Operators read and write no data of an organisation, but long answers yield to other requests. */
+/** Operators never read or write an organisation's data, but writing a long answer still yields to other requests. */
 const NO_DATA = {
   giveWay: () => new Promise<void>((resolve) => setImmediate(resolve)),
 } as Pick<OrganisationData, 'giveWay'> as OrganisationData;

@@ -80,9 +80,9 @@ function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
 /** The model of the SDL files in schema/, without the operator API. */
 export const published = new SchemaModel(loadDocument());
 
-let ofOperators: SchemaModel | undefined;
+let operators: SchemaModel | undefined;
 
-/** The model of the operator API, made on first use: most processes have no operators. */
+/** The model of the operator API, made on first use: most processes do not serve that API. */
 export function operatorModel(): SchemaModel {
-  return (ofOperators ??= new SchemaModel(readOperatorDocument({ noLocation: true })));
+  return (operators ??= new SchemaModel(readOperatorDocument({ noLocation: true })));
 }

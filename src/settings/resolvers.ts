@@ -3,8 +3,8 @@ import type { Integrations } from '../organisations/integrations';
 import type { DeliveryQuery } from '../webhooks/deliveries';
 import type { OwnWebhooks } from '../webhooks/management';
 
-/** Points of the user's limit that a manual delivery costs, in addition to the request's one. */
-const BY_HAND = 9;
+/** Points that a manual delivery costs the user, in addition to the point for the request. */
+const MANUAL_DELIVERY_POINTS = 9;
 
 interface Id {
   readonly id: string;
@@ -15,7 +15,7 @@ interface DeliveryId {
   readonly delivery: string;
 }
 
-/** The operations of the settings page: those on keys are methods of {@link Integrations} with the same names; the others are on webhooks. */
+/** The operations of the settings page. Most are methods of {@link Integrations} with the same names; the others manage webhooks. */
 export const settingsResolvers = {
   Query: {
     ...resolversOf('api_keys', 'api_key', 'key_usage', 'organisation_usage', 'members', 'audit_events'),
@@ -37,11 +37,11 @@ export const settingsResolvers = {
     disable_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.disable(id)),
     delete_webhook_endpoint: ofWebhooks((own, { id }: Id) => own.remove(id)),
     send_test_event: ofWebhooks(async (own, { id }: Id, context) => {
-      await context.charge(BY_HAND);
+      await context.charge(MANUAL_DELIVERY_POINTS);
       return own.test(id);
     }),
     resend_event: ofWebhooks(async (own, args: DeliveryId, context) => {
-      await context.charge(BY_HAND);
+      await context.charge(MANUAL_DELIVERY_POINTS);
       return own.resend(args.endpoint, args.delivery);
     }),
   },
@@ -53,7 +53,7 @@ function resolversOf(...names: readonly (keyof Integrations)[]) {
       name,
       (_: unknown, args: never, { integrations }: RequestContext): unknown => {
         // the guard only admits users, whose context always has this
-        if (!integrations) throw new Error('the context of a key has no integrations');
+        if (!integrations) throw new Error('a request with an API key has no integrations');
         return integrations[name](args);
       },
     ]),
@@ -64,7 +64,7 @@ function resolversOf(...names: readonly (keyof Integrations)[]) {
 function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: RequestContext) => Result) {
   return (_: unknown, args: Args, context: RequestContext): Result => {
     // the guard only admits users, whose context always has this
-    if (!context.webhooks) throw new Error('the context of a key has no webhooks');
+    if (!context.webhooks) throw new Error('a request with an API key has no webhooks');
     return run(context.webhooks, args, context);
   };
 }

@@ -101,7 +101,10 @@ function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> 
   return page;
 }
 
-/** The projection of a query: no search words, and what lists omit only if it, or the entity tag (which covers it), is selected. */
+/**
+ * Returns what gives a query's projection: never the search words, and the members that lists omit only if the query selects one of them,
+ * or the entity tag, which covers them.
+ */
 function projections(
   { stored: { omittedInLists }, projection }: Resource,
   ...path: readonly string[]

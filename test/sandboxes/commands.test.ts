@@ -103,7 +103,7 @@ describe('advance', () => {
       cli.failed(1, 'sandbox', 'advance', '--org', org, 'quote', ...args);
     expect(await refused(sandbox.id, number, 'paid')).toContain('status: must be one of');
     expect(await refused(sandbox.id, 'Q-0', 'sent')).toContain('there is no quote Q-0; see GET /api/v1/quotes');
-    expect(await refused(owner.id, number, 'sent')).toContain('is not a sandbox, and its data are the product');
+    expect(await refused(owner.id, number, 'sent')).toContain('is not a sandbox: it holds live data');
   });
 });
 

@@ -5,8 +5,8 @@ import { type ExplainedCommand, ORG_ID } from '../help';
 import { currency, name, uuid } from '../values';
 
 /** What commands print about an organisation, for their help. */
-const SHAPE = '{id, name, plan, cluster, state}, and sandbox_of if it is a sandbox,';
-const IT = 'the organisation';
+const SHAPE = '{id, name, plan, cluster, state, sandbox_of?}';
+const ORGANISATION = 'the organisation';
 const CONFIRM = 'name of the organisation, to confirm that it is the right one';
 const plans = Object.keys(PLANS);
 
@@ -23,7 +23,7 @@ export function addOrg(program: ExplainedCommand): void {
     .addOption(new Option('--plan <plan>', 'plan; starter has no API access (default: integrations)').choices(plans))
     .option('--currency <code>', 'default currency of new products (ISO 4217; default: USD)', currency)
     .addOption(
-      new Option('--sandbox-of <id>', 'make the sandbox of this organisation instead, with its plan and currency')
+      new Option('--sandbox-of <id>', 'create a sandbox for this organisation instead, with the same plan and currency')
         .argParser(uuid)
         .conflicts(['plan', 'currency']),
     )
@@ -42,7 +42,7 @@ export function addOrg(program: ExplainedCommand): void {
     .option('--cluster <name>', 'only those on this cluster')
     .addOption(new Option('--plan <plan>', 'only those on this plan').choices(plans))
     .json(`an array of ${SHAPE}`)
-    .addOption(new Option('--json-lines', `print one ${SHAPE} as JSON per line`).conflicts('json'))
+    .addOption(new Option('--json-lines', `print one ${SHAPE} per line`).conflicts('json'))
     .examples([
       'scopegate org list',
       'scopegate org list --cluster default --plan starter',
@@ -51,23 +51,23 @@ export function addOrg(program: ExplainedCommand): void {
     .run(async () => (await commands()).list);
 
   org
-    .subcommand('show', 'show an organisation: its name, plan, cluster, state, and the bytes that it stores')
-    .id(IT)
-    .option('--json', `print ${SHAPE} as JSON, with stored_bytes, and move and copies if there are any`)
+    .subcommand('show', 'show an organisation: its name, plan, cluster, state, and how many bytes it stores')
+    .id(ORGANISATION)
+    .option('--json', 'print {id, name, plan, cluster, state, stored_bytes, sandbox_of?, move?, copies?} as JSON')
     .examples([`scopegate org show ${ORG_ID}`])
     .run(async () => (await commands()).show);
 
   org
     .subcommand('rename', 'change the name of an organisation')
-    .id(IT)
+    .id(ORGANISATION)
     .argument('<name>', 'the new name', name)
     .json(SHAPE)
     .examples([`scopegate org rename ${ORG_ID} "Acme Trading Ltd"`])
     .run(async () => (await commands()).rename);
 
   org
-    .subcommand('set-plan', "change an organisation's plan, for all its keys at once")
-    .id(IT)
+    .subcommand('set-plan', "change an organisation's plan; takes effect immediately for all its keys")
+    .id(ORGANISATION)
     .addArgument(new Argument('<plan>', 'the new plan; starter has no API access').choices(plans))
     .json(SHAPE)
     .examples([`scopegate org set-plan ${ORG_ID} enterprise`])
@@ -78,7 +78,7 @@ export function addOrg(program: ExplainedCommand): void {
       'suspend',
       'suspend an organisation: once this returns, all its keys and users get 403 organisation_suspended, on every instance',
     )
-    .id(IT)
+    .id(ORGANISATION)
     .json(SHAPE)
     .examples(
       [`scopegate org suspend ${ORG_ID}`],
@@ -87,8 +87,8 @@ export function addOrg(program: ExplainedCommand): void {
     .run(async () => (await commands()).suspend);
 
   org
-    .subcommand('resume', 'end the suspension of an organisation, for all its keys and users at once')
-    .id(IT)
+    .subcommand('resume', 'end the suspension of an organisation; takes effect immediately for all its keys and users')
+    .id(ORGANISATION)
     .json(SHAPE)
     .examples([`scopegate org resume ${ORG_ID}`])
     .run(async () => (await commands()).resume);
@@ -99,18 +99,23 @@ export function addOrg(program: ExplainedCommand): void {
     .json('{id, reset}')
     .examples(
       [`scopegate org reset ${ORG_ID}`],
-      ['Every record that is deleted or loaded has its event, like any change. If it is interrupted, run it again.'],
+      [
+        'Each deleted or loaded record produces an event, like any other change. If the reset is interrupted, run it again.',
+      ],
     )
     .run(async () => (await import('../sandbox.js')).reset);
 
   org
     .subcommand(
       'move',
-      'move an organisation to another cluster; until that is done its data can only be read, and writes get 503',
+      'move an organisation to another cluster; its data is read-only until the move ends, and writes get 503',
     )
-    .id(IT)
+    .id(ORGANISATION)
     .option('--to <cluster>', 'cluster from MONGODB_CLUSTERS, or default')
-    .option('--undo', 'instead, undo a move whose process was killed: writes work again on the cluster where it is')
+    .option(
+      '--undo',
+      'undo a move whose process was killed: writes work again on the cluster that the organisation is still on',
+    )
     .option(
       '--json',
       'print {id, from, to, collections, documents, bytes, sha256, refused_ms} as JSON; {id, undone} with --undo',
@@ -118,7 +123,7 @@ export function addOrg(program: ExplainedCommand): void {
     .examples(
       [`scopegate org move ${ORG_ID} --to eu`, `scopegate org move ${ORG_ID} --undo`],
       [
-        'Everything is compared before the switch. Ctrl-C or a failure undoes the move; if this process is killed, run the same',
+        'The copy is compared with the original before the switch. Ctrl-C or a failure undoes the move; if this process is killed, run the same',
         'command again to continue, or --undo. The old copy stays until scopegate org drop-copy. All gateways must know the cluster.',
       ],
     )
@@ -126,12 +131,14 @@ export function addOrg(program: ExplainedCommand): void {
 
   org
     .subcommand('drop-copy', 'delete the copies of an organisation that moves have left on other clusters')
-    .id(IT)
+    .id(ORGANISATION)
     .requiredOption('--confirm <name>', CONFIRM)
-    .option('--json', 'print {id, dropped}, the names of the clusters, as JSON')
+    .option('--json', 'print {id, dropped} as JSON; dropped has the names of the clusters')
     .examples(
       [`scopegate org drop-copy ${ORG_ID} --confirm "Acme Ltd"`],
-      ['Within 90 s of the move, it first waits until no request that began before the move can still read the copy.'],
+      [
+        'Less than 90 s after the move, it first waits until no request that began before the move can still read the copy.',
+      ],
     )
     .run(async () => (await import('./copies.js')).dropCopy);
 
@@ -140,7 +147,7 @@ export function addOrg(program: ExplainedCommand): void {
       'erase',
       'erase an organisation for good: its keys, sessions, data and database; the data are exported first',
     )
-    .id(IT)
+    .id(ORGANISATION)
     .requiredOption('--confirm <name>', CONFIRM)
     .option('--export <dir>', 'folder for the export (default: erased/ID in DATA_DIR)')
     .option('--no-export', 'export nothing')
@@ -151,8 +158,8 @@ export function addOrg(program: ExplainedCommand): void {
         `scopegate org erase ${ORG_ID} --confirm "Acme Ltd" --no-export --json`,
       ],
       [
-        'Its keys get 401 as soon as this starts. If it is interrupted, run it again to continue: it cannot be undone, but no data are',
-        'deleted until the export is complete. One audit event without personal data is kept.',
+        'Its keys get 401 as soon as this starts. An erasure cannot be undone; if it is interrupted, run the command again to continue.',
+        'No data is deleted until the export is complete. One audit event without personal data is kept.',
       ],
     )
     .run(async () => (await import('../erase.js')).eraseOrganisationCommand);
@@ -174,7 +181,10 @@ export function addOrg(program: ExplainedCommand): void {
     .run(async () => (await commands()).link);
 
   org
-    .subcommand('sign-out', "end all sessions and sign-in links of an organisation's users at once, on every instance")
+    .subcommand(
+      'sign-out',
+      "end all sessions and sign-in links of an organisation's users immediately, on every instance",
+    )
     .org()
     .option('--user <id>', 'only this user, by the id in the audit log: oidc:<subject> or link:<name>')
     .json('{ended}')
