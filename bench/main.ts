@@ -88,7 +88,14 @@ async function run(options: Options): Promise<void> {
       say(failures.at(-1) ?? '');
     }
   }
-  const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
+  const isPart = options.only ?? options.entries ?? options.before ?? options.delay;
+  const startup =
+    (options.only ?? options.entries)
+      ? []
+      : await measureStartup(rig, content, options.isSmoke ? 1 : 5).catch((error: unknown) => {
+          failures.push(`startup: ${String(error)}`);
+          return [];
+        });
   printStartup(startup);
   const report: Report = {
     startedAt,
@@ -101,7 +108,6 @@ async function run(options: Options): Promise<void> {
     failures,
     startup,
   };
-  const isPart = options.only ?? options.entries ?? options.before ?? options.delay;
   const isWhole = !options.isSmoke && isPart === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);
   if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`);

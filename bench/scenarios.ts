@@ -183,7 +183,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: 1,
       longer: 4,
       // an organisation may be 20,000 changes ahead of what is known to be recorded as events, which is stored every two seconds
-      maxPerSecond: 5,
+      maxPerSecond: 2,
       entries: [
         ...same(upsertProducts(content, 1000), 'node', 'scopegate'),
         { label: RELIEVED, contestant: 'relieved', next: upsertProducts(content, 1000) },
