@@ -10,8 +10,8 @@ export interface Figures {
   /** Requests per second. */
   readonly rate: Spread;
   /**
-   * In milliseconds. With one connection, of each round; otherwise one at half of R0's rate, or of its own if that is lower: a faster
-   * server is not measured under more load. None if the scenario measures no latencies.
+   * In milliseconds, one per round: with one connection of the round itself, otherwise at half of R0's rate, or of its own if that is
+   * lower, since a faster server is not measured under more load. None if the scenario measures no latencies.
    */
   readonly latencies: readonly Latency[];
   /** One per round. */
@@ -40,6 +40,12 @@ export interface Pace {
 
 /** Requests after which hot paths are compiled, judging by profiles. */
 const ENOUGH_TO_COMPILE = 1500;
+
+interface Rated {
+  readonly entry: Entry;
+  readonly taken: readonly Sample[];
+  readonly rate: Spread;
+}
 
 type Servers = (name: ContestantName) => Contestant;
 
@@ -81,24 +87,24 @@ export async function measure(
       samples.get(entry)?.push(await saturate(servers(entry.contestant), load));
     }
   }
-  const rated = [...samples].map(([entry, taken]) => ({
+  const rated = [...samples].map(([entry, taken]): Rated => ({
     entry,
     taken,
     rate: spreadOf(taken.map(({ perSecond }) => perSecond)),
   }));
   const ofNode = rated.find(({ entry }) => entry.contestant === 'node')?.rate.median ?? Infinity;
-  const figures: Figures[] = [];
-  for (const { entry, taken, rate } of rated) {
-    const half = Math.min(rate.median, ofNode) / 2;
+  const half = (entry: Rated): number => Math.min(entry.rate.median, ofNode) / 2;
+  const paced = scenario.isPaced ? await atHalfLoad(scenario, rated, servers, { rounds, seconds, half }) : undefined;
+  const figures = rated.map(({ entry, taken, rate }): Figures => {
     const ofRounds = connections === 1 ? taken.map((sample) => latencyOf(sample.latencies)) : [];
-    figures.push({
+    return {
       label: labelOf(entry),
       cpu: spreadOfKnown(taken.map(({ cpu }) => cpu)),
       rate,
-      latencies: scenario.isPaced ? [await paced(scenario, entry, servers, half, seconds)] : ofRounds,
+      latencies: paced?.get(entry) ?? ofRounds,
       samples: taken.map(({ cpu, perSecond }) => ({ cpu, rate: perSecond })),
-    });
-  }
+    };
+  });
   return { scenario, figures };
 }
 
@@ -107,17 +113,30 @@ const latencyOf = (ascending: readonly number[]): Latency => ({
   p99: quantile(ascending, 0.99),
 });
 
-async function paced(
-  scenario: Scenario,
-  { contestant, next, status = 200 }: Entry,
+/** Latencies per entry, in rounds as above: the load of the database and the generator varies more than the servers do. */
+async function atHalfLoad(
+  { connections, name }: Scenario,
+  rated: readonly Rated[],
   servers: Servers,
-  perSecond: number,
-  seconds: number,
-): Promise<Latency> {
-  const { connections, name } = scenario;
-  const isMixed = name === 'mixed';
-  const load = { next, connections, seconds: seconds * 2, seed: 99, status, perSecond, isMixed };
-  return latencyOf(await pace(servers(contestant), load));
+  { rounds, seconds, half }: { rounds: number; seconds: number; half: (entry: Rated) => number },
+): Promise<Map<Entry, Latency[]>> {
+  const latencies = new Map<Entry, Latency[]>(rated.map(({ entry }) => [entry, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const one of rotated(rated, round)) {
+      const { contestant, next, status = 200 } = one.entry;
+      const load = {
+        next,
+        connections,
+        seconds,
+        seed: round + 1,
+        status,
+        perSecond: half(one),
+        isMixed: name === 'mixed',
+      };
+      latencies.get(one.entry)?.push(latencyOf(await pace(servers(contestant), load)));
+    }
+  }
+  return latencies;
 }
 
 function rotated<T>(values: readonly T[], by: number): T[] {

@@ -127,27 +127,26 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const lookedUp = await lookUp(data, found);
     // an event of a part has its object's status after the transaction, whichever was written first
     const set = new Map(
-      [...lookedUp.keys()].flatMap((change) => {
-        const { status, clusterTime } = change;
-        return typeof status === 'string' ? [[`${timeDigits(clusterTime)} ${keyOf(change)}`, status] as const] : [];
-      }),
+      found.flatMap(({ change, time }) =>
+        typeof change.status === 'string' ? [[`${time} ${keyOf(change)}`, change.status] as const] : [],
+      ),
     );
-    function eventOf(change: Change): ReturnType<typeof toEvent> {
+    function eventOf({ change, time }: Found): ReturnType<typeof toEvent> {
       const row = lookedUp.get(change);
       if (!row) return toEvent(change, WITHOUT_STATUS);
       const { key, now, owner } = row;
       const before = statuses.get(key);
       const isOfPart = key !== keyOf(change);
-      const together = isOfPart ? set.get(`${timeDigits(change.clusterTime)} ${key}`) : undefined;
+      const together = isOfPart ? set.get(`${time} ${key}`) : undefined;
       const known = together ?? (isOfPart ? (now ?? before) : (before ?? now));
       const event = toEvent(change, { before, now: known ?? null, owner });
       if (event?.type.endsWith('.deleted')) statuses.delete(key);
       else if (!isOfPart && typeof event?.status === 'string') statuses.set(key, event.status);
       return event;
     }
-    return found.flatMap(({ change, time, ordinal }) => {
-      const event = eventOf(change);
-      return event ? [{ _id: positionOf(epoch, time, ordinal), ...event }] : [];
+    return found.flatMap((one) => {
+      const event = eventOf(one);
+      return event ? [{ _id: positionOf(epoch, one.time, one.ordinal), ...event }] : [];
     });
   }
 
