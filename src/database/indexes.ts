@@ -31,9 +31,16 @@ export async function filesOf(database: mongo.Db): Promise<number> {
   return Number(collections) + Number(indexes);
 }
 
-/** What an index does, whatever its name. */
-function meaningOf({ key, unique, expireAfterSeconds }: Omit<Description, 'name'>): string {
-  return JSON.stringify([Object.entries(key), unique === true, expireAfterSeconds ?? null]);
+/**
+ * What neither an index's rows nor its rules depend on: its name, and versions that each server chooses itself. A hidden index
+ * is one too, since the server creates no second one beside it.
+ */
+const INCIDENTAL = ['name', 'hidden', 'v', 'ns', 'background', 'textIndexVersion', '2dsphereIndexVersion'];
+
+/** What an index does, with all its options, whatever its name. An option that is false does what a missing one does. */
+export function meaningOf({ key, ...options }: Omit<Description, 'name'>): string {
+  const chosen = Object.entries(options).filter(([name, value]) => value !== false && !INCIDENTAL.includes(name));
+  return JSON.stringify([Object.entries(key), Object.fromEntries(chosen.sort())]);
 }
 
 export type Difference = Awaited<ReturnType<typeof differenceOf>>;
@@ -44,7 +51,9 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const names = new Set(found?.map(({ name }) => name));
   const meanings = new Set(found?.map(meaningOf));
   const wanted = indexesOf(definition);
-  const lacking = wanted.filter((index) => !meanings.has(meaningOf(index)));
+  // which an index has unless it is given another
+  const collation = found?.find(({ name }) => name === ID_INDEX.name)?.collation;
+  const lacking = wanted.filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })));
   const later = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
   const hasNone = later.length > 0 && wanted.every((index) => enforcesRule(index) || later.includes(index));

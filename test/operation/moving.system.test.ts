@@ -238,5 +238,9 @@ test('a copy is whole and has all indexes, whichever ranges a killed attempt has
   await copyAll(copying);
   expect(done.at(-1)).toBe(7500);
   await expect(compareAll(copying)).resolves.toMatchObject({ documents: 7500 });
+  await to!.collection('rows').dropIndex('at_1');
+  const filtered = { key: { at: 1 }, unique: true, partialFilterExpression: { at: { $gt: 0 } } };
+  await to!.collection('rows').createIndexes([filtered]);
+  await expect(compareAll(copying)).rejects.toThrow('the indexes of rows differ');
   await to!.dropDatabase();
 });

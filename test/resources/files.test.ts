@@ -10,7 +10,7 @@ import { commandsOf, startWatchedGateway } from '../support/commands';
 import { makeNorthwind, northwind } from '../support/factories';
 import { servedBy, startGateway } from '../support/gateway';
 import { grow } from '../support/grown';
-import { SMALL } from '../../src/database/indexes';
+import { differenceOf, SMALL } from '../../src/database/indexes';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 import { filesIn, filesOf, indexesOf, notedOf, type Tenant, tenantOf } from './tenant';
 
@@ -157,6 +157,28 @@ describe('a collection created by another program', () => {
     expect((await large.caller.get('/quotes')).body.data).toHaveLength(20);
     await has(large, 'quotes', indexesOf(gateway, 'quotes'));
     await eventually(async () => (await notedOf(large)) === filesIn(await filesOf(large)));
+  });
+
+  test.each([
+    ['filters its rows', { partialFilterExpression: { number: { $gt: 'M' } } }],
+    ['is sparse', { sparse: true }],
+    ['has a collation', { collation: { locale: 'en', strength: 2 } }],
+  ])('gets its unique index beside one with the same members that %s', async (_what, options) => {
+    const one = await tenant();
+    const name = 'of another program';
+    await one.database.collection('quotes').createIndex({ number: 1 }, { name, unique: true, ...options });
+    await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
+    expect((await one.caller.get('/quotes')).status).toBe(200);
+    await has(one, 'quotes', [...indexesOf(gateway, 'quotes', true), name].sort());
+  });
+
+  test('with a collation of its own, which its indexes get too, lacks none of them', async () => {
+    const one = await tenant();
+    await one.database.createCollection('quotes', { collation: { locale: 'en', strength: 2 } });
+    await one.database.collection('quotes').createIndex({ number: 1 }, { unique: true });
+    const { collections } = gateway.databases.organisationData(one.organisation);
+    const definition = collections.find(({ name }) => name === 'quotes')!;
+    expect(await differenceOf(one.database as never, definition)).toMatchObject({ missing: [] });
   });
 
   test('is still served if it violates a unique index, which is logged once', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../../units';
-import { createIndexes } from '../indexes';
+import { createIndexes, type Description, meaningOf } from '../indexes';
 import type { OrganisationData } from '../organisationData';
 import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
@@ -172,8 +172,8 @@ export async function compareAll({ source, target, signal, onProgress }: Copying
   let [documents, bytes] = [0, 0];
   for (const name of names) {
     const indexes = await indexesOf(from, name);
-    if (meaningOf(indexes) !== meaningOf(await indexesOf(to, name)))
-      throw new CopyFault(`the indexes of ${name} differ`);
+    const [given, copied] = [indexes, await indexesOf(to, name)].map(describe);
+    if (!isDeepStrictEqual(given, copied)) throw new CopyFault(`the indexes of ${name} differ`);
     hash.update(name);
     const kept = lasting(indexes, source.now());
     const others = raw(to, name, kept);
@@ -201,14 +201,7 @@ function differs(name: string, document: Buffer): string {
   return `the copy of ${name} ${JSON.stringify(BSON.deserialize(document)._id)} differs`;
 }
 
-/** What indexes must agree on, which leaves out what depends on the server's version. */
-function meaningOf(indexes: readonly mongo.IndexDescription[]): string {
-  return JSON.stringify(
-    indexes.map(({ key, name, unique, sparse, expireAfterSeconds }) => [
-      ...[Object.entries(key), name, unique === true, sparse === true, expireAfterSeconds ?? null],
-    ]),
-  );
-}
+const describe = (indexes: readonly Description[]): string[] => indexes.map((one) => `${one.name} ${meaningOf(one)}`);
 
 /** A filter that leaves out the rows that a TTL index is about to delete. */
 function lasting(indexes: readonly mongo.IndexDescription[], now: number): Record<string, unknown> {
