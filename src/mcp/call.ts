@@ -127,14 +127,19 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
   const { run, selected } = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
   const notes: string[] = [];
-  for (let limit = pageSize, reads = 1; ; reads += 1) {
+  let [limit, reads] = [pageSize, 0];
+  /** Makes the next read one of fewer rows, if that is possible; each page costs what it would cost alone. */
+  const shrink = async (size: number, most: number): Promise<boolean> => {
+    if (limit === undefined || limit <= 1 || size <= most) return false;
+    limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * most * 0.9) / size));
+    notes[0] = cutTo(limit);
+    await context.charge(1);
+    return true;
+  };
+  for (;;) {
     const written = await run(limit === undefined ? args : { ...args, limit }, context);
-    if (limit !== undefined && limit > 1 && written.length > MAX_PARSED) {
-      limit = Math.max(1, Math.floor((limit * MAX_PARSED * 0.9) / written.length));
-      notes[0] = cutTo(limit);
-      await context.charge(1);
-      continue;
-    }
+    reads += 1;
+    if (await shrink(written.length, MAX_PARSED)) continue;
     const text = written.toString();
     if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
@@ -148,13 +153,7 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     const whole = blocks(value);
     const size = sizeOf(whole);
     if (size <= MAX_DATA) return whole;
-    if (limit !== undefined && limit > 1) {
-      limit = reads >= MAX_READS ? 1 : Math.max(1, Math.floor((limit * MAX_DATA * 0.9) / size));
-      notes[0] = cutTo(limit);
-      // each page costs what it would cost alone
-      await context.charge(1);
-      continue;
-    }
+    if (await shrink(size, MAX_DATA)) continue;
     const shorter = shortened(value, (one) => sizeOf(blocks(one)) <= MAX_DATA);
     notes[0] = shortenedNote(tool, value, shorter.lists);
     return blocks(shorter.answer);

@@ -95,6 +95,25 @@ describe('an answer has at most 40 kB', () => {
     expect(plain - again).toBeGreaterThan(1);
   });
 
+  test('a page of over 1 MiB is read a few times at most, even if its first row is most of it', async () => {
+    const other = await makeOrganisation(gateway);
+    const reader = await callerOf(gateway, other);
+    const products = Array.from({ length: 100 }, (_, at) => ({
+      ...{ sku: `FEW-${String(at)}`, name: `Few ${String(at).padStart(2, '0')}`, description: long },
+    }));
+    expect((await reader.post('/products/bulk', { products })).body.created).toBe(100);
+    const huge = { $set: { description: 'x'.repeat(1.2 * 1024 * 1024) } };
+    const { database } = gateway.databases.organisationData(other);
+    await database.collection('products').updateOne({ sku: 'FEW-0' }, huge);
+    const args = { limit: 100, fields: ['name', 'description'], sort: 'name' };
+    const before = await reader.get('/me');
+    const answer = await reader.mcp('tools/call', { name: 'products', arguments: args });
+    const [had, has] = [before, answer].map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+    expect(first(answer).data.map(({ name }: Json) => name)).toEqual(['Few 00']);
+    // a point for each read
+    expect(had! - has!).toBeLessThanOrEqual(4);
+  });
+
   test('a bulk report keeps the failures, and counts the rest', async () => {
     const good = Array.from({ length: 900 }, (_, at) => ({ sku: `BULK-${String(at)}`, name: 'Bolt' }));
     const products = [...good.slice(0, 450), { sku: 'BAD', name: 7 }, ...good.slice(450), 'no product'];
