@@ -1,4 +1,6 @@
-/* The operations that the settings page calls, each with its result as `value`; opening.ts runs some of them. */
+import { DAY } from '../units';
+
+/* The operations that the settings pages call, each with its result as `value`; shared by the gateway and the pages' script. */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
   allowed_ranges rotated_to mcp state`;
@@ -79,3 +81,20 @@ export const DOCUMENTS = {
   resend: `mutation($endpoint: ID!, $delivery: String!) {
     value: resend_event(endpoint: $endpoint, delivery: $delivery) { ${ATTEMPT} } }`,
 };
+
+/**
+ * The first calls of each settings page, with their variables if the address has no filters. The gateway sends the answers with the page
+ * (opening.ts); the script can make the first calls of a page only by this table. The navigation of every page needs those of `webhooks`.
+ */
+export const firstCalls = (now: number) => ({
+  integrations: {
+    newestKeys: {},
+    expiringKeys: { expires_before: new Date(now + 7 * DAY).toISOString() },
+    allUsage: { period: 'last_24h' as const },
+  },
+  keys: { keys: { state: 'active' } },
+  webhooks: { endpoints: {} },
+  requests: { requests: {}, newestKeys: {} },
+  members: { members: {} },
+  audit: { events: { limit: 20 }, newestKeys: {} },
+});

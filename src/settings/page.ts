@@ -25,9 +25,6 @@ export interface PageParts {
   readonly opening: object;
 }
 
-/** The pages of the settings by their addresses. Below the one of keys, each key has a page; below the one of webhooks, each endpoint. */
-export const SETTINGS_PAGES = ['integrations', 'keys', 'webhooks', 'requests', 'members', 'audit'] as const;
-
 /** The document of all settings pages; the script shows the page that the address names, and loads rows through GraphQL. */
 export function renderSettings(
   session: Session,

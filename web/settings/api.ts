@@ -1,6 +1,6 @@
 import type { Calls } from './calls';
 import { noteFound, noteLost, readLost } from './retries';
-import { DOCUMENTS } from '../../src/settings/documents';
+import { DOCUMENTS, firstCalls } from '../../src/settings/documents';
 import { type Link, tell } from './notices';
 
 /** What the gateway puts into the page for its script. */
@@ -101,6 +101,20 @@ export async function call<Operation extends keyof Calls>(
   tell('session');
   if (error) throw new Failure(messageOf(answer.errors?.[0]), { code: error.code, faults: error.errors });
   return (answer.data as { value: Answer<Operation> }).value;
+}
+
+type FirstCalls = ReturnType<typeof firstCalls>;
+type Variables = { readonly [Operation in keyof Calls]?: Calls[Operation]['variables'] };
+
+/** `call` for the first calls of a page: takes no operations but those in the table, and adds their variables. */
+export function callOf<Page extends keyof FirstCalls>(page: Page) {
+  return <Operation extends keyof FirstCalls[Page] & keyof Calls>(
+    operation: Operation,
+    variables: Calls[Operation]['variables'] = {},
+  ): Promise<Answer<Operation>> => {
+    const first: Variables = firstCalls(now())[page];
+    return call(operation, { ...first[operation], ...variables });
+  };
 }
 
 /** An error's message for people: without pointers, which only programs understand, but with the names of filters. */

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { type Answer, call } from './api';
+import { type Answer, callOf } from './api';
 import { Csv, type EventFilters } from './csv';
 import { EventTable } from './events';
 import { KeyChoice, readChoice } from './keyNames';
@@ -10,7 +10,7 @@ import { EVENTS } from './sentences';
 
 /* The audit log. Its filters are in the address. */
 
-const AT_ONCE = 20;
+const call = callOf('audit');
 /** The most events that a file can have; the browser holds them in memory while it is made. */
 const MOST = 50_000;
 const ACTIONS: Options = [
@@ -22,7 +22,7 @@ const UUID = /^[0-9a-f-]{36}$/i;
 export function auditPage() {
   const place = placeOf('audit');
   let filters: EventFilters = { action: null, key_id: null };
-  const events = new List<Answer<'events'>>((cursor) => call('events', { ...filters, limit: AT_ONCE, cursor }), draw);
+  const events = new List<Answer<'events'>>((cursor) => call('events', { ...filters, cursor }), draw);
   const csv = new Csv(draw);
 
   function change(changes: Partial<EventFilters>): void {
@@ -89,7 +89,7 @@ export function auditPage() {
         action: action !== null && action in EVENTS ? action : null,
         key_id: key !== null && UUID.test(key) ? key.toLowerCase() : null,
       };
-      await Promise.all([events.load(), readChoice(filters.key_id, draw)]);
+      await Promise.all([events.load(), readChoice(call, filters.key_id, draw)]);
     },
     refresh: events.load,
   };

@@ -66,12 +66,14 @@ export async function readNames(ids: readonly string[]): Promise<void> {
 let newestKeys: Answer<'newestKeys'> = { data: [], has_more: false };
 const { attempt } = newest();
 
+type ReadNewest = (operation: 'newestKeys') => Promise<Answer<'newestKeys'>>;
+
 /** Reads the newest keys to choose from, and the name of the chosen one, then draws. */
-export async function readChoice(chosen: string | null, draw: () => void): Promise<void> {
+export async function readChoice(read: ReadNewest, chosen: string | null, draw: () => void): Promise<void> {
   const found = await attempt(
-    () => call('newestKeys'),
+    () => read('newestKeys'),
     () => undefined,
-    () => readChoice(chosen, draw),
+    () => readChoice(read, chosen, draw),
   );
   if (!found) return;
   newestKeys = found;

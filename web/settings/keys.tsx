@@ -1,5 +1,5 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, type Key, settings } from './api';
+import { type Answer, callOf, type Key, settings } from './api';
 import { KeyLink, keyText, noteNames, scopesInWords, shownName } from './keyNames';
 import { List } from './list';
 import { Menu } from './menu';
@@ -19,6 +19,7 @@ export interface KeyActions {
 
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
+const call = callOf('keys');
 const STATES = { active: 'active', ended: 'revoked and expired', all: 'all' };
 
 export function keysPage(actions: KeyActions) {

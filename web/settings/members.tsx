@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import { type Answer, call, settings } from './api';
+import { type Answer, callOf, settings } from './api';
 import { List } from './list';
 import { Ago, Cell, Head, State, Table } from './parts';
 import { placeOf } from './route';
@@ -9,7 +9,7 @@ import { exact } from './time';
 
 export function membersPage() {
   const place = placeOf('members');
-  const list = new List<Answer<'members'>>(() => call('members'), draw);
+  const list = new List<Answer<'members'>>(() => callOf('members')('members'), draw);
 
   function draw(): void {
     render(

@@ -1,5 +1,6 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, type Key, now, settings } from './api';
+import { type Answer, callOf, type Key, now, settings } from './api';
+import { firstCalls } from '../../src/settings/documents';
 import type { KeyActions } from './keys';
 import { KeyLink, keyText, noteNames, shownName } from './keyNames';
 import { Reading } from './list';
@@ -20,7 +21,7 @@ import {
 
 /* Which keys expire soon, what to do first, and the requests of all keys. */
 
-const SOON = 7 * 86_400_000;
+const call = callOf('integrations');
 /** How many of the expiring keys are listed. */
 const MOST = 20;
 
@@ -82,7 +83,8 @@ export function overviewPage({ make, rotate }: KeyActions) {
 
 /** Active keys that nothing has replaced yet; those that expire soonest come first. All are read, since the gateway lists the newest keys first. */
 async function readExpiring(): Promise<readonly Key[]> {
-  const expires_before = new Date(now() + SOON).toISOString();
+  // all pages of a list need the same time
+  const { expires_before } = firstCalls(now()).integrations.expiringKeys;
   const found: Key[] = [];
   let cursor: string | null = null;
   do {

@@ -1,5 +1,5 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, now, settings } from './api';
+import { type Answer, call, callOf, now, settings } from './api';
 import { open } from './dialog';
 import { KeyChoice, KeyLink, readChoice, readNames } from './keyNames';
 import { List, Reading } from './list';
@@ -13,6 +13,7 @@ import { exact, length } from './time';
 
 /** How long to wait for more to be typed, in milliseconds. */
 const TYPING = 250;
+const first = callOf('requests');
 const STATUSES = ['2xx', '4xx', '5xx', '200', '201', '304', '400', '401', '403', '404', '405', '406', '409', '412'];
 const MORE_STATUSES = ['413', '415', '422', '429', '499', '500', '503'];
 const FILTERS = ['result', 'status', 'api', 'since', 'key', 'operation', 'code', 'request_id'] as const;
@@ -56,7 +57,10 @@ export class Requests {
     this.#filters = Object.fromEntries(FILTERS.map((name) => [name, chosen(name) ?? ''])) as Filters;
     const details = chosen('details');
     choose({ details: null });
-    await Promise.all([this.#load(), this.isOfKey ? undefined : readChoice(this.#filters.key || null, this.draw)]);
+    await Promise.all([
+      this.#load(),
+      this.isOfKey ? undefined : readChoice(first, this.#filters.key || null, this.draw),
+    ]);
     const request = this.list.rows.find(({ id }) => id === details);
     if (request) this.#details(request);
   }
@@ -83,7 +87,7 @@ export class Requests {
     const { result, status, api, operation, request_id, since, key } = this.#filters;
     // a cursor is only valid with the same start
     if (cursor === null) this.#since = since in HOURS ? new Date(now() - Number(since) * HOUR).toISOString() : null;
-    const page = await call('requests', {
+    const page = await first('requests', {
       key_id: this.#keyId ?? (key || null),
       code: this.#code || null,
       since: this.#since,

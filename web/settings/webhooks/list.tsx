@@ -1,5 +1,5 @@
 import { type JSX, render } from 'preact';
-import { type Answer, call, settings } from '../api';
+import { type Answer, callOf, settings } from '../api';
 import { List } from '../list';
 import { byId } from '../page';
 import { Ago, Button, Cell, Head, Table } from '../parts';
@@ -15,7 +15,7 @@ export const lost = new Set<string>();
 /** `changed` is called after each endpoint that is added. */
 export function webhooksPage(changed: () => void): PageOf {
   const place = placeOf('webhooks');
-  const list = new List<Answer<'endpoints'>>(() => call('endpoints'), draw);
+  const list = new List<Answer<'endpoints'>>(() => callOf('webhooks')('endpoints'), draw);
   const { mayChange, hasPlan, canMakeWebhooks } = settings;
 
   function add(): void {
