@@ -1,4 +1,4 @@
-import { expectAccessible, inBrowser, press, says, VIEWS } from '../support/browser';
+import { expectAccessible, expectFits, inBrowser, press, says, VIEWS } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { DAY, HOUR } from '../../src/units';
 import * as on from '../support/settingsPage';
@@ -10,6 +10,8 @@ const { dialog, section } = on;
 /** As long as they may be. */
 const NAME = 'x'.repeat(190);
 const LONG = `https://hooks.example.com/${'a-long-path-of-an-endpoint/'.repeat(4)}`;
+/** Widths of windows near those of the views, at which the layout changes. */
+const NEAR = { 1280: [961, 1200, 1201, 1280], 390: [360, 960, 390] };
 
 inBrowser('the settings page with the longest values', () => {
   const { gateway, visit } = on.pageScene({ name: NAME }, ENVIRONMENT);
@@ -41,6 +43,13 @@ inBrowser('the settings page with the longest values', () => {
       await someDeliveries(gateway, of, other.id as string, 12, ['skipped', 'waiting']);
 
       const page = await visit({ of, ...view });
+      const expectFitting = async (): Promise<void> => {
+        await expectAccessible(page);
+        for (const width of NEAR[view.width]) {
+          await page.setViewportSize({ width, height: 800 });
+          await expectFits(page);
+        }
+      };
       /** Checks the page with each dialog open; some have parts that a choice shows. */
       const checkDialogs = async (
         dialogs: Readonly<Record<string, string>>,
@@ -79,11 +88,11 @@ inBrowser('the settings page with the longest values', () => {
 
       for (const name of ['Overview', 'Members', 'Audit log'] as const) {
         await on.goTo(page, name);
-        await expectAccessible(page);
+        await expectFitting();
       }
       await on.goTo(page, 'Requests');
       await checkDetails('Requests', 4);
-      await expectAccessible(page);
+      await expectFitting();
       await on.goTo(page, 'Webhooks');
       await says(page, 'after nothing but failures');
       await says(page, 'and 1 more');
@@ -97,17 +106,17 @@ inBrowser('the settings page with the longest values', () => {
       await on.rows(page, 'Audit log of this key').first().waitFor();
       await section(page, 'Requests').getByRole('rowheader').last().waitFor();
       await page.getByText('As a table').click();
-      await expectAccessible(page);
+      await expectFitting();
       await checkDialogs({ Edit: '' });
       await on.goTo(page, 'Webhooks');
       await page.getByRole('link', { name: `${LONG}2` }).click();
       await says(page, 'after the oldest is accepted');
-      await expectAccessible(page);
+      await expectFitting();
       await on.leave(page);
       await page.getByRole('link', { name: LONG, exact: true }).click();
       await says(page, 'it was disabled. See below');
       await checkDetails('Deliveries', 12);
-      await expectAccessible(page);
+      await expectFitting();
       await checkDialogs({ Enable: 'From a time' });
       await checkDialogs({ 'Edit…': 'Only these', 'Rotate secret…': '', 'Delete…': '' }, (action) =>
         on.act(page, action),
