@@ -50,7 +50,8 @@ export function rangeFault(text: string): string {
 type Cidr = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 
 function parseCidr(text: string): Cidr | undefined {
-  // 10.1 would be parsed as 10.0.0.1, which is never intended
+  // a zone names an interface of one machine; 10.1 would be parsed as 10.0.0.1, which is never intended
+  if (text.includes('%')) return undefined;
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*$/, ''))) return undefined;
   try {
     const [address, bits] = ipaddr.parseCIDR(

@@ -68,11 +68,17 @@ export const KEY_TEXT =
 /** {@link KEY_TEXT} matches anything longer than this that could be the beginning of a key. */
 export const KEY_TEXT_SEEN = 5 * 41 + ID_LENGTH + 1 + 8;
 
+const LENGTH_AFTER_PREFIX = ID_LENGTH + 1 + SECRET_LENGTH + CHECKSUM_LENGTH;
+
+/** The prefix of a string that may be a key of any gateway. */
+export function prefixOf(text: string): string {
+  return text.slice(0, -LENGTH_AFTER_PREFIX);
+}
+
 /** Whether a string has the length, the prefix and the separator of a key. */
 export function isShapedLikeKey(text: string, prefix: string): boolean {
-  const idEnd = prefix.length + ID_LENGTH;
-  const length = idEnd + 1 + SECRET_LENGTH + CHECKSUM_LENGTH;
-  return text.length === length && text.startsWith(prefix) && text[idEnd] === '_';
+  const isLong = text.length === prefix.length + LENGTH_AFTER_PREFIX;
+  return isLong && text.startsWith(prefix) && text[prefix.length + ID_LENGTH] === '_';
 }
 
 /** Parses a key, or undefined if its format or checksum is wrong. Needs no database. */

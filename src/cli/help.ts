@@ -25,8 +25,8 @@ export class ExplainedCommand extends Command {
     return this.command(name).description(description);
   }
 
-  id(what: string): this {
-    return this.argument('<id>', `id of ${what}`, uuid);
+  id(what: string, parse = uuid): this {
+    return this.argument('<id>', `id of ${what}`, parse);
   }
 
   org(): this {

@@ -8,11 +8,11 @@ import { CommandFailure, notFound, usageFailure } from './ending';
 import { type ExplainedCommand, type JsonOption, ORG_ID, type OrgOption } from './help';
 import type { Store } from './store';
 import { printList, printResult, say, warn } from './terminal';
-import { lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
+import { keyId, lifetime, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes } from './values';
 import { requireOrganisation, withStore } from './withStore';
 
 const ID = '7e3143c1-62cb-491a-bcf5-b80409d22122';
-const LISTED = 'the key (see key list)';
+const LISTED = 'the key (see key list), or the key itself, e.g. one that leaked';
 const MCP = `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`;
 
 export function addKey(program: ExplainedCommand): void {
@@ -48,7 +48,7 @@ export function addKey(program: ExplainedCommand): void {
 
   key
     .subcommand('show', 'show one key with its organisation; the key value is never shown')
-    .id('the key, as in the log or in key list')
+    .id('the key, as in the log or in key list; or the key itself', keyId)
     .json('what key list prints about it, and its organisation {id, name},')
     .examples([`scopegate key show ${ID}`])
     .action(show);
@@ -58,7 +58,7 @@ export function addKey(program: ExplainedCommand): void {
       'update',
       'change an active key, from its next request on; options that are not given stay as they are, and so do its scopes',
     )
-    .id(LISTED)
+    .id(LISTED, keyId)
     .option('--name <name>', 'another name', name)
     .addOption(
       new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
@@ -78,7 +78,7 @@ export function addKey(program: ExplainedCommand): void {
 
   key
     .subcommand('revoke', 'revoke a key: once this returns, it fails for every new request on every instance')
-    .id(LISTED)
+    .id(LISTED, keyId)
     .json('{id, revoked}')
     .examples([`scopegate key revoke ${ID}`])
     .action(revoke);
@@ -89,7 +89,7 @@ export function addKey(program: ExplainedCommand): void {
       'rotate',
       'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
     )
-    .id(LISTED)
+    .id(LISTED, keyId)
     .addOption(new Option('--overlap <time>', oldKey).argParser(overlap).default(DAY, '24h'))
     .option(
       '--expires-in <time>',

@@ -126,7 +126,7 @@ export async function advance(kind: string, number: string, status: string, { or
         const before = toRecord(found);
         const line = read({ text: JSON.stringify(advanced(before, now)) });
         if ('faults' in line)
-          throw new CommandFailure(
+          throw usageFailure(
             line.faults.map(({ pointer = '', detail }) => `${pointer.slice(1)}: ${detail}`).join('\n'),
           );
         if (before.status !== status) await records.store(data, [line.record], session);

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { parseRange, rangeFault } from '../auth/addresses';
-import { nameFault } from '../auth/keys';
+import { nameFault, parseKey, prefixOf } from '../auth/keys';
 import { MCP_ACCESS, type McpAccess } from '../auth/principal';
 import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
 import { items } from '../config/lists';
@@ -19,6 +19,11 @@ const MAX_WORKERS = 64;
 export function uuid(text: string): string {
   if (!UUID.test(text)) throw new InvalidArgumentError('Expected a UUID, e.g. 689defbf-4477-4b15-966e-4830b650ded3.');
   return text.toLowerCase();
+}
+
+/** The id of a key, also from the key itself: whoever finds a leaked one has nothing else. */
+export function keyId(text: string): string {
+  return parseKey(text, prefixOf(text))?.id ?? uuid(text);
 }
 
 /** A name: one line, 1 to 200 characters. */

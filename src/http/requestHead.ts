@@ -78,8 +78,12 @@ const JSON_TYPE = 'application/json';
 /** A parameter of a media range other than its quality. */
 const PARAMETER = /;\s*(?!q\s*=)[^;,="\s]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^;,"]*))?/gi;
 
-/** Accept without the parameters of its types, since none of them (`charset=utf8`, `profile=…`) changes an answer. */
-export function acceptOf({ headers: { accept = '*/*' } }: Pick<IncomingMessage, 'headers'>): string {
+/**
+ * Accept without the parameters of its types, since none of them (`charset=utf8`, `profile=…`) changes an answer. An empty one, which some
+ * clients send, is as if left out.
+ */
+export function acceptOf({ headers: { accept = '' } }: Pick<IncomingMessage, 'headers'>): string {
+  if (accept === '') return '*/*';
   return accept.includes(';') ? accept.replaceAll(PARAMETER, '') : accept;
 }
 

@@ -131,8 +131,7 @@ function parameterReader(
     args.filter(({ name }) => !isInBody(rest, name)).map((argument) => [argument.name, parameterSchema(argument)]),
   );
   const inQuery = new Map([...schemas].filter(([name]) => !isInPath(rest.path, name) && name !== IF_MATCH));
-  const { length: maxItems } = rest.includes;
-  if (maxItems > 0) inQuery.set(INCLUDE, { type: 'array', items: { type: 'string' }, maxItems });
+  if (rest.includes.length > 0) inQuery.set(INCLUDE, { type: 'array', items: { type: 'string' } });
   return (params, { search, request }) => {
     const faults: Fault[] = [];
     const given: Arguments = {};
@@ -224,7 +223,7 @@ function includeFaults(given: Arguments, { rest: { includes } }: RestOperation):
   if (included.length === 0) return [];
   const faults: Fault[] = [];
   const names = includes.map(({ name }) => name);
-  if (included.length > names.length || !included.every((name) => names.includes(name)))
+  if (!included.every((name) => names.includes(name)))
     faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
   const large = includes.find(({ name, isLarge }) => isLarge && included.includes(name));
   if (large && Number(given.limit ?? 0) > MAX_LIMIT_WITH_LARGE) {

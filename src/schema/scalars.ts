@@ -19,13 +19,19 @@ const DateTime = new GraphQLScalarType<string, string>({
  * the next millisecond: stored times have none, so the same rows are at or after both times.
  */
 function toIso(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('must be a date-time string (RFC 3339)');
-  const date = GraphQLDateTimeISO.parseValue(DAY.test(value) ? `${value}T00:00:00Z` : value);
-  if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time string (RFC 3339)');
+  const date = typeof value === 'string' ? instantOf(DAY.test(value) ? `${value}T00:00:00Z` : value) : undefined;
+  if (date === undefined) throw new TypeError('must be a valid date-time string (RFC 3339)');
   // a UTC offset can lead to a year without four digits, which databases and other scalars do not support
   if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be in the years 0001 to 9999');
-  if (FINER.test(value) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
+  if (FINER.test(value as string) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
   return date.toISOString();
+}
+
+/** The library's own errors would be reported without the place in the document. */
+function instantOf(text: string): Date | undefined {
+  if (!accepts(GraphQLDateTimeISO, text)) return undefined;
+  const date = GraphQLDateTimeISO.parseValue(text);
+  return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
 export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: unknown): boolean {

@@ -88,6 +88,15 @@ test('key show prints everything known about a key except its value', async () =
   expect(stdout).toMatch(/state +revoked\n[^]*expires +never\nrevoked +\S+Z\nlast used +never\nreplaced by +none\n$/);
 });
 
+test('a key that leaked can be looked up and revoked by its value, without its prefix or organisation being known', async () => {
+  const { id: own } = await makeOrganisation(cli, 'Leaked');
+  const { id, key } = await makeKey(cli, own);
+  expect(await cli.json('key', 'show', key)).toMatchObject({ id, organisation: { id: own } });
+  expect(await cli.json('key', 'revoke', key)).toEqual({ id, revoked: true });
+  const mistyped = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
+  expect(await cli.failed(2, 'key', 'revoke', mistyped)).toContain('Expected a UUID');
+});
+
 test.each(['update', 'rotate'])(
   'a key is active until it is revoked or expires, and then key %s says why it is not',
   async (command) => {

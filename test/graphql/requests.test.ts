@@ -72,6 +72,15 @@ describe('a malformed request gets 400 invalid_request:', () => {
     });
   });
 
+  test.each(['"2026-02-30"', '"2026-13-01T00:00:00Z"', '"today"', '2026'])(
+    'a time that is none, %s, and the error says where it is',
+    async (time) => {
+      const answer = await post({ query: `{ orders(placed_since: ${time}) { has_more } }` });
+      expect([answer.status, firstError(answer).locations]).toEqual([400, [{ line: 1, column: 24 }]]);
+      expect(firstError(answer).message).toContain(`found ${time}; must be a valid date-time string (RFC 3339)`);
+    },
+  );
+
   test('and the message reveals nothing about the schema', async () => {
     const { text } = await post({ query: '{ me { ky { id } } }' });
     expect(text).not.toMatch(/did you mean|"key"/i);

@@ -74,6 +74,7 @@ describe('a parameter is accepted', () => {
 
 describe('Accept', () => {
   test.each([
+    '',
     '*/*',
     'application/*',
     'application/json',

@@ -90,6 +90,16 @@ describe.each(['quotes', 'orders', 'requests'] as const)('%s with include=custom
   });
 });
 
+test.each(['quotes', 'orders', 'requests'] as const)(
+  '%s: a field that is included more than once is there once',
+  async (list) => {
+    const once = await caller.get(`/${list}`, { include: 'customer', limit: 2 });
+    expect((await caller.get(`/${list}`, { include: ['customer', 'customer', 'customer'], limit: 2 })).body).toEqual(
+      once.body,
+    );
+  },
+);
+
 test('several are included together', async () => {
   const { body } = await caller.get('/orders', { include: ['lines', 'customer'], limit: 2 });
   for (const { lines, customer } of body.data)

@@ -99,11 +99,11 @@ describe('advance', () => {
   test('an unknown status, an unknown number and live data are refused', async () => {
     const { owner, sandbox } = await scene;
     const { number } = northwind('quotes')[0] as Json;
-    const refused = (org: string, ...args: string[]): Promise<string> =>
-      cli.failed(1, 'sandbox', 'advance', '--org', org, 'quote', ...args);
-    expect(await refused(sandbox.id, number, 'paid')).toContain('status: must be one of');
-    expect(await refused(sandbox.id, 'Q-0', 'sent')).toContain('there is no quote Q-0; see GET /api/v1/quotes');
-    expect(await refused(owner.id, number, 'sent')).toContain('is not a sandbox: it holds live data');
+    const refused = (code: number, org: string, ...args: string[]): Promise<string> =>
+      cli.failed(code, 'sandbox', 'advance', '--org', org, 'quote', ...args);
+    expect(await refused(2, sandbox.id, number, 'paid')).toContain('status: must be one of');
+    expect(await refused(1, sandbox.id, 'Q-0', 'sent')).toContain('there is no quote Q-0; see GET /api/v1/quotes');
+    expect(await refused(1, owner.id, number, 'sent')).toContain('is not a sandbox: it holds live data');
   });
 });
 

@@ -131,6 +131,7 @@ describe('an address', () => {
     ['2001:DB8::1/32', 'has host bits set: write 2001:db8::/32 or 2001:db8::1/128'],
     ['::ffff:10.0.0.1/104', 'has host bits set: write 10.0.0.0/8 or 10.0.0.1/32'],
     ['192.0.2.0/33', 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32'],
+    ['fe80::1%eth0', 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32'],
     ['10.1', 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32'],
   ])('%s as a range %s', (text, fault) => {
     expect(parseRange(text)).toBeUndefined();
