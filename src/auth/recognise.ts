@@ -10,7 +10,7 @@ const TIMEOUT = 1500;
 export type BestEffortRecognise = ReturnType<typeof bestEffort>;
 
 /**
- * Identifies callers of unknown routes for the request log. The 404 does not depend on the key, so this must stay quick and cheap: it
+ * Identifies callers of unknown routes for their usage and the request log. The 404 does not depend on the key, so this must stay quick and cheap: it
  * resolves with undefined if there are too many such requests, or the lookup takes too long.
  */
 export function bestEffort(recognise: Recognise) {

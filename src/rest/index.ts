@@ -54,7 +54,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(runner);
 
-  /** Records the caller of an unknown route, for the request log only. */
+  /** Notes the caller of an unknown route, for its usage and the request log. */
   async function noteCaller(exchange: Exchange): Promise<void> {
     if (!recognise) return;
     const { request, address, log } = exchange;

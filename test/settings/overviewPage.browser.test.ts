@@ -149,7 +149,10 @@ inBrowser('the overview and members of the settings page', () => {
     expect(await drawn.locator('text').allTextContents()).toEqual(expect.arrayContaining(['0', '500M', '1B']));
     await on.goTo(page, 'API keys');
     await follow(page, 'three');
-    await says(page, 'No requests with this key in the last 24 hours. Figures are up to a minute old.');
+    await says(
+      page,
+      'No requests with this key in the last 24 hours, apart from any refused with 401. Figures are up to a minute old.',
+    );
   });
 
   test('members are listed with their last sign-in and whether they are signed in', async () => {

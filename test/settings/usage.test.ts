@@ -13,9 +13,11 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
     const organisation = await makeOrganisation(keeper);
     const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
     const other = await makeKey(keeper, organisation);
+    const revoked = await makeKey(keeper, organisation);
+    await keeper.control.apiKeys.revoke(revoked.id);
     for (const limit of ['100', '2']) {
       const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: limit });
-      await makeCalls(gateway, key.key);
+      await makeCalls(gateway, key.key, revoked.key);
       await gateway.stop();
     }
     const ann = await signIn(keeper, organisation);
@@ -24,28 +26,29 @@ test('requests of a key are counted over all APIs and instances, with errors, 42
       ['last_30d', 30],
     ] as const) {
       const usage = await ann.call('key_usage', { id: key.id, period });
-      // 6 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 4 get 429
-      expect(usage).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2 });
+      // 7 calls twice: 4 fail by scope, argument, operation and route; with a limit of 2, 4 get 429
+      expect(usage).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2 });
       expect(usage.buckets).toHaveLength(buckets);
       const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
       const length = starts[1] - starts[0];
       expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
       expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
-      expect(await ann.call('key_usage', { id: other.id, period })).toMatchObject({ requests: 0 });
+      for (const { id } of [other, revoked])
+        expect(await ann.call('key_usage', { id, period })).toMatchObject({ requests: 0 });
       expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
         ['quotes', 6],
-        ['none', 3],
+        ['none', 5],
         ['orders', 2],
         ['api_keys', 1],
       ]);
       expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
       const all = await ann.call('organisation_usage', { period });
-      expect(all).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2, operations: usage.operations });
+      expect(all).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2, operations: usage.operations });
     }
   });
 });
 
-async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
+async function makeCalls(gateway: TestGateway, key: string, revoked: string): Promise<void> {
   const caller = client(gateway, key);
   await caller.get('/orders');
   await caller.get('/quotes');
@@ -53,7 +56,9 @@ async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
   await caller.graphql('{ api_keys { has_more } }');
   await caller.graphql('{ quotes { has_more } }');
   await caller.mcp('tools/call', { name: 'quotes' });
-  await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 6);
+  await caller.get('/nothing');
+  await client(gateway, revoked).get('/quotes');
+  await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 8);
 }
 
 const OK = { outcome: 'ok', operation: 'quotes', ms: 3 } as const;

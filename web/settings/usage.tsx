@@ -220,7 +220,7 @@ function Figures({ of: usage, whose: key, period }: { of: Answer<'usage'>; whose
       />
       {requests === 0 && (
         <p class="hint">
-          No requests with this key in {spanOf(period)}. {AGE}
+          No requests with this key in {spanOf(period)}, apart from any refused with 401. {AGE}
         </p>
       )}
       <Chart of={key.name} usage={usage} period={period} />
