@@ -21,7 +21,7 @@ export const RETRIES = {
 export type Retry = keyof typeof RETRIES;
 
 /** Default Retry-After, in seconds. */
-const RETRY_AFTER = 2;
+export const RETRY_AFTER = 2;
 
 /** Every error code: its HTTP status, its title, what the caller can do, and whether to retry. Shown at /errors/{code}. */
 export const ERROR_CODES = {
@@ -154,41 +154,6 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, { status: number; retry: Retry; title: string; help: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
-
-/** The example of an error in the OpenAPI document and at /errors/{code}: its detail, and its members beyond the common ones. */
-interface ErrorExample {
-  readonly detail: string;
-  readonly members: Readonly<Record<string, unknown>>;
-}
-
-const EXAMPLES: Partial<Record<ErrorCode, Partial<ErrorExample>>> = {
-  invalid_request: {
-    detail: 'limit: must be <= 100',
-    members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
-  },
-  insufficient_scope: {
-    detail: 'This needs a key with the scope products:write.',
-    members: { required_scope: 'products:write' },
-  },
-  organisation_suspended: { detail: 'The organisation is suspended.' },
-  not_found: { detail: 'There is no such quote.' },
-  idempotency_in_progress: { members: { retry_after: 1 } },
-  cursor_expired: { detail: 'This cursor is older than 30 days, and events after it are no longer kept.' },
-  validation_failed: {
-    detail: '/text: is required',
-    members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
-  },
-  quota_exceeded: {
-    detail: 'The organisation stores 1000123456 bytes, and its limit is 1000000000; nothing was stored.',
-  },
-  rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
-};
-
-export function exampleOf(code: ErrorCode): ErrorExample {
-  const { title, retry } = ERROR_CODES[code];
-  const members = retry === 'after' ? { retry_after: RETRY_AFTER } : {};
-  return { detail: `${title}.`, members, ...EXAMPLES[code] };
-}
 
 /** One fault of a request: its place (a JSON Pointer into the body, or a parameter name), code and message. */
 export interface Fault {

@@ -126,8 +126,8 @@ export function operationShown(operation: string | null): string {
 async function operationHint(operation: string): Promise<string> {
   // loaded here, since only this hint needs it
   const { published } = await import('../schema/model.js');
-  const names = published.operations.map(({ name }) => name);
-  const unknown = operation.split(' ').find((name) => !name.startsWith('__') && !names.includes(name));
+  const names = ['introspection', ...published.operations.map(({ name }) => name)];
+  const unknown = operation.split(' ').find((name) => name !== '__typename' && !names.includes(name));
   if (unknown !== undefined) {
     const near = nearest(unknown, names);
     return `There is no operation ${unknown}${near.length > 0 ? `; near it: ${near.join(', ')}` : ''}.`;

@@ -170,12 +170,13 @@ function requestRules(
       const { fields, rootFields, points, turn } = costOf(document, operation);
       const isWrite = operation.operation === OperationTypeNode.MUTATION;
       call.isWrite = isWrite;
-      exchange.log.operation = fields.join(' ').slice(0, 200);
+      const isIntrospection = fields.every((name) => name.startsWith('__'));
+      exchange.log.operation = isIntrospection ? 'introspection' : fields.join(' ').slice(0, 200);
       const ending = fields.flatMap((name) => sunsets.get(name) ?? []);
       if (ending.length > 0) setSunsetHeaders(exchange.response, ending);
       if (isWrite && rootFields > 1 && caller?.idempotencyKey !== undefined) throw withHttpStatus(sharedKey());
       if (!caller) {
-        if (!isWrite && !isSubscription && fields.every((name) => name.startsWith('__'))) return;
+        if (!isWrite && !isSubscription && isIntrospection) return;
         throw withHttpStatus(unauthenticated());
       }
       try {

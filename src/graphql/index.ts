@@ -70,7 +70,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
     const { method } = exchange.request;
     if (method !== 'GET' && method !== 'HEAD')
       throw new AppError('method_not_allowed', 'Only GET is allowed.', { allow: ['GET', 'HEAD'] });
-    exchange.log.operation = '__schema';
+    exchange.log.operation = 'introspection';
     await openCaller(exchange);
     if (introspection === 'off') throw new AppError('not_found', 'The schema is not public.');
     send(exchange, 200, 'text/plain; charset=utf-8', (sdl ??= keySdl(schema, operations)));

@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../errors';
+import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
+import { exampleOf } from './errorExamples';
 import { ownPolicy, type Page } from './page';
 import { codeBlock } from './code';
 import { html, withCode } from './html';

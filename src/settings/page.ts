@@ -3,7 +3,7 @@ import { BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
-import { ALL_SCOPES } from '../auth/scopes';
+import { USED_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
 
 /** What the page needs to know about webhooks. */
@@ -91,10 +91,10 @@ function drawn(name: string): Html {
 /** What the scopes of each resource allow, by action; reserved scopes are left out. */
 function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const offered: Record<string, Record<string, string>> = {};
-  for (const scope of ALL_SCOPES) {
+  for (const scope of USED_SCOPES) {
     const allows = published.scopeDescriptions.get(scope) ?? '';
     const [resource = '', action = ''] = scope.split(':');
-    if (!allows.startsWith('Reserved')) offered[resource] = { ...offered[resource], [action]: allows };
+    offered[resource] = { ...offered[resource], [action]: allows };
   }
   return offered;
 }
@@ -103,9 +103,9 @@ const STATUSES = Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { st
 
 /** The operation names that both filters suggest. */
 function operationNames(): Html {
-  const names = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
+  const operations = published.operations.filter(({ role }) => role === undefined).map(({ name }) => name);
   return html`<datalist id="operations">
-    ${names.toSorted().map((name) => html`<option value="${name}"></option>`)}
+    ${[...operations, 'introspection'].toSorted().map((name) => html`<option value="${name}"></option>`)}
   </datalist>`;
 }
 

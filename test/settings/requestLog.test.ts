@@ -89,15 +89,17 @@ describe('the request log', () => {
     expect(await idsOf(filter)).toEqual(expected);
   });
 
-  test('says which scope was missing, over each API, and counts such requests by key', async () => {
+  test('says which scope was missing, over each API, and counts such requests by key; introspection needs none', async () => {
     const { gateway, organisation, member } = office;
     const bot = await makeKey(gateway, organisation, { name: 'bot', scopes: ['products:read'] });
     const caller = client(gateway, bot.key);
     await caller.graphql('{ orders { has_more } }');
+    await caller.graphql('{ __schema { queryType { name } } __typename }');
     await caller.mcp('tools/call', { name: 'quotes' });
     await caller.get('/events', { types: 'customer.created' });
     await caller.get('/quotes', {}, { 'X-Request-Id': 'scopeless' });
     await eventually(async () => (await logOf(member, { request_id: 'scopeless' })).data.length > 0);
+    expect((await logOf(member, { operation: 'introspection' })).data).toMatchObject([{ status: 200, code: null }]);
     const { data } = await logOf(member, { code: 'insufficient_scope' });
     expect(data.map(({ face, key_id: key, missing_scope: scope }: Json) => [face, key, scope])).toEqual([
       ['rest', bot.id, 'quotes:read'],

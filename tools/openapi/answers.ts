@@ -1,4 +1,5 @@
-import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../../src/errors';
+import { ERROR_CODES, type ErrorCode, RETRIES } from '../../src/errors';
+import { exampleOf } from '../../src/pages/errorExamples';
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../src/http/exchange';
 import { METHODS } from '../../src/schema/declaredOperations';
 import type { RestOperation } from '../../src/rest/routes';

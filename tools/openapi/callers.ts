@@ -24,6 +24,7 @@ export const OPERATORS: Callers = {
   words: {
     unauthenticated: {
       help: 'Send the secret of a token of `OPERATOR_TOKENS` as `Authorization: Bearer <secret>`. The response is the same for a missing or wrong one, and from an address outside `OPERATOR_ALLOW`.',
+      detail: 'A valid operator token is required: Authorization: Bearer <secret>.',
     },
     plan_required: {
       help: "The organisation's plan does not include API access, so it gets no keys and webhooks. Change its plan first.",

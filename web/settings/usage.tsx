@@ -73,7 +73,6 @@ const LABELS: Readonly<Record<string, string>> = {
   none: 'failed before it was known',
   multiple: 'several in one request',
   other: 'not in the schema',
-  introspection: 'of the schema',
 };
 
 interface NumbersProps {

@@ -1,0 +1,55 @@
+import { ERROR_CODES, type ErrorCode, RETRY_AFTER } from '../errors';
+
+/** The example of an error in the OpenAPI document and at /errors/{code}: its detail, and its members beyond the common ones. */
+interface ErrorExample {
+  readonly detail: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** As the API answers; what it can be made to answer, a test compares. */
+const EXAMPLES: Readonly<Record<ErrorCode, Partial<ErrorExample> & Pick<ErrorExample, 'detail'>>> = {
+  invalid_request: {
+    detail: 'limit: must be <= 100',
+    members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
+  },
+  unauthenticated: { detail: 'A valid API key is required: Authorization: Bearer <key>.' },
+  insufficient_scope: {
+    detail: 'This needs a key with the scope products:write.',
+    members: { required_scope: 'products:write' },
+  },
+  forbidden: {
+    detail: 'This operation requires the role admin; yours is member. Ask an admin of the organisation.',
+  },
+  organisation_suspended: { detail: 'The organisation is suspended.' },
+  plan_required: { detail: "The organisation's plan does not include API access." },
+  not_found: { detail: 'There is no such quote.' },
+  method_not_allowed: { detail: 'DELETE is not allowed here.' },
+  not_acceptable: { detail: 'Responses are application/json only.' },
+  idempotency_in_progress: {
+    detail: 'A request with this Idempotency-Key is still running; retry in a moment.',
+    members: { retry_after: 1 },
+  },
+  conflict: { detail: 'Other requests kept changing the same objects; nothing was stored.' },
+  cursor_expired: { detail: 'This cursor is older than 30 days, and events after it are no longer kept.' },
+  precondition_failed: { detail: 'The object has changed since the version in If-Match.' },
+  payload_too_large: { detail: 'The body is larger than 1 MiB.' },
+  unsupported_media_type: { detail: 'Send the body as application/json in UTF-8.' },
+  validation_failed: {
+    detail: '/text: is required',
+    members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+  },
+  idempotency_key_reused: {
+    detail: 'This Idempotency-Key was already used with a different request; use a new one.',
+  },
+  quota_exceeded: {
+    detail: 'The organisation stores 1000123456 bytes, and its limit is 1000000000; nothing was stored.',
+  },
+  rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
+  internal: { detail: 'Something went wrong on our side. The error is logged under the request id.' },
+  unavailable: { detail: 'The database is not responding.' },
+};
+
+export function exampleOf(code: ErrorCode): ErrorExample {
+  const members = ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {};
+  return { members, ...EXAMPLES[code] };
+}
