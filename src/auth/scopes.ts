@@ -16,6 +16,9 @@ export type Scope = (typeof SCOPES)[ScopeName];
 
 export const ALL_SCOPES: readonly Scope[] = Object.values(SCOPES);
 
+/** Those that an operation uses; the others are not offered. */
+export const USED_SCOPES = ALL_SCOPES.filter((scope) => scope !== SCOPES.QUOTES_WRITE);
+
 export function isScope(value: string): value is Scope {
   return (ALL_SCOPES as readonly string[]).includes(value);
 }

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
-import { ALL_SCOPES } from '../auth/scopes';
+import { USED_SCOPES } from '../auth/scopes';
 import { type Config, givenVariables, reachable, readConfig } from '../config';
 import { unless, writeAtomically } from '../database/embedded/recordFile';
 import { createLogger } from '../log';
@@ -109,7 +109,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   const earlier = (await keys.list(organisation.id)).filter(
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
-  const input = { name: 'demo', scopes: ALL_SCOPES, created_by: 'cli:demo', expires_at: null };
+  const input = { name: 'demo', scopes: USED_SCOPES, created_by: 'cli:demo', expires_at: null };
   const made = await keys.create({ organisationId: organisation.id, ...input });
   if (!made) return undefined;
   await mkdir(dirname(file), { recursive: true });
@@ -122,7 +122,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   return made.key;
 }
 
-/** Whether a string is an active key of the organisation, with every scope, and with the prefix and one of the peppers in `config`. */
+/** Whether a string is an active key of the organisation, with every scope in use, and with the prefix and one of the peppers in `config`. */
 async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
   const found = parsed && (await keys.find(parsed.id));
@@ -133,6 +133,6 @@ async function works(text: string, keys: ApiKeys, { id }: Organisation, config: 
     ) &&
     keyState(found, new Date()) === 'active' &&
     found.organisation.id === id &&
-    ALL_SCOPES.every((scope) => found.scopes.includes(scope))
+    USED_SCOPES.every((scope) => found.scopes.includes(scope))
   );
 }

@@ -23,7 +23,7 @@ async function demoOf() {
       const { organisation, demoKey } = await prepareDemo(store, config, new AbortController().signal);
       const keys = await store.control.apiKeys.list(organisation.id);
       const states = keys.map((key) => [key.last_four, store.control.apiKeys.stateOf(key)]);
-      return { organisation, key: demoKey, states, said: said.join('\n'), id: keys[0]!._id };
+      return { organisation, key: demoKey, states, said: said.join('\n'), id: keys[0]!._id, scopes: keys[0]!.scopes };
     } finally {
       await store.close();
       sendStderrTo(undefined);
@@ -35,6 +35,7 @@ async function demoOf() {
 test('each start has the same key and loads nothing again; a key that no longer works is replaced, and none is revoked', async () => {
   const { start, file, cli } = await demoOf();
   const [first, second] = [await start(), await start()];
+  expect(first.scopes).not.toContain('quotes:write');
   expect(first.said).toMatch(/loaded \d+ records from examples\/northwind/);
   expect(second).toMatchObject({ organisation: first.organisation, key: first.key, said: '' });
   // only its owner can read it
