@@ -151,7 +151,6 @@ function createTraffic(
   const { clusters, clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isAway, isReadOnly } = availability;
-  control.placement.avoid(isAway);
   const tracker = createRequestTracker<Exchange>({
     ...{ availability, clusters, lostAt, onShed, longest },
     onEnd: (exchange) => {
@@ -190,7 +189,7 @@ function createTraffic(
 function availabilityOf(databases: Databases, logger: Logger): Availability {
   const watchClocks = clockWatch(databases, logger);
   return createAvailability({
-    clusters: databases.clusters,
+    ...{ clusters: databases.clusters, away: databases.away },
     answers: async (cluster) => {
       const isThere = await databases.answers(cluster);
       watchClocks();

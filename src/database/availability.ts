@@ -20,6 +20,8 @@ export type Availability = ReturnType<typeof createAvailability>;
 
 export interface AvailabilityOptions {
   readonly clusters: readonly string[];
+  /** Gets the names of those that do not respond. */
+  readonly away: Set<string>;
   readonly answers: (cluster: string) => Promise<boolean>;
   /** Called when a cluster goes away, and when it is back. */
   readonly onChange: (cluster: string, isAway: boolean) => void;
@@ -29,8 +31,7 @@ export interface AvailabilityOptions {
   readonly onWrites: (cluster: string, failure: unknown) => void;
 }
 
-export function createAvailability({ clusters, answers, onChange, write, onWrites }: AvailabilityOptions) {
-  const away = new Set<string>();
+export function createAvailability({ clusters, away, answers, onChange, write, onWrites }: AvailabilityOptions) {
   const readOnly = new Set<string>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isStopped = false;

@@ -113,6 +113,8 @@ export async function connectDatabases(options: DatabaseOptions) {
       return organisationData(organisation);
     },
     clusters: [...clusters.keys()],
+    /** Those that did not respond when a gateway last checked them (availability.ts); empty in other commands. */
+    away: new Set<string>(),
     /** Sets what decides whether an organisation's collections may be created, and what records their files. */
     openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {
       Object.assign(upkeep, { standingOf, noteFiles });

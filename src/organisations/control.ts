@@ -43,7 +43,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   await adoptSchema(databases.control, controlCollections);
   const { CLUSTER_FILES } = config;
   const capacityOf = (cluster: string): number => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each;
-  const places = placement(models, databases.clusters, capacityOf);
+  const places = placement(models, databases, capacityOf);
   const place = async (cluster: string | undefined): Promise<string> => {
     const chosen = await places.choose(cluster);
     await databases.reach(chosen);

@@ -34,9 +34,10 @@ export class FullClusterError extends Error {
 type Row = Pick<OrganisationDocument, 'files' | 'copies' | 'move'>;
 type Counted = Pick<Fullness, 'organisations' | 'used' | 'reserved'>;
 
+/** A cluster that is away is chosen only if all are. */
 export function placement(
   models: Pick<ControlModels, 'organisations'>,
-  clusters: readonly string[],
+  { clusters, away }: { readonly clusters: readonly string[]; readonly away: ReadonlySet<string> },
   capacityOf: (cluster: string) => number,
 ) {
   const rows = nativeCollection(models.organisations) as unknown as mongo.Collection;
@@ -74,13 +75,7 @@ export function placement(
     });
   }
 
-  let isAway: (cluster: string) => boolean = () => false;
-
   return {
-    /** Sets how to tell that a cluster does not respond: such a cluster is chosen only if all are down. */
-    avoid(known: typeof isAway): void {
-      isAway = known;
-    },
     /** How full every cluster is. */
     fullness: () => fullness(),
     /** The same, as last counted; empty before the first count. */
@@ -90,7 +85,7 @@ export function placement(
      * same last place; the room left for growth covers that. @throws FullClusterError
      */
     async choose(cluster: string | undefined, files?: number): Promise<string> {
-      const there = clusters.filter((name) => !isAway(name));
+      const there = clusters.filter((name) => !away.has(name));
       const found = await fullness(cluster !== undefined ? [cluster] : there.length > 0 ? there : clusters);
       const [best] = found.toSorted((one, other) => roomOf(other) - roomOf(one));
       if (best && roomOf(best) >= reservedFiles(files)) return best.cluster;

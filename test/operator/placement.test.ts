@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { MIN_FILES } from '../../src/organisations/placement';
+import { controlModels } from '../../src/organisations/models';
+import { MIN_FILES, placement } from '../../src/organisations/placement';
 import type { Json } from '../support/client';
 import { eventually } from '../http/eventually';
 import { metric, startGateway, type TestGateway } from '../support/gateway';
@@ -92,13 +93,12 @@ test('an organisation counts as the files that it has, and so do its copies and 
 });
 
 test('an organisation is not placed on a cluster that is away, unless that is named or all are', async () => {
-  const gateway = await start('scopegate_test_placement_away', {}, ['default', 'c2']);
-  const { placement } = gateway.control;
+  const gateway = await start('scopegate_test_placement_away', { MONGODB_CLUSTERS: 'c2=mongodb://127.0.0.1:1' });
   await fill(gateway, many('default', 3));
-  placement.avoid((name) => name === 'c2');
-  expect([await placement.choose(undefined), await placement.choose('c2')]).toEqual(['default', 'c2']);
-  placement.avoid(() => true);
-  expect(await placement.choose(undefined)).toBe('c2');
+  expect((await create(gateway)).body.cluster).toBe('default');
+  expect(await gateway.control.placement.choose('c2')).toBe('c2');
+  const all = { clusters: ['default', 'c2'], away: new Set(['default', 'c2']) };
+  expect(await placement(controlModels(gateway.databases), all, () => CAPACITY).choose(undefined)).toBe('c2');
 });
 
 test('a cluster that CLUSTER_FILES keeps free is not called full', async () => {

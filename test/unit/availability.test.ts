@@ -13,6 +13,7 @@ beforeEach(async () => {
   [writes, written] = [{}, []];
   availability = createAvailability({
     clusters: ['one', 'two'],
+    away: new Set(),
     answers: (cluster) => {
       asked.push(cluster);
       return Promise.resolve(isThere[cluster] === true);
