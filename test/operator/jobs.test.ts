@@ -62,6 +62,22 @@ test('an erasure needs the name, and repeating it finds the same job', async () 
   expect(move.status).toBe(404);
 });
 
+test('what a gateway did before it died without recording that is done, and not begun again', async () => {
+  const organisationId = await createStored('Done');
+  const move = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'default' }, BY);
+  expect(await ended(move!._id)).toMatchObject({ state: 'done', error: null });
+  const { body: erasure } = await caller().post(`/organisations/${organisationId}/erasure`, { confirm: 'Done' });
+  await ended(erasure.id);
+  // what another gateway created before it noticed
+  const left = await gateway.databases.open({ id: organisationId, cluster: 'default' });
+  await left.database.collection('products').insertOne({});
+  const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
+  const unended = { $set: { state: 'running', ended_at: null, until: new Date(0) }, $unset: { ends_at: 1 } };
+  await rows.updateOne({ _id: erasure.id }, unended);
+  expect(await ended(erasure.id)).toMatchObject({ state: 'done', error: null });
+  expect(await left.exists()).toBe(false);
+});
+
 test('after a job that has ended an organisation can have another one', async () => {
   const id = await createStored('Again');
   for (let at = 0; at < 2; at += 1) {
