@@ -1,6 +1,6 @@
 import { document } from '../support/openapi';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
-import { ERROR_CODES, type ErrorCode } from '../../src/errors';
+import type { ErrorCode } from '../../src/errors';
 import { exampleOf } from '../../src/pages/errorExamples';
 import { MEBIBYTE } from '../../src/units';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -169,7 +169,7 @@ function Notice({ of: { key, next } }: { of: Found }): JSX.Element | null {
         </>
       )}
       {isEnded && 'Every request with it gets a 401.'}
-      {!isEnded && next && expires !== null && `It works until ${exact(expires)}: switch to the new one before. `}
+      {!isEnded && next && expires !== null && `It works until ${exact(expires)}: switch to the new one before then. `}
       {!isEnded && !settings.hasPlan && 'The plan does not include integrations: every request with it gets a 403.'}
     </p>
   );

@@ -134,7 +134,7 @@ export function Codes({ of, name, at, period }: CodesProps): JSX.Element {
     <Numbers class="codes" name={name} columns={['Error code', 'Requests']}>
       {of.map(({ code, requests }) => (
         <tr key={code}>
-          <Head label="Error code">
+          <Head label="Code">
             <a href={`${at}?code=${code}${period === 'last_24h' ? '&since=24' : ''}`}>
               <code>{code}</code>
             </a>

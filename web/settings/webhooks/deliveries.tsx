@@ -255,7 +255,7 @@ function Message({ of: { id, event_id: event }, endpoint }: { of: Delivery; endp
 function Attempts({ of: log }: { of: readonly Attempt[] }): JSX.Element {
   return (
     <table class="attempts">
-      <caption>Attempts, newest first, with those by hand</caption>
+      <caption>Attempts, newest first, including manual ones</caption>
       <HeadRow columns={['When', 'Outcome', 'Took']} />
       <tbody>
         {log.toReversed().map(({ at, ok, status, error, ms }, place) => (
