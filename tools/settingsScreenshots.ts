@@ -69,7 +69,7 @@ async function main(): Promise<void> {
         .first()
         .click();
       await page.evaluate('scrollTo(0, 0)');
-      await page.setViewportSize({ width, height: width === 390 ? 1700 : 1000 });
+      await page.setViewportSize({ width, height: 844 });
       await page.screenshot({ path: path('webhook') });
       await close();
     }
