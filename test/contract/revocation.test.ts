@@ -5,7 +5,7 @@ import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
 /** The promise is about every trial; TEST_FULL makes more, to find rare failures. */
-const TRIALS = process.env.TEST_FULL ? 300 : 5;
+const TRIALS = process.env.TEST_FULL ? 1000 : 5;
 /** A read of one object, which starts during the key lookup if the key was accepted before (docs/decisions/one-round-trip.md). */
 const quote = operations.find(({ name }) => name === 'quote')!;
 
