@@ -18,9 +18,11 @@ export function isSameRow(one: object, other: object): boolean {
 function isSameMember(name: string, one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object') return false;
+  const areLists = Array.isArray(one) && Array.isArray(other) && one.length === other.length;
+  // search words usually have the same order, and comparing objects of any kind takes ten times as long
+  if (areLists && one.every((value, at) => value === other[at])) return true;
   if (isDeepStrictEqual(one, other)) return true;
-  const areWords = name === 'search' && Array.isArray(one) && Array.isArray(other) && one.length === other.length;
-  return areWords && isDeepStrictEqual(one.toSorted(), other.toSorted());
+  return name === 'search' && areLists && isDeepStrictEqual(one.toSorted(), other.toSorted());
 }
 
 /** The updated_at of a row changed now, which never goes back, even if the clock does. */
@@ -79,12 +81,10 @@ export async function writeRows<T extends { _id: string }>(
 /** The update that turns one row into the other. @throws Error if they are equal: callers check that first */
 function differenceOf(before: object, row: object): object {
   const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
-  const isKept = (name: string): boolean => isSameMember(name, old[name] ?? null, made[name] ?? null);
-  const set = Object.entries(made).filter(([name]) => !isKept(name));
-  const unset = Object.keys(old).filter((name) => !(name in made) && old[name] !== null);
-  if (set.length + unset.length === 0) throw new Error('a row that does not change is not written');
-  return {
-    ...(set.length > 0 && { $set: Object.fromEntries(set) }),
-    ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((name) => [name, ''])) }),
-  };
+  const [set, unset] = [{} as Record<string, unknown>, {} as Record<string, ''>];
+  for (const name in made) if (!isSameMember(name, old[name] ?? null, made[name] ?? null)) set[name] = made[name];
+  for (const name in old) if (!(name in made) && old[name] !== null) unset[name] = '';
+  const has = (members: object): boolean => Object.keys(members).length > 0;
+  if (!has(set) && !has(unset)) throw new Error('a row that does not change is not written');
+  return { ...(has(set) && { $set: set }), ...(has(unset) && { $unset: unset }) };
 }

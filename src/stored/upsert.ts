@@ -237,9 +237,10 @@ function step<Document extends Stored>(
     const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
     return { outcome: 'created', document, before: undefined };
   }
-  const { _id, created_at, updated_at, ...before } = existing;
-  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing, before: existing };
-  const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
+  const { _id, created_at, updated_at } = existing;
+  const kept = { _id, ...merged, created_at, updated_at };
+  if (isSameRow(existing, kept)) return { outcome: 'unchanged', document: existing, before: existing };
+  const document = Object.assign(kept, { updated_at: changedAt(updated_at, now) }) as unknown as Document;
   return { outcome: 'updated', document, before: existing };
 }
 
