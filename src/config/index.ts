@@ -52,8 +52,9 @@ export function readConfig(environment: Environment = process.env): Config {
   if (contradictions.length > 0) throw new ConfigError(contradictions);
   return { ...config, PATH: environment.PATH ?? '' };
 
-  function toError({ path: [name], message }: z.core.$ZodIssue): VariableError {
-    const variable = String(name);
+  function toError(issue: z.core.$ZodIssue): VariableError {
+    const variable = String(issue.path[0]);
+    const message = issue.code === 'invalid_value' ? `must be one of ${issue.values.join(', ')}` : issue.message;
     return [variable in files.values ? fileVariable(variable) : variable, message];
   }
 }

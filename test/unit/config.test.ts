@@ -43,6 +43,7 @@ describe('the environment', () => {
     };
     const [, ...lines] = faultsOf({ ...invalid, HOST: '127.0.0.1' }).split('\n');
     expect(lines.map((line) => line.trim().split(':')[0]).sort()).toEqual(Object.keys(invalid).sort());
+    expect(lines).toContain('  INTROSPECTION: must be one of public, key, off');
   });
 
   test.each([
