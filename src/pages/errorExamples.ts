@@ -1,13 +1,7 @@
 import { ERROR_CODES, type ErrorCode, RETRY_AFTER } from '../errors';
 
-/** The example of an error in the OpenAPI document and at /errors/{code}: its detail, and its members beyond the common ones. */
-interface ErrorExample {
-  readonly detail: string;
-  readonly members: Readonly<Record<string, unknown>>;
-}
-
-/** As the API answers; what it can be made to answer, a test compares. */
-const EXAMPLES: Readonly<Record<ErrorCode, Partial<ErrorExample> & Pick<ErrorExample, 'detail'>>> = {
+/** As the API answers: a detail, and members beyond the common ones. A test compares those that are easily provoked. */
+const EXAMPLES: Readonly<Record<ErrorCode, { readonly detail: string; readonly members?: object }>> = {
   invalid_request: {
     detail: 'limit: must be <= 100',
     members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
@@ -49,7 +43,8 @@ const EXAMPLES: Readonly<Record<ErrorCode, Partial<ErrorExample> & Pick<ErrorExa
   unavailable: { detail: 'The database is not responding.' },
 };
 
-export function exampleOf(code: ErrorCode): ErrorExample {
+/** The example of an error in the OpenAPI document and at /errors/{code}. */
+export function exampleOf(code: ErrorCode): { readonly detail: string; readonly members: object } {
   const members = ERROR_CODES[code].retry === 'after' ? { retry_after: RETRY_AFTER } : {};
   return { members, ...EXAMPLES[code] };
 }

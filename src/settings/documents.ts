@@ -98,3 +98,7 @@ export const firstCalls = (now: number) => ({
   members: { members: {} },
   audit: { events: { limit: 20 }, newestKeys: {} },
 });
+
+export type PageName = keyof ReturnType<typeof firstCalls>;
+/** The pages in /settings by their names in addresses. */
+export const SETTINGS_PAGES = Object.keys(firstCalls(0));

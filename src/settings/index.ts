@@ -19,7 +19,7 @@ import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisatio
 import type { Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { UUID } from '../units';
-import { firstCalls } from './documents';
+import { SETTINGS_PAGES } from './documents';
 import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderLink, renderSettings, renderSignIn, type WebhookPart } from './page';
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
@@ -131,7 +131,6 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-const SETTINGS_PAGES = Object.keys(firstCalls(0));
 /** The addresses of pages, including those of one key or one webhook endpoint. */
 const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
 /** Such an address with its query, remembered while somebody signs in. Only paths on this host match, even if the cookie was forged. */

@@ -1,6 +1,6 @@
 import type { Calls } from './calls';
 import { noteFound, noteLost, readLost } from './retries';
-import { DOCUMENTS, firstCalls } from '../../src/settings/documents';
+import { DOCUMENTS, firstCalls, type PageName } from '../../src/settings/documents';
 import { type Link, tell } from './notices';
 
 /** What the gateway puts into the page for its script. */
@@ -103,12 +103,11 @@ export async function call<Operation extends keyof Calls>(
   return (answer.data as { value: Answer<Operation> }).value;
 }
 
-type FirstCalls = ReturnType<typeof firstCalls>;
 type Variables = { readonly [Operation in keyof Calls]?: Calls[Operation]['variables'] };
 
 /** `call` for the first calls of a page: takes no operations but those in the table, and adds their variables. */
-export function callOf<Page extends keyof FirstCalls>(page: Page) {
-  return <Operation extends keyof FirstCalls[Page] & keyof Calls>(
+export function callOf<Page extends PageName>(page: Page) {
+  return <Operation extends keyof ReturnType<typeof firstCalls>[Page] & keyof Calls>(
     operation: Operation,
     variables: Calls[Operation]['variables'] = {},
   ): Promise<Answer<Operation>> => {

@@ -1,4 +1,5 @@
 import { Failure } from './api';
+import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
 import { tell } from './notices';
 
 /*
@@ -13,13 +14,13 @@ export interface PageOf {
   /** Clears it. */
   readonly close?: () => void;
 }
-type Name = 'integrations' | 'keys' | 'webhooks' | 'requests' | 'members' | 'audit' | 'key' | 'endpoint';
+type Name = PageName | 'key' | 'endpoint';
 interface Shown {
   readonly name: Name;
   readonly id?: string | undefined;
 }
 
-const PAGE = /^\/settings\/(integrations|keys|webhooks|requests|members|audit)(?:\/([0-9a-f-]{36}))?$/i;
+const PAGE = new RegExp(`^/settings/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
 /** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
