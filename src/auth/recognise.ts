@@ -10,8 +10,8 @@ const TIMEOUT = 1500;
 export type BestEffortRecognise = ReturnType<typeof bestEffort>;
 
 /**
- * Identifies callers of unknown routes for their usage and the request log. The 404 does not depend on the key, so this must stay quick and cheap: it
- * resolves with undefined if there are too many such requests, or the lookup takes too long.
+ * Identifies callers of unknown routes for their usage and the request log. The 404 does not depend on the key, so this must stay quick and
+ * cheap: it resolves with undefined if there are too many such requests, or the lookup takes too long.
  */
 export function bestEffort(recognise: Recognise) {
   const lookups = new RateLimiterMemory({ points: MAX_PER_SECOND, duration: 1 });
