@@ -46,15 +46,16 @@ export function represent(outer: GraphQLOutputType, value: unknown): unknown {
   return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }
 
+const TAG = /(?:W\/)?"[^"]*"/g;
+const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
+
 /** Whether If-None-Match matches the tag; the RFC requires weak comparison for this header. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  const named = ifNoneMatch.split(',').map((part) => part.trim().replace(/^W\//, ''));
-  return named.includes('*') || named.includes(tag);
+  const named = new Set<string>(ifNoneMatch.match(TAG));
+  return ifNoneMatch.trim() === '*' || named.has(tag) || named.has(`W/${tag}`);
 }
 
-const TAG = /(?:W\/)?"[^"]*"/g;
-const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
 /** The pattern of a valid If-Match, for the OpenAPI document. */
 export const IF_MATCH_PATTERN = `^\\s*(?:\\*|${TAG.source}(\\s*,\\s*${TAG.source})*)\\s*$`;
 

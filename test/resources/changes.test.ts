@@ -168,6 +168,26 @@ test('a write that changes nothing keeps the version', async () => {
   expect((await patch({})).text).toBe(before.text);
 });
 
+test.each<[title: string, status: number, headerFor: (tag: string) => string]>([
+  ['its tag', 304, (tag) => tag],
+  ['its tag made weak, as proxies do', 304, (tag) => `W/${tag}`],
+  ['its tag among others', 304, (tag) => `"a,b", W/"c" ,${tag}`],
+  ['*', 304, () => '*'],
+  ['other tags', 200, () => '"other", W/"another"'],
+  ['its tag and * inside another', 200, (tag) => `"x,*,${tag.slice(1, -1)},"`],
+  ['its tag without quotes', 200, (tag) => tag.slice(1, -1)],
+])('a read with %s in If-None-Match gets %i', async (_title, expected, headerFor) => {
+  const before = await read();
+  const tag = before.headers.get('etag')!;
+  const headers = { 'if-none-match': headerFor(tag) };
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await caller.send(method, `/products/${String(row.id)}`, { headers });
+    expect([method, answer.status, answer.headers.get('etag')]).toEqual([method, expected, tag]);
+    expect(answer.text).toBe(expected === 304 || method === 'HEAD' ? '' : before.text);
+  }
+  expect((await stranger.send('GET', `/products/${String(row.id)}`, { headers })).status).toBe(404);
+});
+
 test('a version in the query or the body is an unknown parameter or member', async () => {
   const tag = await tagNow();
   expect(await patch({ if_match: tag })).toMatchObject({ status: 422, body: { errors: [{ code: 'unknown' }] } });
