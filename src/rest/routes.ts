@@ -188,7 +188,7 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
 function coerce(text: string, schema: JsonSchema | undefined): unknown {
   // elements of a list may be null, which a query string cannot express
   const [type] = [schema?.type].flat();
-  if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
+  if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;

@@ -29,6 +29,7 @@ test.each<[string, string, Json[]]>([
   ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
   ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
   ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
+  ['a limit of 20 digits', '/products?limit=99999999999999999999', [{ parameter: 'limit', code: 'range' }]],
   ['an unknown value among others', '/quotes?status=draft&status=won', [{ parameter: 'status', code: 'not_allowed' }]],
   ['several values in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
   ['an invalid date', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
