@@ -86,7 +86,14 @@ function startLines(startup: readonly Startup[], reasons: Reasons): string[] {
 function section(measured: MeasuredScenario, reasons: Reasons): string[] {
   const { scenario, figures } = measured;
   const verdicts = judge(measured);
-  const missed = verdicts.filter(({ isMet }) => isMet === false);
+  // goals that are missed for the same reason
+  const missed = new Map<string, string[]>();
+  for (const { goal, subject, isMet } of verdicts) {
+    if (isMet !== false) continue;
+    const known = reasons[[scenario.name, goal.figure, subject, goal.against].join('/')] ?? reasons[scenario.name];
+    const reason = known ?? 'Not explained yet.';
+    missed.set(reason, [...(missed.get(reason) ?? []), `${FIGURES[goal.figure]}: ${subject} to ${goal.against}`]);
+  }
   return [
     `## ${scenario.title}`,
     '',
@@ -96,12 +103,6 @@ function section(measured: MeasuredScenario, reasons: Reasons): string[] {
     '',
     ...markdownTable(VERDICT_HEADINGS, verdicts.map(verdictRow)),
     '',
-    ...missed.flatMap(({ goal, subject }) => {
-      const reason = reasons[[scenario.name, goal.figure, subject, goal.against].join('/')] ?? reasons[scenario.name];
-      return [
-        `**${FIGURES[goal.figure]}: ${subject} to ${goal.against} missed.** ${reason ?? 'Not explained yet.'}`,
-        '',
-      ];
-    }),
+    ...[...missed].flatMap(([reason, goals]) => [`**Missed: ${goals.join('; ')}.** ${reason}`, '']),
   ];
 }
