@@ -45,7 +45,6 @@ export function withItemTypes(document: DocumentNode): DocumentNode {
 
 export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
   if (includes.length === 0) return [];
-  const counts = { minItems: 1, maxItems: includes.length };
   const described = includes.map(({ name, isLarge, scope }) => {
     const needs = scope === undefined ? '' : `, which needs the scope \`${scope}\` too`;
     return `\`${name}\`${needs}${isLarge ? `, with \`limit\` at most ${String(MAX_LIMIT_WITH_LARGE)}` : ''}`;
@@ -56,7 +55,7 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
       in: 'query',
       required: false,
       description: `What to add to each object (repeat the parameter for several): ${described.join('; ')}.`,
-      schema: { type: 'array', items: { type: 'string', enum: includes.map(({ name }) => name) }, ...counts },
+      schema: { type: 'array', items: { type: 'string', enum: includes.map(({ name }) => name) }, minItems: 1 },
     },
   ];
 }
