@@ -154,7 +154,7 @@ function createTraffic(
   const tracker = createRequestTracker<Exchange>({
     ...{ availability, clusters, lostAt, onShed, longest },
     onEnd: (exchange) => {
-      bodies.releaseBody(exchange);
+      bodies.end(exchange);
       turns.end(exchange);
     },
   });

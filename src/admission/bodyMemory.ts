@@ -1,10 +1,11 @@
 import { addressBucket } from '../auth/addresses';
 import { AppError } from '../errors';
 import type { Caller } from '../auth/principal';
+import { MAX_ANSWER, MEBIBYTE } from '../units';
 
 /*
- * Counts the memory of request bodies (received bytes and parsed values) until their requests are done, and of large answers until they
- * are sent (docs/decisions/bodies-and-fairness.md).
+ * Counts the memory of request bodies (received bytes and parsed values) and of rows read from the database until their requests are done,
+ * and of large answers until they are sent (docs/decisions/bodies-and-fairness.md).
  */
 
 /** Maximum share of the limit for one key (or address), and for one organisation with all its keys. */
@@ -12,10 +13,13 @@ const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
 /** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
+/** Maximum bytes of rows that one request keeps in memory: four times the largest answer. */
+const MAX_ROWS = 4 * MAX_ANSWER;
+
 const REFUSALS = {
-  all: 'Too much data is being sent, or answered and not read, at the moment.',
-  caller: 'This caller is sending too much data at once, or not reading its answers.',
-  organisation: 'This organisation is sending too much data at once, or not reading its answers.',
+  all: 'Too much data is being sent, read, or answered and not taken, at the moment.',
+  caller: 'This caller is sending or reading too much data at once, or not taking its answers.',
+  organisation: 'This organisation is sending or reading too much data at once, or not taking its answers.',
 } as const;
 
 /** The part of an exchange used here. */
@@ -37,6 +41,7 @@ interface Owner {
 
 interface Holding {
   body: number;
+  rows: number;
   answer: number;
   readonly owners: readonly Owner[];
 }
@@ -58,16 +63,16 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
   let total = 0;
 
   /** The limit that `more` bytes would exceed. A request is always within a limit towards which nothing else counts. */
-  function fullFor({ body, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
-    const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + answer;
+  function fullFor({ body, rows, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
+    const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + rows + answer;
     if (isOver(total, limit)) return 'all';
     return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, most[kind]))?.kind;
   }
 
   /** Sets what a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
-  function set(exchange: CountedExchange, part: 'body' | 'answer', bytes: number, isRefusable = true): void {
+  function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', bytes: number, isRefusable = true): void {
     const known = holdings.get(exchange);
-    const holding = known ?? { body: 0, answer: 0, owners: ownersOf(exchange) };
+    const holding = known ?? { body: 0, rows: 0, answer: 0, owners: ownersOf(exchange) };
     const more = bytes - holding[part];
     const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
     if (full) {
@@ -81,7 +86,7 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
       if (held === 0) byOwner.delete(name);
       else byOwner.set(name, held);
     }
-    if (holding.body + holding.answer === 0) holdings.delete(exchange);
+    if (holding.body + holding.rows + holding.answer === 0) holdings.delete(exchange);
     else if (!known) holdings.set(exchange, holding);
   }
 
@@ -93,6 +98,21 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
     /** Releases what the body of a request holds. */
     releaseBody(exchange: CountedExchange): void {
       if (holdings.has(exchange)) set(exchange, 'body', 0);
+    },
+    /**
+     * Counts more bytes of rows that a request keeps, or fewer if negative.
+     * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. The previous value is kept
+     */
+    holdRows(exchange: CountedExchange, more: number): void {
+      const rows = (holdings.get(exchange)?.rows ?? 0) + more;
+      if (more > 0 && rows > MAX_ROWS) throw tooManyRows();
+      set(exchange, 'rows', rows);
+    },
+    /** Releases what the body and the rows of a request hold, once its work has ended. */
+    end(exchange: CountedExchange): void {
+      if (!holdings.has(exchange)) return;
+      set(exchange, 'body', 0);
+      if (holdings.has(exchange)) set(exchange, 'rows', 0);
     },
     /**
      * Sets how many bytes the answer to a request holds, until it is sent or the caller disconnects.
@@ -117,6 +137,12 @@ export function createBodyMemory(limit: number, onRefused: () => void, whole = l
     /** Bytes currently held. */
     held: (): number => total,
   };
+}
+
+function tooManyRows(): AppError {
+  const most = `${String(MAX_ROWS / MEBIBYTE)} MiB`;
+  const detail = `The request would read more than ${most} from the database. Request fewer objects at a time.`;
+  return new AppError('invalid_request', detail);
 }
 
 function ownersOf({ log: { principal }, address }: CountedExchange): Owner[] {

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { mongo } from 'mongoose';
-import { BSON, endOfValue, findRaw, UnsupportedValue } from './rawRows';
+import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { READ_TIMEOUT } from './native';
@@ -38,7 +38,7 @@ export function coalescedRawReads<T extends { _id: string }>(
 ): DataLoader<string, Buffer | null> {
   const { projection } = options;
   return loaderOf<Buffer>(options, async (filter, most) => {
-    const { bytes, places } = await findRaw(collection, { filter, projection, most });
+    const { bytes, places } = requireWhole(await findRaw(collection, { filter, projection, most }));
     const rows: [string, Buffer][] = [];
     for (let at = 0; at < places.length; at += 2) {
       const row = bytes.subarray(places[at], places[at + 1]);

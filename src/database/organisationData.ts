@@ -7,6 +7,7 @@ import { AppError } from '../errors';
 import { type Courtesy, type Pace, paceOf } from './courtesy';
 import { alone, createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
+import { type Reading, RowSizes } from './readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
 
@@ -59,6 +60,7 @@ export class OrganisationData {
   readonly pages: Gate = createGate(AT_ONCE.pages);
   /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
+  readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
   /** Keyed by the projection object, since projections are few, and all are constants. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
@@ -160,6 +162,11 @@ export class OrganisationData {
   /** Gives way between the elements of a list, once they have taken long enough. */
   pace(): Pace {
     return paceOf(() => this.giveWay());
+  }
+
+  /** How to read rows for a request; `hold` counts the bytes of those that it keeps. */
+  reading(hold?: Reading['hold']): Reading {
+    return { sizes: this.#rowSizes, ownTurn: () => this.ownTurn(), pace: this.pace(), hold };
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import mongoose, { type mongo, trusted } from 'mongoose';
 import type { Projection } from './collection';
-import { READ_TIMEOUT } from './native';
+import { pieceOf, type Reading, readPiece, RowSizes } from './readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
 
@@ -45,18 +46,29 @@ export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
 const DEFAULT_TIMES: readonly string[] = ['created_at'];
 
-/** Reads one page through the index for its sort; with an indexed filter it examines at most limit + 1 rows. */
+/** How control data is read, whose rows are small. */
+const CONTROL: Reading = { sizes: new RowSizes(), ownTurn: () => turn(), pace: () => undefined };
+
+/** Reads one page through the index for its sort, in pieces if its rows are large; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(
-  rows: mongo.Collection<T>,
+  collection: mongo.Collection<T>,
   request: ListRequest,
+  reading: Reading = CONTROL,
 ): Promise<Page<T>> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return toPage<T>([], list, cursorAt);
-  const { filter, sort, most, reading } = query;
-  // uses the driver directly: the conditions are built from validated arguments, and operators inside values are inert
+  const { filterAfter, most, ...how } = query;
   const { projection } = request;
-  const options = { sort, limit: most, maxTimeMS: READ_TIMEOUT, ...reading, ...(projection && { projection }) };
-  return toPage(await rows.find<T>(filter, options).toArray(), list, cursorAt);
+  const rows: T[] = [];
+  while (rows.length < most) {
+    const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
+    const filter = last ? filterAfter({ value: last[list.field] as Position['value'], id: last._id }) : query.filter;
+    const wanted = Math.min(most - rows.length, pieceOf(collection, request, reading));
+    const piece = await readPiece(collection, { ...how, filter, most: wanted, projection }, reading);
+    rows.push(...piece.rows);
+    if (piece.isWhole && piece.rows.length < wanted) break;
+  }
+  return toPage(rows, list, cursorAt);
 }
 
 /** A page before its rows are read. */
@@ -66,11 +78,16 @@ export async function openPage(request: ListRequest) {
   const { conditions, settledUntil } = request;
   const position = decodeCursor(request, list);
   const until = position || !conditions ? position?.until : await settledUntil?.();
+  // straight to the driver: the conditions are built from validated arguments, and operators inside values are inert
+  const filterAfter = (from: Pick<Position, 'value' | 'id'> | undefined): object =>
+    mongoose.sanitizeFilter(allOf([...upTo(until, conditions ?? []), ...after(from, list)])) as object;
   return {
     list,
     /** Undefined if no row can match. */
     query: conditions && {
-      filter: mongoose.sanitizeFilter(allOf([...upTo(until, conditions), ...after(position, list)])) as object,
+      filter: filterAfter(position),
+      /** The filter that continues after a row, by its sort value and id. */
+      filterAfter,
       sort: { [field]: direction, ...(!isUnique && { _id: direction }) },
       most: limit + 1,
       reading: until && SETTLED_READ,
@@ -161,7 +178,10 @@ interface Position {
   readonly until: Date | undefined;
 }
 
-function after(position: Position | undefined, { field, direction, isUnique }: List): Record<string, unknown>[] {
+function after(
+  position: Pick<Position, 'value' | 'id'> | undefined,
+  { field, direction, isUnique }: List,
+): Record<string, unknown>[] {
   if (!position) return [];
   const { value, id } = position;
   const [reached, beyond] = direction === 1 ? (['$gte', '$gt'] as const) : (['$lte', '$lt'] as const);

@@ -11,6 +11,8 @@ export interface RawRows {
   readonly bytes: Buffer;
   /** The start and the end of each row, in turn. */
   readonly places: readonly number[];
+  /** Whether these are all: an answer of the database has at most 16 MiB, and at least one row. */
+  readonly isWhole: boolean;
 }
 
 export interface RawFind {
@@ -22,19 +24,20 @@ export interface RawFind {
   /** Read options other than the connection's. */
   readonly reading?:
     { readonly readConcern: { readonly level: string }; readonly readPreference: 'primary' } | undefined;
+  /** The transaction to read in, which decides how to read. */
+  readonly session?: mongo.ClientSession | undefined;
 }
 
 /**
- * Finds rows without decoding them. The driver's cursor can do that as well, but first makes an array for each element
+ * Finds rows without decoding them, in one command. The driver's cursor can do that as well, but first makes an array for each element
  * of each row, which takes longer than decoding.
- * @throws UnsupportedValue if not all rows fit into one answer (16 MiB)
  */
 export async function findRaw<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   find: RawFind,
 ): Promise<RawRows> {
   const { db: database } = collection;
-  const { filter, projection, sort, most, reading } = find;
+  const { filter, projection, sort, most, reading, session } = find;
   const level = reading ? reading.readConcern : collection.readConcern;
   const command = {
     find: collection.collectionName,
@@ -45,13 +48,15 @@ export async function findRaw<T extends { _id: string }>(
     maxTimeMS: READ_TIMEOUT,
     // one more than there can be, or a server may not notice that the cursor is done
     batchSize: most + 1,
-    ...(level?.level !== undefined && { readConcern: { level: level.level } }),
+    ...(!session && level?.level !== undefined && { readConcern: { level: level.level } }),
   };
-  const options = { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
+  const options = session
+    ? { raw: true, session }
+    : { raw: true, readPreference: reading?.readPreference ?? collection.readPreference };
   const run = (): Promise<mongo.Document> => database.command(command, options as mongo.RunCommandOptions);
   const { cursor } = await run().catch((error: unknown) => {
     // the driver retries the reads that it knows, but not plain commands
-    if (!isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
+    if (session || !isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
   return rowsOf(cursor as Buffer, (id) => {
@@ -64,7 +69,7 @@ export async function findRaw<T extends { _id: string }>(
 /** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order. */
 function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
   const places: number[] = [];
-  let isThere = false;
+  let [isThere, isWhole] = [false, true];
   let at = 4;
   for (;;) {
     const type = bytes[at++] ?? 0;
@@ -78,11 +83,17 @@ function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
       forEachObject(bytes, value, at, (start, end) => places.push(start, end));
     } else if (key === 'id' && type === BSON.long && bytes.readBigInt64LE(value) !== 0n) {
       onRest(Long.fromBigInt(bytes.readBigInt64LE(value)));
-      throw new UnsupportedValue('large');
+      isWhole = false;
     }
   }
   if (!isThere) throw new UnsupportedValue('document');
-  return { bytes, places };
+  return { bytes, places, isWhole };
+}
+
+/** The rows. @throws UnsupportedValue if these are not all */
+export function requireWhole(rows: RawRows): RawRows {
+  if (!rows.isWhole) throw new UnsupportedValue('large');
+  return rows;
 }
 
 /*

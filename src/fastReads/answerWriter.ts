@@ -1,6 +1,7 @@
 import type { mongo } from 'mongoose';
 import { type ListRequest, openPage } from '../database/pagination';
-import { findRaw, type RawRows, UnsupportedValue } from '../database/rawRows';
+import { type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
+import { pieceOf, readRaw, type Reading } from '../database/readRows';
 import { JsonOutput } from './jsonOutput';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
@@ -89,9 +90,7 @@ export function singleWriter(shape: Shape) {
   };
 }
 
-/** From this many bytes on, rows take several milliseconds to write. */
-const LARGE = 256 * 1024;
-const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [] };
+const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [], isWhole: true };
 
 /** A page as JSON. */
 export interface WrittenPage {
@@ -104,12 +103,13 @@ export async function writePage<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   request: ListRequest,
   writer: PageWriter,
-  ownTurn: () => Promise<void>,
+  reading: Omit<Reading, 'pace'>,
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  const rows = await findRaw(collection, { ...query, projection: request.projection });
-  if (rows.bytes.length > LARGE) await ownTurn();
+  // its rows would all be in memory, and be written in one go
+  if (query.most > pieceOf(collection, request, reading)) throw new UnsupportedValue('large');
+  const rows = requireWhole(await readRaw(collection, { ...query, projection: request.projection }, reading));
   const hasMore = rows.places.length / 2 > list.limit;
   const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field)) : null;
   return { text: writer.write(rows, list.limit, next), next };

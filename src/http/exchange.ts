@@ -153,6 +153,10 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     countAnswer: (bytes) => {
       exchange.bodies.holdAnswer(exchange, bytes);
     },
+    holdRows: (bytes) => {
+      exchange.bodies.holdRows(exchange, bytes);
+    },
+    takeTurn: () => exchange.turns.take(exchange, 'body'),
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
     },

@@ -45,6 +45,10 @@ export interface RequestContext extends ReadContext {
   checkElement(type: string, ...args: Parameters<Check>): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: ((bytes: number) => void) | undefined;
+  /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
+  readonly holdRows?: ((bytes: number) => void) | undefined;
+  /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
+  readonly takeTurn?: (() => Promise<void>) | undefined;
   /** What was read ahead; undefined if nothing was, or if it came from a cluster that the organisation has left. */
   readonly ahead?: HeadStart['ahead'];
 }
@@ -71,6 +75,8 @@ export interface IncomingRequest {
   readonly waitIdle?: WaitIdle;
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: (bytes: number) => void;
+  readonly holdRows?: RequestContext['holdRows'];
+  readonly takeTurn?: RequestContext['takeTurn'];
 }
 
 /** `readAhead` is called before the request's key is read, if that is worth it (docs/decisions/one-round-trip.md). */
@@ -188,6 +194,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
       },
       checkElement,
       countAnswer: request.countAnswer,
+      holdRows: request.holdRows,
+      takeTurn: request.takeTurn,
       ahead: start?.cluster === principal.organisation.cluster ? start.ahead : undefined,
     };
   };

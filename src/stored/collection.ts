@@ -4,6 +4,7 @@ import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
+import type { RequestContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { normalised, isCallerKey } from '../schema/callerKeys';
 import { type Filter, ID, SPANS } from '../schema/filters';
@@ -16,9 +17,12 @@ import { emailConditions, searchConditions } from './search';
 /** From this many rows on, a page takes several milliseconds. */
 const MANY = 50;
 
+/** The part of a request's context that reads rows. */
+export type RowReader = Pick<RequestContext, 'data' | 'holdRows'>;
+
 /** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(
-  data: OrganisationData,
+  { data, holdRows }: RowReader,
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
@@ -26,7 +30,7 @@ export function listPage<T extends { _id: string }>(
 ): Promise<Page<T>> {
   const page = pageRequest(data, collection, args, projection, filters);
   return data.pages(async () => {
-    const found = await findPage(data.collection(collection), page);
+    const found = await findPage(data.collection(collection), page, data.reading(holdRows));
     // what follows takes about as long as decoding did
     if (found.data.length >= MANY) await data.ownTurn();
     return found;
@@ -42,7 +46,7 @@ export function listPageText<T extends { _id: string }>(
   writer: PageWriter,
 ): Promise<WrittenPage> {
   const page = pageRequest(data, collection, args, projection);
-  return data.reads(() => writePage(data.collection(collection), page, writer, () => data.ownTurn()));
+  return data.reads(() => writePage(data.collection(collection), page, writer, data.reading()));
 }
 
 function pageRequest<T extends { _id: string }>(

@@ -57,8 +57,8 @@ function ofRoot(sdl: Sdl, field: FieldDefinitionNode, byType: ReadonlyMap<string
   const listed = byType.get(rowName(field) ?? '');
   if (listed?.name === name.value) {
     const projectionOf = projections(listed, 'data');
-    const list: Resolver = async (_, given, { data }, info) =>
-      requireRows(listed, await listPage(data, listed, given as Args, projectionOf(info)));
+    const list: Resolver = async (_, given, context, info) =>
+      requireRows(listed, await listPage(context, listed, given as Args, projectionOf(info)));
     return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
   }
   const read = byType.get(namedType(field.type));
@@ -74,8 +74,11 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
   if (isList) {
     const parent = { collection: owner, field: member };
     const projectionOf = projections(other, 'data');
-    return async (row, args, { data }, info) =>
-      requireRows(other, await listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info)));
+    return async (row, args, context, info) =>
+      requireRows(
+        other,
+        await listOfParent(context, other, parent, (row as Row)._id, args as Args, projectionOf(info)),
+      );
   }
   return refersTo(other, member);
 }

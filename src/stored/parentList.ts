@@ -6,7 +6,7 @@ import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
 import { parentFilter } from '../schema/filters';
 import { published } from '../schema/model';
-import { listPage, listRequest } from './collection';
+import { listPage, listRequest, type RowReader } from './collection';
 
 /*
  * Lists of a parent (a customer's quotes): one aggregation reads the first pages of all parents at one level of a query, so
@@ -25,7 +25,7 @@ type RowsByParent = DataLoader<string, Promise<unknown[]>>;
 const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
 
 export async function listOfParent<T extends { _id: string }>(
-  data: OrganisationData,
+  reader: RowReader,
   collection: Collection<T>,
   parent: Parent,
   parentId: string,
@@ -34,8 +34,9 @@ export async function listOfParent<T extends { _id: string }>(
 ): Promise<Page<T>> {
   const filter = parentFilter(published.filtersOf(collection.name), parent.field);
   const ofParent = { ...args, [filter.argument]: parentId };
+  const { data } = reader;
   if (args.cursor !== null && args.cursor !== undefined)
-    return listPage(data, collection, ofParent, projection, [filter]);
+    return listPage(reader, collection, ofParent, projection, [filter]);
   const rows = (await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT, projection).load(
     parentId,
   )) as T[];

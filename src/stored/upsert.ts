@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
-import { READ_TIMEOUT } from '../database/native';
+import { pieceOf, readPiece } from '../database/readRows';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
 import { published } from '../schema/model';
@@ -10,7 +10,7 @@ import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { type ChangeArguments, changeObject } from './change';
 import type { Resource } from './resource';
 import { admitChanges, noteChanges } from './unrecorded';
-import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
+import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 import {
   faultLister,
   hasFaultAt,
@@ -22,8 +22,8 @@ import {
 } from './elementFaults';
 
 /**
- * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction with one
- * unordered bulkWrite. An invalid element fails on its own unless the call is atomic.
+ * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction, a piece at a time, so
+ * that a call keeps no more rows in memory than fit into a piece. An invalid element fails on its own unless the call is atomic.
  */
 
 interface Stored {
@@ -59,8 +59,8 @@ type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
 /** Elements per point, rounded up (contract, section 6). */
 const ELEMENTS_PER_POINT = 100;
-/** Rows decoded in one go; each can have 1,000 search words. */
-const ROWS_PER_READ = 500;
+/** A call with more elements than this waits for its turn among the organisation's large requests, however short they are. */
+const SMALL_CALL = 100;
 /** How often a call is attempted if other calls store the same keys at the same time. */
 const ATTEMPTS = 5;
 
@@ -109,22 +109,16 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (!dryRun) await admitChanges(context);
+  if (elements.length > SMALL_CALL) await context.takeTurn?.();
   const validated = await validateElements(elements, spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
       let stored = 0;
       const done = await context.write(
         async (session, now) => {
-          const steps = await plan(context, spec, validated, session, now);
+          const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
           if (isAtomic) refuseFaults(steps);
-          const changed = steps.flatMap((found) =>
-            found.outcome === 'created' || found.outcome === 'updated'
-              ? { row: found.document, before: found.before }
-              : [],
-          );
-          const options = { ordered: false, session, pace: data.pace() };
-          if (!dryRun) await writeRows(data.collection(spec.collection), changed, options);
-          stored = dryRun ? 0 : changed.length;
+          stored = dryRun ? 0 : steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
           return report(steps, dryRun);
         },
         // a dry run leaves nothing behind, not even an empty collection
@@ -140,46 +134,98 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   }
 }
 
-interface Accepted<Document> {
-  readonly outcome: Exclude<Outcome, 'failed'>;
-  readonly document: Document;
-  /** The stored version, if there is one. */
-  readonly before: Document | undefined;
+/** What becomes of an element. */
+interface Step {
+  readonly checked: ValidatedElement;
+  readonly outcome: Outcome;
+  /** Undefined if it failed. */
+  readonly id?: string;
 }
 
-type Step<Document> = { readonly checked: ValidatedElement } & ({ readonly outcome: 'failed' } | Accepted<Document>);
+interface Applying {
+  readonly session: ClientSession;
+  readonly now: Date;
+  readonly dryRun: boolean;
+  readonly isAtomic: boolean;
+}
 
-async function plan<Document extends Stored, Input extends object>(
-  { data, principal }: RequestContext,
+/** Reads, compares and writes in pieces. Returns a step for each element, in their order. */
+async function applyElements<Document extends Stored, Input extends object>(
+  { data, principal, holdRows }: RequestContext,
   spec: Bulk<Document, Input>,
   validated: readonly ValidatedElement[],
-  session: ClientSession,
-  now: Date,
-): Promise<Step<Document>[]> {
-  const keys = validated.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
-  const rows = await data
-    .collection(spec.collection)
-    .find<Document>({ [spec.key]: { $in: keys.map(({ key }) => key) } } as object, {
-      session,
-      batchSize: ROWS_PER_READ,
-      maxTimeMS: READ_TIMEOUT,
-    })
-    .toArray();
-  const byKey = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
-  const pace = data.pace();
-  const steps: Step<Document>[] = [];
-  for (const one of validated) {
-    const pause = pace();
-    if (pause) await pause;
-    const existing = byKey.get(one.key);
+  { session, now, dryRun, isAtomic }: Applying,
+): Promise<Step[]> {
+  const steps: Step[] = [];
+  const collection = data.collection(spec.collection);
+  const reading = data.reading(holdRows);
+  const { pace } = reading;
+  let hasFailed = false;
+
+  /** Decides what becomes of an element. Returns the row to store, if any. */
+  function decide(index: number, existing: Document | undefined): RowChange<Document>[] {
+    const one = validated[index] as ValidatedElement;
     const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
-    steps.push(
-      checked.count > 0
-        ? { checked, outcome: 'failed' }
-        : { checked, ...step(existing, spec.merge(existing, checked.element as Input, principal.organisation), now) },
-    );
+    if (checked.count > 0) {
+      hasFailed = true;
+      steps[index] = { checked, outcome: 'failed' };
+      return [];
+    }
+    const merged = spec.merge(existing, checked.element as Input, principal.organisation);
+    const { outcome, row, before } = step(existing, merged, now);
+    steps[index] = { checked, outcome, id: row._id };
+    return outcome === 'unchanged' ? [] : [{ row, before }];
+  }
+
+  async function apply(pieces: ReadonlyMap<string, Document>, indexes: Iterable<number>): Promise<void> {
+    const changes: RowChange<Document>[] = [];
+    for (const index of indexes) {
+      const pause = pace();
+      if (pause) await pause;
+      changes.push(...decide(index, pieces.get(validated[index]?.key ?? '')));
+    }
+    if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
+  }
+
+  const byKey = indexesByKey(validated, spec);
+  await apply(new Map(), byKey.get(null) ?? []);
+  byKey.delete(null);
+  let keys = [...byKey.keys()];
+  while (keys.length > 0) {
+    const wanted = keys.slice(0, pieceOf(collection, {}, reading));
+    const find = { filter: { [spec.key]: { $in: wanted } }, most: wanted.length, session };
+    const piece = await readPiece(collection, find, reading);
+    try {
+      const rows = new Map(piece.rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
+      const found = piece.isWhole ? new Set(wanted) : new Set(rows.keys());
+      await apply(
+        rows,
+        [...found].flatMap((key) => byKey.get(key) ?? []),
+      );
+      keys = keys.filter((key) => !found.has(key));
+    } finally {
+      holdRows?.(-piece.bytes);
+    }
   }
   return steps;
+}
+
+/** The positions of elements by the key to look up; null for those whose key is invalid. */
+function indexesByKey(
+  validated: readonly ValidatedElement[],
+  { key: member }: Pick<BulkUpsert, 'key'>,
+): Map<string | null, number[]> {
+  const isValid = ({ at, faults }: ValidatedElement): boolean => !hasFaultAt(faults, `${at}/${member}`);
+  const looked = new Set(validated.filter(isValid).map(({ key }) => key));
+  const indexes = new Map<string | null, number[]>();
+  for (const [index, { key }] of validated.entries()) {
+    // another occurrence of a key has a fault there, but is compared with the same object
+    const known = looked.has(key) ? key : null;
+    const others = indexes.get(known);
+    if (others) others.push(index);
+    else indexes.set(known, [index]);
+  }
+  return indexes;
 }
 
 /** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
@@ -220,7 +266,7 @@ function faultsBeside(
 }
 
 /** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
-function refuseFaults(steps: readonly Step<unknown>[]): void {
+function refuseFaults(steps: readonly Step[]): void {
   const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
   if (total === 0) return;
   const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
@@ -232,25 +278,24 @@ function step<Document extends Stored>(
   existing: Document | undefined,
   merged: Omit<Document, keyof Stored>,
   now: Date,
-): Accepted<Document> {
+): RowChange<Document> & { readonly outcome: Outcome } {
   if (!existing) {
-    const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
-    return { outcome: 'created', document, before: undefined };
+    const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
+    return { outcome: 'created', row, before: undefined };
   }
   const { _id, created_at, updated_at } = existing;
   const kept = { _id, ...merged, created_at, updated_at };
-  if (isSameRow(existing, kept)) return { outcome: 'unchanged', document: existing, before: existing };
-  const document = Object.assign(kept, { updated_at: changedAt(updated_at, now) }) as unknown as Document;
-  return { outcome: 'updated', document, before: existing };
+  if (isSameRow(existing, kept)) return { outcome: 'unchanged', row: existing, before: existing };
+  const row = Object.assign(kept, { updated_at: changedAt(updated_at, now) }) as unknown as Document;
+  return { outcome: 'updated', row, before: existing };
 }
 
-function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {
+function report(steps: readonly Step[], dryRun: boolean): UpsertReport {
   const list = faultLister();
-  const results = steps.map((found, index): UpsertResult => {
-    const { shownKey: key } = found.checked;
-    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.checked) };
-    const { outcome, document } = found;
-    return { index, key, id: dryRun && outcome === 'created' ? null : document._id, outcome, errors: [] };
+  const results = steps.map(({ checked, outcome, id }, index): UpsertResult => {
+    const { shownKey: key } = checked;
+    if (id === undefined) return { index, key, id: null, outcome, errors: list(checked) };
+    return { index, key, id: dryRun && outcome === 'created' ? null : id, outcome, errors: [] };
   });
   const count = (outcome: Outcome): number => results.filter((result) => result.outcome === outcome).length;
   return {

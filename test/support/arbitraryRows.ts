@@ -116,7 +116,7 @@ export function rawRows(rows: readonly Uint8Array[]): RawRows {
   const places: number[] = [];
   let at = 0;
   for (const { length } of rows) places.push(at, (at += length));
-  return { bytes: Buffer.concat(rows), places };
+  return { bytes: Buffer.concat(rows), places, isWhole: true };
 }
 
 /** A row that also has the members of another one, some of them duplicated. */

@@ -60,7 +60,8 @@ export async function startWatched(environment: Environment = {}, options: reado
     (await cli.json<{ key: string }>('key', 'create', '--org', of, ...'--name key --scopes all --mcp write'.split(' ')))
       .key;
   const organisation = await makeOrganisation('Worst');
-  const { url, child, stop } = await serve(cli, options, { NODE_OPTIONS: `--require ${COLLECTING}`, COLLECTED });
+  const node = [`--require ${COLLECTING}`, environment.NODE_OPTIONS ?? ''].join(' ');
+  const { url, child, stop } = await serve(cli, options, { NODE_OPTIONS: node, COLLECTED });
   return {
     url,
     pid: child.pid!,

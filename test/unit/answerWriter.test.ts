@@ -16,7 +16,7 @@ const single = singleWriter(SHAPE);
 const page = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE });
 
 const reply = (row: object): Buffer => Buffer.from(mongo.BSON.serialize(row));
-const pageOf = (bytes: Buffer) => ({ bytes, places: [0, bytes.length] });
+const pageOf = (bytes: Buffer) => ({ bytes, places: [0, bytes.length], isWhole: true });
 
 test.each<[string, string, (bytes: Buffer) => unknown]>([
   ['an object', '{"name":"Ada"}', (bytes) => single.write(bytes).toString()],

@@ -14,11 +14,11 @@ test('in one of four workers a key has its quarter of the whole, within the half
   bodies.holdBody(sender('a'), 15);
   expect(() => {
     bodies.holdBody(sender('a'), 3);
-  }).toThrow('This caller is sending too much data at once');
+  }).toThrow('This caller is sending or reading too much data at once');
   bodies.holdBody(sender('b'), 2);
   expect(() => {
     bodies.holdBody(sender('b'), 1);
-  }).toThrow('This organisation is sending too much data at once');
+  }).toThrow('This organisation is sending or reading too much data at once');
   bodies.holdBody(sender('c', 'another'), 32);
   expect(bodies.held()).toBe(64);
 });
@@ -29,4 +29,29 @@ test('all organisations together have the whole', () => {
   expect(() => {
     bodies.holdBody(sender('c', 'three'), 1);
   }).toThrow('Too much data is being sent');
+});
+
+test('rows count with bodies and answers, until the work of their request ends', () => {
+  const bodies = createBodyMemory(64, () => undefined);
+  const [one, other] = [sender('a'), sender('a')];
+  bodies.holdBody(one, 6);
+  bodies.holdRows(one, 8);
+  bodies.holdRows(other, 2);
+  expect(() => {
+    bodies.holdRows(other, 1);
+  }).toThrow('This caller is sending or reading too much data at once');
+  bodies.holdRows(one, -8);
+  bodies.holdRows(other, 1);
+  expect(bodies.held()).toBe(9);
+  bodies.end(one);
+  bodies.end(other);
+  expect(bodies.held()).toBe(0);
+});
+
+test('a request alone may keep 64 MiB of rows, and no byte more', () => {
+  const [bodies, only] = [createBodyMemory(64, () => undefined), sender('a')];
+  bodies.holdRows(only, 64 * 1024 * 1024);
+  expect(() => {
+    bodies.holdRows(only, 1);
+  }).toThrow('The request would read more than 64 MiB from the database');
 });

@@ -1,14 +1,15 @@
 import { type GraphQLObjectType, parse } from 'graphql';
-import type { mongo } from 'mongoose';
 import { definedByType } from '../../src/database/collection';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { firstPage } from '../../src/database/pagination';
+import { RowSizes } from '../../src/database/readRows';
 import { activeFilters } from '../../src/stored/collection';
 import { listOfParent } from '../../src/stored/parentList';
 import { buildSchemas } from '../../src/operations/build';
 import type { Filter } from '../../src/schema/filters';
 import { published, SchemaModel } from '../../src/schema/model';
 import { read } from '../docs/markdown';
+import { emptyRows } from '../support/emptyRows';
 
 /* What lists derive from the members of their rows: conditions and ids, without a database. */
 
@@ -21,28 +22,21 @@ interface Row {
 
 const collectionOf = (name: string) => definedByType<Row>(name, [], ['created_at' as never]);
 
-/** Rows that keep the conditions of their last query. */
-function rowsOf(): { rows: mongo.Collection<Row>; asked: () => object } {
-  let asked: object = {};
-  const rows = { find: (filter: object) => ((asked = filter), { toArray: () => Promise.resolve([]) }) };
-  return { rows: rows as unknown as mongo.Collection<Row>, asked: () => asked };
-}
-
 describe('a list of a parent', () => {
   /** The conditions of its page after a cursor that the given list made. */
   async function conditionsOfNext(name: string, filters: Readonly<Record<string, unknown>>): Promise<object> {
     const rows = ['a', 'b'].map((_id) => ({ _id, created_at: new Date(0) }));
     const list = { organisationId: ORGANISATION, operation: name, args: { limit: 1 }, filters };
     const cursor = firstPage(rows, list).next_cursor;
-    const { rows: found, asked } = rowsOf();
+    const { rows: found, asked } = emptyRows<Row>();
     const data = {
       organisationId: ORGANISATION,
       collection: () => found,
       pages: (work: () => unknown) => work(),
-      ownTurn: () => Promise.resolve(),
+      reading: () => ({ sizes: new RowSizes() }),
     } as unknown as OrganisationData;
     const parent = { collection: collectionOf('customers'), field: 'customer_id' };
-    await listOfParent(data, collectionOf(name), parent, PARENT, { limit: 1, cursor }, {});
+    await listOfParent({ data }, collectionOf(name), parent, PARENT, { limit: 1, cursor }, {});
     return asked();
   }
 

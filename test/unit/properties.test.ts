@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { mongo } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/stored/lines';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
 import { searchWords } from '../../src/stored/search';
+import { emptyRows } from '../support/emptyRows';
 
 // the same cases on every machine; a failure prints how to reproduce it
 fc.configureGlobal({ seed: 20261121 });
@@ -66,11 +66,9 @@ describe('a cursor', () => {
 
   /** The query conditions of a cursor. @throws AppError if it is rejected */
   async function conditionsOf(cursor: string, of: List): Promise<unknown> {
-    let conditions: unknown;
-    const rows = { toArray: () => Promise.resolve([]) };
-    const stored = { find: (filter: unknown) => ((conditions = filter), rows) };
-    await findPage(stored as unknown as mongo.Collection<Row>, request(of, cursor));
-    return conditions;
+    const { rows, asked } = emptyRows<Row>();
+    await findPage(rows, request(of, cursor));
+    return asked();
   }
 
   test('continues after the row it was made from, in the order of its list', async () => {

@@ -12,7 +12,7 @@ import { published } from '../../schema/model';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
-import { readOne } from '../../stored/collection';
+import { readOne, type RowReader } from '../../stored/collection';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { MAX_WORDS, searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
@@ -32,7 +32,7 @@ function lengthOf(member: string): number {
 
 /** A thread's messages, oldest first. @throws AppError not_found if the thread does not exist. */
 async function listMessages(
-  data: OrganisationData,
+  { data, holdRows }: RowReader,
   args: ListArguments & { readonly id: string },
 ): Promise<Page<Message>> {
   const { _id: id } = await readOne(data, requests, args.id, 'request');
@@ -44,7 +44,7 @@ async function listMessages(
     conditions: [{ request_id: id }],
     defaultSort: 'created_at',
   };
-  return data.reads(() => findPage(data.collection(messages), list));
+  return data.reads(() => findPage(data.collection(messages), list, data.reading(holdRows)));
 }
 
 /** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
@@ -251,8 +251,8 @@ const updateOne: Resolver = (_, args, context, info) => updateRequest(args as Ch
 
 export const requestResolvers = {
   Query: {
-    request_messages: (_: unknown, args: ListArguments & { id: string }, { data }: RequestContext) =>
-      listMessages(data, args),
+    request_messages: (_: unknown, args: ListArguments & { id: string }, context: RequestContext) =>
+      listMessages(context, args),
   },
   Mutation: {
     open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
