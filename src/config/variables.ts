@@ -187,7 +187,7 @@ export const VARIABLES = {
   },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),
-    help: 'MiB for the bodies of all requests in progress and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
+    help: 'MiB for the bodies of all requests in progress, the rows they read, and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
   },
   MAX_ORGANISATION_BYTES: {
     schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),

@@ -121,7 +121,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_http_body_bytes',
-      'Memory used by request bodies, and by answers until they are read; the limit is MAX_BODY_MEMORY.',
+      'Memory used by request bodies, by rows read for requests, and by answers until they are read; the limit is MAX_BODY_MEMORY.',
       options.bodyBytes,
     ],
     [

@@ -1,51 +1,18 @@
-import { randomUUID } from 'node:crypto';
-import type { ClientSession } from 'mongoose';
 import type { RequestContext } from '../operations/context';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
-import { pieceOf, readPiece } from '../database/readRows';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
 import { published } from '../schema/model';
-import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
+import type { Merge, Outcome } from '../schema/upserts';
+import { applyElements, type Bulk, type Step, type Stored, type UpsertSpec } from './applyElements';
 import { type ChangeArguments, changeObject } from './change';
-import type { Resource } from './resource';
 import { admitChanges, noteChanges } from './unrecorded';
-import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
-import {
-  faultLister,
-  hasFaultAt,
-  isObject,
-  validateElements,
-  type ValidatedElement,
-  LISTED_OF_CALL,
-  withFaults,
-} from './elementFaults';
+import { faultLister, LISTED_OF_CALL, validateElements } from './elementFaults';
 
 /**
  * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction, a piece at a time, so
  * that a call keeps no more rows in memory than fit into a piece. An invalid element fails on its own unless the call is atomic.
  */
-
-interface Stored {
-  readonly _id: string;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
-
-export interface UpsertSpec<Document extends Stored, Input extends object> {
-  readonly collection: Resource<Document>;
-  /** The object to store, based on `existing` if there is one; the write adds its id and times. */
-  readonly merge: (
-    existing: Document | undefined,
-    input: Input,
-    organisation: RequestContext['principal']['organisation'],
-  ) => Omit<Document, keyof Stored>;
-  /** Checks that span several of the given members; pointers are relative to the input. */
-  readonly rules?: (given: Input) => readonly Fault[];
-}
-
-/** The spec, with what the SDL says about the call. */
-type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
 
 interface UpsertResult {
   readonly index: number;
@@ -134,137 +101,6 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   }
 }
 
-/** What becomes of an element. */
-interface Step {
-  readonly checked: ValidatedElement;
-  readonly outcome: Outcome;
-  /** Undefined if it failed. */
-  readonly id?: string;
-}
-
-interface Applying {
-  readonly session: ClientSession;
-  readonly now: Date;
-  readonly dryRun: boolean;
-  readonly isAtomic: boolean;
-}
-
-/** Reads, compares and writes in pieces. Returns a step for each element, in their order. */
-async function applyElements<Document extends Stored, Input extends object>(
-  { data, principal, holdRows }: RequestContext,
-  spec: Bulk<Document, Input>,
-  validated: readonly ValidatedElement[],
-  { session, now, dryRun, isAtomic }: Applying,
-): Promise<Step[]> {
-  const steps: Step[] = [];
-  const collection = data.collection(spec.collection);
-  const reading = data.reading(holdRows);
-  const { pace } = reading;
-  let hasFailed = false;
-
-  /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, existing: Document | undefined): RowChange<Document>[] {
-    const one = validated[index] as ValidatedElement;
-    const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
-    if (checked.count > 0) {
-      hasFailed = true;
-      steps[index] = { checked, outcome: 'failed' };
-      return [];
-    }
-    const merged = spec.merge(existing, checked.element as Input, principal.organisation);
-    const { outcome, row, before } = step(existing, merged, now);
-    steps[index] = { checked, outcome, id: row._id };
-    return outcome === 'unchanged' ? [] : [{ row, before }];
-  }
-
-  async function apply(pieces: ReadonlyMap<string, Document>, indexes: Iterable<number>): Promise<void> {
-    const changes: RowChange<Document>[] = [];
-    for (const index of indexes) {
-      const pause = pace();
-      if (pause) await pause;
-      changes.push(...decide(index, pieces.get(validated[index]?.key ?? '')));
-    }
-    if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
-  }
-
-  const byKey = indexesByKey(validated, spec);
-  await apply(new Map(), byKey.get(null) ?? []);
-  byKey.delete(null);
-  let keys = [...byKey.keys()];
-  while (keys.length > 0) {
-    const wanted = keys.slice(0, pieceOf(collection, {}, reading));
-    const find = { filter: { [spec.key]: { $in: wanted } }, most: wanted.length, session };
-    const piece = await readPiece(collection, find, reading);
-    try {
-      const rows = new Map(piece.rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
-      const found = piece.isWhole ? new Set(wanted) : new Set(rows.keys());
-      await apply(
-        rows,
-        [...found].flatMap((key) => byKey.get(key) ?? []),
-      );
-      keys = keys.filter((key) => !found.has(key));
-    } finally {
-      holdRows?.(-piece.bytes);
-    }
-  }
-  return steps;
-}
-
-/** The positions of elements by the key to look up; null for those whose key is invalid. */
-function indexesByKey(
-  validated: readonly ValidatedElement[],
-  { key: member }: Pick<BulkUpsert, 'key'>,
-): Map<string | null, number[]> {
-  const isValid = ({ at, faults }: ValidatedElement): boolean => !hasFaultAt(faults, `${at}/${member}`);
-  const looked = new Set(validated.filter(isValid).map(({ key }) => key));
-  const indexes = new Map<string | null, number[]>();
-  for (const [index, { key }] of validated.entries()) {
-    // another occurrence of a key has a fault there, but is compared with the same object
-    const known = looked.has(key) ? key : null;
-    const others = indexes.get(known);
-    if (others) others.push(index);
-    else indexes.set(known, [index]);
-  }
-  return indexes;
-}
-
-/** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
-function withRules<Input extends object>(
-  one: ValidatedElement,
-  { rules }: Pick<UpsertSpec<never, Input>, 'rules'>,
-): ValidatedElement {
-  if (one.count > 0 || !rules) return one;
-  const faults = rules(one.element as Input);
-  return withFaults(
-    one,
-    faults.map((fault) => ({ ...fault, pointer: one.at + (fault.pointer ?? '') })),
-  );
-}
-
-/** Faults of an element in relation to the existing object with its key, if any. */
-function faultsBeside(
-  existing: Stored | undefined,
-  { at, element, key, faults }: ValidatedElement,
-  { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
-): Fault[] {
-  if (!isObject(element)) return [];
-  const erased = erasedFault(existing, at);
-  if (erased) return [erased];
-  const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
-  const found = missing.map((name): Fault => {
-    return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
-  });
-  const { id } = element;
-  const isComparable = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
-  if (isComparable && id.toLowerCase() !== existing?._id) {
-    const detail = existing
-      ? `is not the id of the object with this ${member}`
-      : `must not be set: there is no object with this ${member} yet`;
-    found.push({ pointer: `${at}/id`, code: 'conflict', detail });
-  }
-  return found;
-}
-
 /** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
 function refuseFaults(steps: readonly Step[]): void {
   const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
@@ -272,22 +108,6 @@ function refuseFaults(steps: readonly Step[]): void {
   const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
   const isCut = steps.some(({ checked }) => checked.isCut);
   throw validationFailed(faults, total - faults.length, isCut);
-}
-
-function step<Document extends Stored>(
-  existing: Document | undefined,
-  merged: Omit<Document, keyof Stored>,
-  now: Date,
-): RowChange<Document> & { readonly outcome: Outcome } {
-  if (!existing) {
-    const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
-    return { outcome: 'created', row, before: undefined };
-  }
-  const { _id, created_at, updated_at } = existing;
-  const kept = { _id, ...merged, created_at, updated_at };
-  if (isSameRow(existing, kept)) return { outcome: 'unchanged', row: existing, before: existing };
-  const row = Object.assign(kept, { updated_at: changedAt(updated_at, now) }) as unknown as Document;
-  return { outcome: 'updated', row, before: existing };
 }
 
 function report(steps: readonly Step[], dryRun: boolean): UpsertReport {
