@@ -17,7 +17,7 @@ const ARROWS = {
   database: ['config', 'errors', 'package', 'units', 'within'],
   mask: ['database', 'errors'],
   organisations: ['auth', 'config', 'database', 'errors', 'units'],
-  admission: ['auth', 'database', 'errors', 'within', 'workerChannel'],
+  admission: ['auth', 'database', 'errors', 'units', 'within', 'workerChannel'],
   metrics: ['admission', 'auth', 'database', 'errors', 'within', 'workerChannel'],
   schema: ['auth', 'errors', 'package', 'units'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],

@@ -61,7 +61,7 @@ export async function applyElements<Document extends Stored, Input extends objec
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
   function decide(index: number, existing: Document | undefined): RowChange<Document>[] {
-    const one = validated[index] as ValidatedElement;
+    const one = validated[index]!;
     const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
     if (checked.count > 0) {
       hasFailed = true;
