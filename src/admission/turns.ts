@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Caller } from '../auth/principal';
 import { AppError } from '../errors';
 
@@ -54,6 +55,8 @@ export function createTurns(onRefused: () => void) {
   const queues = new Map<string, Queue>();
   /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<QueuedExchange>();
+  /** The last of each organisation that waits for a turn of the event loop. */
+  const last = new Map<string, Promise<void>>();
 
   function wait(queue: Queue, exchange: QueuedExchange): Promise<void> {
     exchange.isWaiting = true;
@@ -115,6 +118,17 @@ export function createTurns(onRefused: () => void) {
         throw tooMany();
       }
       await wait(queue, exchange);
+    },
+    /**
+     * Waits for a turn of the event loop that no other request of the organisation has. Requests that arrive together, or wait for the same
+     * lookup of their key, would otherwise be read and refused in one turn.
+     */
+    ownTurn({ log }: Pick<QueuedExchange, 'log'>): Promise<void> {
+      const name = log.principal?.organisation?.id ?? '';
+      const own = (last.get(name) ?? Promise.resolve()).then(() => turn());
+      last.set(name, own);
+      void own.then(() => last.get(name) === own && last.delete(name));
+      return own;
     },
     /** Ends all turns of an exchange. */
     end(exchange: QueuedExchange): void {

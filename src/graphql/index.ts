@@ -56,6 +56,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
   async function admit(exchange: Exchange, caller: RequestContext | undefined, body: unknown): Promise<void> {
     const text = textOf(exchange, body);
     if (text === undefined || documents.knows(text)) return;
+    await exchange.turns.ownTurn(exchange);
     const points = documentPoints(text);
     if (points === 0) return;
     await (caller ? caller.charge(points) : chargeAddress(exchange, points));

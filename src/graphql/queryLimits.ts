@@ -88,21 +88,42 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
   // fragments are also checked on their own: other rules walk an unused fragment before one of them rejects it
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
-  const [ofOperations, ofFragments] = [operations, fragments].map((nodes) =>
-    nodes.flatMap((node) => faultsOfSize(node, sizeOf(node))),
-  );
-  const ofCycles = [...cyclic].map(
-    (node) => new GraphQLError(`Cannot spread fragment "${node.name.value}" within itself.`, { nodes: node }),
-  );
-  const ofNesting = [...operations, ...fragments].flatMap((node) =>
-    refuse(node, 'nests fragments to a depth of', sizeOf(node).nesting, QUERY_LIMITS.nesting),
-  );
-  const found = [ofCycles, ofOperations, ofFragments, ofNesting].find((faults) => faults?.length);
-  if (found) return found.slice(0, MAX_FAULTS);
+  const all = [...operations, ...fragments];
+  // finds all cycles
+  all.forEach(sizeOf);
+  const ofSize = (node: ExecutableDefinitionNode): GraphQLError[] => faultsOfSize(node, sizeOf(node));
+  const steps: readonly (() => GraphQLError[])[] = [
+    () => firstFaults([...cyclic], faultsOfCycle),
+    () => firstFaults(operations, ofSize),
+    () => firstFaults(fragments, ofSize),
+    () => firstFaults(all, (node) => faultsOfNesting(node, sizeOf(node))),
+  ];
+  for (const step of steps) {
+    const found = step();
+    if (found.length > 0) return found;
+  }
   const named = fragmentsOf(document);
-  const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, sizeOf(node), named));
-  const ofRepeats = [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named));
+  const ofSubscriptions = firstFaults(operations, (node) => faultsOfSubscription(node, sizeOf(node), named));
+  const ofRepeats = firstFaults(all, (node) => faultsOfRepeats(node, named));
   return [...ofSubscriptions, ...ofRepeats].slice(0, MAX_FAULTS);
+}
+
+/** At most MAX_FAULTS: making an error, with its line and its stack, takes longer than measuring a node. */
+function firstFaults<T>(nodes: readonly T[], faultsOfNode: (node: T) => readonly GraphQLError[]): GraphQLError[] {
+  const found: GraphQLError[] = [];
+  for (const node of nodes) {
+    found.push(...faultsOfNode(node));
+    if (found.length >= MAX_FAULTS) return found.slice(0, MAX_FAULTS);
+  }
+  return found;
+}
+
+function faultsOfCycle(nodes: FragmentDefinitionNode): GraphQLError[] {
+  return [new GraphQLError(`Cannot spread fragment "${nodes.name.value}" within itself.`, { nodes })];
+}
+
+function faultsOfNesting(node: ExecutableDefinitionNode, { nesting }: Size): GraphQLError[] {
+  return refuse(node, 'nests fragments to a depth of', nesting, QUERY_LIMITS.nesting);
 }
 
 /**
@@ -128,16 +149,16 @@ function faultsOfSubscription(
 
 function faultsOfSize(node: ExecutableDefinitionNode, size: Size): GraphQLError[] {
   const { depth, aliases, rootFields, fields, spreads } = size;
-  const ofAnswer = [
+  const ofAnswer = (): GraphQLError[][] => [
     refuse(node, 'has a depth of', depth, QUERY_LIMITS.depth),
     refuse(node, 'has too many aliases:', aliases, QUERY_LIMITS.aliases),
     refuse(node, 'has too many root fields:', rootFields, QUERY_LIMITS.rootFields),
   ];
-  const ofWalk = [
+  return [
+    ...(node.kind === Kind.OPERATION_DEFINITION ? ofAnswer() : []),
     refuse(node, 'has too many fields after its fragments are expanded:', fields, QUERY_LIMITS.fields),
     refuse(node, 'has too many fragment spreads, including those inside fragments:', spreads, QUERY_LIMITS.spreads),
-  ];
-  return [...(node.kind === Kind.OPERATION_DEFINITION ? ofAnswer : []), ...ofWalk].flat();
+  ].flat();
 }
 
 function faultsOfRepeats(

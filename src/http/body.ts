@@ -49,6 +49,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   exchange.isReceiving = true;
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
+  if (bytes.length > SMALL) await exchange.turns.ownTurn(exchange);
   exchange.bodies.holdBody(exchange, estimateParsedSize(bytes));
   if (bytes.length > LARGE) await exchange.turns.take(exchange, 'body');
   let text: string;
@@ -143,7 +144,7 @@ function cutOff(): AppError {
   return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies of up to this many bytes are counted as their length: parsing adds too little to be worth a scan. */
+/** Bodies of up to this many bytes are counted as their length and wait for no turn of the loop: parsing them takes too little. */
 const SMALL = 4096;
 /** Memory that a parsed value takes beyond its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;
