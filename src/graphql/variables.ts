@@ -7,23 +7,17 @@ import {
   print,
   typeFromAST,
 } from 'graphql';
-import { invalidRequest, MAX_FAULTS, shorten } from '../errors';
-import { withHttpStatus } from './errors';
+import { MAX_FAULTS, shorten } from '../errors';
 
 /**
- * The errors of an operation's variables that are lists or objects, at most 100. Their size is checked first, since coercion takes a
- * microsecond or more per element, and runs two or three times before arguments are checked. graphql-js and graphql-jit would print
- * the whole value with each error: for 1 MiB, that takes 3.5 s and makes a response of 33 MB.
+ * The errors of an operation's variables that are lists or objects, at most 100. graphql-js and graphql-jit would print the whole value with
+ * each error: for 1 MiB, that takes 3.5 s and makes a response of 33 MB.
  */
 export function variableErrors(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   values: Readonly<Record<string, unknown>>,
 ): readonly GraphQLError[] {
-  if (areTooLarge(values)) {
-    const detail = `have more than ${MAX.toLocaleString('en')} elements and members that are lists or objects`;
-    return [withHttpStatus(invalidRequest([{ parameter: 'variables', code: 'size', detail }]))];
-  }
   const errors: GraphQLError[] = [];
   for (const node of operation.variableDefinitions ?? []) {
     const name = node.variable.name.value;
@@ -51,25 +45,3 @@ export function variableErrors(
 
 /** Thrown to stop at the maximum number of errors. */
 class Enough extends Error {}
-
-/** Maximum of list elements, and members that are lists or objects, together: a bulk call of 1 MiB has fewer, unless its elements are nearly empty. */
-const MAX = 20_000;
-
-/** Whether variables are too large in total, without coercing them (docs/decisions/loop.md). */
-export function areTooLarge(values: Readonly<Record<string, unknown>>): boolean {
-  let size = 0;
-  const look = (value: unknown): void => {
-    if (size > MAX || typeof value !== 'object' || value === null) return;
-    if (Array.isArray(value)) {
-      size += value.length;
-      value.forEach(look);
-      return;
-    }
-    for (const member of Object.values(value)) {
-      if (typeof member === 'object' && member !== null) size += 1;
-      look(member);
-    }
-  };
-  Object.values(values).forEach(look);
-  return size > MAX;
-}

@@ -6,12 +6,14 @@ import {
   type ErrorObject,
   type KeywordCxt,
   Name,
+  str,
 } from 'ajv/dist/2020';
 import { Type } from 'ajv/dist/compile/util';
+import countCharacters from 'ajv/dist/runtime/ucs2length';
 import type { FaultLimits } from '../errors';
 
 /*
- * Replaces two of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
+ * Replaces four of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
  * caller sends (docs/decisions/worst-bodies.md). The schemas do not change.
  */
 
@@ -55,6 +57,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
     return faults.slice(0, most);
   };
   ajv.removeKeyword('items').addKeyword(items(keepFew));
+  for (const keyword of ['minLength', 'maxLength'] as const) ajv.removeKeyword(keyword).addKeyword(lengthOf(keyword));
   return ajv.removeKeyword('additionalProperties').addKeyword(ADDITIONAL_PROPERTIES);
 }
 
@@ -82,6 +85,30 @@ function items(keepFew: (errors: ErrorObject[], bounds: Bounds) => ErrorObject[]
       const { maxItems } = parentSchema as { maxItems?: number };
       if (maxItems === undefined) eachItem();
       else gen.if(_`${data}.length <= ${maxItems}`, eachItem);
+    },
+  };
+}
+
+/** Counts the characters of a string only if its code units, of which a character has one or two, leave open whether it is within the bound. */
+function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
+  const comparison = keyword === 'minLength' ? 'fewer' : 'more';
+  return {
+    keyword,
+    type: 'string',
+    schemaType: 'number',
+    error: {
+      message: ({ schemaCode }) => str`must NOT have ${comparison} than ${schemaCode} characters`,
+      params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
+    },
+    code(cxt) {
+      const { gen, data } = cxt;
+      const limit = cxt.schema as number;
+      const [units, characters] = [_`${data}.length`, _`${gen.scopeValue('func', { ref: countCharacters })}(${data})`];
+      cxt.fail(
+        keyword === 'minLength'
+          ? _`${units} < ${limit} || (${units} < ${2 * limit} && ${characters} < ${limit})`
+          : _`${units} > ${limit} && (${units} > ${2 * limit} || ${characters} > ${limit})`,
+      );
     },
   };
 }

@@ -36,6 +36,7 @@ import {
   type ResolverTable,
   type SchemaError,
 } from './errors';
+import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
 import { writeErrors } from './writes';
 
@@ -76,6 +77,7 @@ export function schemaErrors(
     ...scopeErrors(sdl),
     ...callerErrors(sdl),
     ...personalErrors(sdl),
+    ...lengthErrors(sdl),
     ...listErrors(checked),
     ...writeErrors(checked),
   ];

@@ -1,0 +1,127 @@
+import { type DocumentNode, Kind, type OperationDefinitionNode, type SelectionSetNode, type ValueNode } from 'graphql';
+import { type AppError, invalidRequest } from '../errors';
+import { BODY_LIMIT } from '../http/body';
+import { fragmentsOf } from './queryLimits';
+
+/*
+ * The size of an operation's arguments, before any of them is coerced or checked (docs/decisions/loop.md). A variable counts each time that
+ * the document names it, since each mention is checked: 1 MB named a thousand times would be a gigabyte.
+ */
+
+/** Maxima of all arguments of an operation together. */
+export const ARGUMENT_LIMITS = {
+  /** Characters of strings; the largest body has no more if each variable is named once. */
+  characters: BODY_LIMIT,
+  /** Elements of lists, and members that are lists or objects: a bulk call of 1 MiB has fewer, unless its elements are nearly empty. */
+  elements: 20_000,
+} as const;
+
+type Size = Record<keyof typeof ARGUMENT_LIMITS, number>;
+
+const WORDS: Record<keyof Size, string> = {
+  characters: 'characters',
+  elements: 'elements and members that are lists or objects',
+};
+
+/** What the arguments of an operation contain, each fragment counted wherever it is spread. */
+interface Contents {
+  /** Characters of the strings in the document. */
+  characters: number;
+  /** Mentions by variable. */
+  readonly mentions: Map<string, number>;
+}
+
+const known = new WeakMap<OperationDefinitionNode, Contents>();
+
+/** The error for arguments over a limit; undefined within all. The document must be valid and within QUERY_LIMITS. */
+export function argumentSizeError(
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  values: Readonly<Record<string, unknown>>,
+): AppError | undefined {
+  let contents = known.get(operation);
+  if (!contents) known.set(operation, (contents = contentsOf(document, operation)));
+  const size: Size = { characters: contents.characters, elements: 0 };
+  const count = (name: string, one: Size): void => {
+    // an unused variable is coerced, too
+    const times = contents.mentions.get(name) ?? 1;
+    size.characters += times * one.characters;
+    size.elements += times * one.elements;
+  };
+  for (const name of Object.keys(values)) count(name, sizeOf(values[name]));
+  for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
+    const { value: name } = variable.name;
+    if (defaultValue && !Object.hasOwn(values, name)) count(name, sizeOfLiteral(defaultValue));
+  }
+  const over = (['characters', 'elements'] as const).find((what) => size[what] > ARGUMENT_LIMITS[what]);
+  if (!over) return undefined;
+  const detail = `have more than ${ARGUMENT_LIMITS[over].toLocaleString('en')} ${WORDS[over]}, each counted as often as the document names it`;
+  return invalidRequest([{ parameter: 'variables', code: 'size', detail }]);
+}
+
+/** Stops once there are too many elements. */
+function sizeOf(value: unknown): Size {
+  const size: Size = { characters: 0, elements: 0 };
+  const look = (one: unknown): void => {
+    if (typeof one === 'string') size.characters += one.length;
+    if (typeof one !== 'object' || one === null || size.elements > ARGUMENT_LIMITS.elements) return;
+    if (Array.isArray(one)) {
+      size.elements += one.length;
+      one.forEach(look);
+      return;
+    }
+    for (const member of Object.values(one)) {
+      if (typeof member === 'object' && member !== null) size.elements += 1;
+      look(member);
+    }
+  };
+  look(value);
+  return size;
+}
+
+/** Elements of a literal are not counted, since the document has few tokens. */
+function sizeOfLiteral(value: ValueNode): Size {
+  const contents: Contents = { characters: 0, mentions: new Map() };
+  addValue(contents, value);
+  return { characters: contents.characters, elements: 0 };
+}
+
+/** Reads each fragment once. */
+function contentsOf(document: DocumentNode, operation: OperationDefinitionNode): Contents {
+  const fragments = fragmentsOf(document);
+  const ofFragments = new Map<string, Contents>();
+  const ofSet = (set: SelectionSetNode | undefined): Contents => {
+    const contents: Contents = { characters: 0, mentions: new Map() };
+    for (const selection of set?.selections ?? []) {
+      if (selection.kind === Kind.FRAGMENT_SPREAD) add(contents, ofFragment(selection.name.value));
+      else {
+        if (selection.kind === Kind.FIELD)
+          for (const argument of selection.arguments ?? []) addValue(contents, argument.value);
+        if (selection.selectionSet) add(contents, ofSet(selection.selectionSet));
+      }
+    }
+    return contents;
+  };
+  const ofFragment = (name: string): Contents => {
+    let contents = ofFragments.get(name);
+    if (!contents) ofFragments.set(name, (contents = ofSet(fragments.get(name)?.selectionSet)));
+    return contents;
+  };
+  return ofSet(operation.selectionSet);
+}
+
+function addValue(contents: Contents, value: ValueNode): void {
+  if (value.kind === Kind.STRING) contents.characters += value.value.length;
+  else if (value.kind === Kind.VARIABLE) addMentions(contents, value.name.value, 1);
+  else if (value.kind === Kind.LIST) for (const one of value.values) addValue(contents, one);
+  else if (value.kind === Kind.OBJECT) for (const member of value.fields) addValue(contents, member.value);
+}
+
+function add(contents: Contents, more: Contents): void {
+  contents.characters += more.characters;
+  for (const [name, times] of more.mentions) addMentions(contents, name, times);
+}
+
+function addMentions({ mentions }: Contents, name: string, times: number): void {
+  mentions.set(name, (mentions.get(name) ?? 0) + times);
+}
