@@ -15,6 +15,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { AppError } from '../errors';
+import { memberOf } from '../operations/build';
 import { constraintOf } from '../schema/jsonSchema';
 import type { LargePart } from '../admission/turns';
 import { aggregates } from '../schema/declaredOperations';
@@ -26,7 +27,7 @@ import { countRootFields, fragmentsOf, QUERY_LIMITS, rootFieldsOf } from './quer
  * limit for every row of its parent, and all lists are added up, including those in aliases and fragments.
  */
 
-/** Rows per point, in addition to the point per root field. */
+/** Rows, and values worked out for rows, per point, in addition to the point per root field. */
 const ROWS_A_POINT = 1000;
 /** Levels of nested lists that make a query large; a total counts as this many. */
 const LARGE = 2;
@@ -60,7 +61,7 @@ interface Bounds {
   readonly fallback: number;
 }
 
-/** A part of a selection that contains lists or totals: a field, or a fragment with its parts (one shared array for all spreads). */
+/** A part of a selection that contains lists, totals or derived values: a field, or a fragment with its parts (one shared array for all spreads). */
 interface Part {
   /** Response key of the field; undefined for a fragment. */
   readonly key?: string;
@@ -69,6 +70,8 @@ interface Part {
   readonly isTotal?: boolean;
   /** Whether it is a list of objects without its own limit: a page's rows, or the lines of a row. */
   readonly isBare?: boolean;
+  /** Whether it is a value that is worked out for each row, such as an entity tag. */
+  readonly isDerived?: boolean;
   readonly inner: readonly Part[];
 }
 
@@ -110,12 +113,13 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
         }
         const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[selection.name.value] : undefined;
         if (!field) return [];
+        const key = (selection.alias ?? selection.name).value;
+        if (!selection.selectionSet) return memberOf(field) === undefined ? [{ key, isDerived: true, inner: [] }] : [];
         const bounds = lists.get(field);
         const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
         const isTotal = totals.has(field);
-        const isBare = !bounds && isListType(getNullableType(field.type)) && selection.selectionSet !== undefined;
+        const isBare = !bounds && isListType(getNullableType(field.type));
         if (!bounds && !isTotal && !isBare && inner.length === 0) return [];
-        const key = (selection.alias ?? selection.name).value;
         return [{ key, inner, isTotal, isBare, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
       });
     }
@@ -141,7 +145,7 @@ function costOf(document: DocumentNode, operation: OperationDefinitionNode, part
       if (parts.length === 0) return rootFields;
       const rows = countRows(parts, variables);
       if (rows > QUERY_LIMITS.rows) throw tooManyRows(rows, parts, variables);
-      return rootFields + Math.floor(rows / ROWS_A_POINT);
+      return rootFields + Math.floor((rows + countDerived(parts, variables)) / ROWS_A_POINT);
     },
   };
 }
@@ -191,6 +195,13 @@ function limitOf(
     if (value === null) return fallback;
     return typeof value === 'number' && Number.isInteger(value) ? within(value) : max;
   };
+}
+
+/** Values that are worked out, per parent row. */
+function countDerived(parts: readonly Part[], variables: Variables): number {
+  const valuesOf = ({ limit, isDerived }: Part, below: number): number =>
+    (isDerived ? 1 : 0) + (limit ? limit(variables) : 1) * below;
+  return fold(parts, valuesOf, (values, more) => values + more);
 }
 
 /** Rows of parts per parent row. */

@@ -14,6 +14,7 @@ import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
 import { fieldsIn } from './selection';
+import { inSlices } from './slices';
 
 /*
  * Limits the size of responses, and writes them. The rows of lists are limited before a query runs (graphql/queryCost.ts), but lists inside
@@ -78,7 +79,7 @@ function countedMember(source: unknown, _args: unknown, context: RequestContext,
   tally.bytes += leastSize(list, info);
   tally.refusal ??= refusalOf(tally, context);
   if (tally.refusal) throw tally.refusal;
-  return list;
+  return inSlices(context, () => list);
 }
 
 function refusalOf(tally: Tally, { countAnswer }: RequestContext): AppError | undefined {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
 import type { OrganisationData } from '../database/organisationData';
@@ -65,6 +66,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
 }
 
 /** Operators never read or write an organisation's data, but writing a long answer still yields to other requests. */
-const NO_DATA = {
-  giveWay: () => new Promise<void>((resolve) => setImmediate(resolve)),
-} as Pick<OrganisationData, 'giveWay'> as OrganisationData;
+const NO_DATA = { giveWay: () => turn(), ownTurn: () => turn() } as Pick<
+  OrganisationData,
+  'giveWay' | 'ownTurn'
+> as OrganisationData;

@@ -2,13 +2,14 @@ import type { FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import { type Projection, WITHOUT_SEARCH } from '../database/collection';
 import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
-import { ETAG, tagOf } from '../schema/entityTags';
+import { ETAG } from '../schema/entityTags';
 import type { Resolver, Resolvers } from '../operations/run';
 import { selects } from '../operations/selection';
 import { directiveOf, namedType, rowName, type Sdl } from '../schema/sdl';
 import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { listPage, listPageText, readOne } from './collection';
+import { tagResolver } from './entityTag';
 import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
 import { totals, type TotalsArguments } from './totals';
@@ -36,7 +37,7 @@ export function deriveResolvers(sdl: Sdl, resources: readonly Resource[]): Resol
     const { type, relations } = owner.stored;
     for (const relation of relations) add(type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
     const tag = sdl.fieldsOf(type).find(({ name }) => name.value === ETAG);
-    if (tag) add(type, tag, (row, _, __, { schema }) => tagOf(schema, type, row as Row));
+    if (tag) add(type, tag, tagResolver(type));
   }
   return resolvers;
 }

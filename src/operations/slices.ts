@@ -1,0 +1,50 @@
+import type { RequestContext } from './context';
+
+/*
+ * Work in resolvers that callers can make long. A query's resolvers all run in one turn of the event loop, so work that has held it for long
+ * enough goes on in another.
+ */
+
+/** How long the resolvers of a request work before others have their turn, in milliseconds. */
+const SLICE = 10;
+
+interface Slices {
+  /** When this turn's work began; undefined before. */
+  since: number | undefined;
+  /** The last work that waits for another turn. */
+  last: Promise<unknown> | undefined;
+}
+
+const slicesOf = new WeakMap<RequestContext, Slices>();
+
+/** Does work at once, or after all earlier work of the request that waits for another turn of the event loop. */
+export function inSlices<T>(context: RequestContext, work: () => T): T | Promise<T> {
+  let slices = slicesOf.get(context);
+  if (!slices) slicesOf.set(context, (slices = { since: undefined, last: undefined }));
+  if (!slices.last && !isOver(slices)) return work();
+  const waiting = afterwards(context, slices, work);
+  slices.last = waiting;
+  const end = (): void => {
+    if (slices.last === waiting) slices.last = undefined;
+  };
+  waiting.then(end, end);
+  return waiting;
+}
+
+async function afterwards<T>({ data }: RequestContext, slices: Slices, work: () => T): Promise<T> {
+  await slices.last?.catch(() => undefined);
+  if (isOver(slices)) {
+    await data.giveWay();
+    // slices of other requests must not share the turn
+    await data.ownTurn();
+  }
+  return work();
+}
+
+function isOver(slices: Slices): boolean {
+  const now = performance.now();
+  if (slices.since !== undefined) return now - slices.since > SLICE;
+  slices.since = now;
+  setImmediate(() => (slices.since = undefined));
+  return false;
+}
