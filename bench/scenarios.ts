@@ -182,7 +182,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       // with sixteen concurrent transactions of a thousand rows, SecantusDB answers none of them for seconds
       connections: 1,
       longer: 4,
-      // an organisation may be 20,000 changes ahead of what is known to be recorded as events, which is stored every two seconds
+      // of an organisation 4,000 changes may wait to be recorded as events
       maxPerSecond: 2,
       entries: [
         ...same(upsertProducts(content, 1000), 'node', 'scopegate'),

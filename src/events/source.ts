@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
-import { SECOND } from '../units';
 import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
 /** How long a tail's row is cached, in milliseconds. A stale row is still true: the tail only moves forward. */
-const CACHED_FOR = 500;
+const CACHED_FOR = 200;
 
 export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
@@ -38,11 +38,11 @@ export function createEventSource(
     };
     return {
       ...recorded,
-      /** The time of the organisation's cluster (ms) up to which all events are stored; undefined while none are being recorded. */
-      async recordingAt(): Promise<number | undefined> {
+      /** The time of the organisation's cluster up to which all events are stored; undefined while none are being recorded. */
+      async recordedAt(): Promise<mongo.Timestamp | undefined> {
         const row = await readings.memo(cluster).catch(() => undefined);
         const isRecorded = row?.fault === undefined && row && row.until.getTime() > timeOf(cluster);
-        return isRecorded && row.at ? row.at.t * SECOND : undefined;
+        return isRecorded ? row.at : undefined;
       },
       wait: waiting.wait.bind(undefined, caller),
       follow: waiting.follow.bind(undefined, caller),

@@ -1,44 +1,97 @@
+import type { mongo } from 'mongoose';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
+import { timeDigits } from '../events/position';
 import type { RequestContext } from '../operations/context';
-import { SECOND } from '../units';
 
 /*
- * A cluster's log is one queue, in which one organisation's changes delay those of all others. So no organisation's changes may get more
- * than a few seconds ahead of the recording of events (docs/decisions/events.md).
+ * A cluster's log is one queue, in which one organisation's changes delay the events of all others. So bulk calls may have only so many
+ * changes in it that are not recorded yet (docs/decisions/events.md).
  */
 
-/** Changes by an organisation's bulk calls on one gateway that may wait to be recorded as events. */
-const MAX_AHEAD = 20_000;
-/** Retry-After, in seconds: the interval at which the position of the recording is stored. */
-const RETRY_AFTER = 2;
+/** Changes by bulk calls, on one gateway and cluster, that may wait to be recorded. An organisation may have as many as it leaves to others. */
+const MAX_WAITING = 8000;
+/** Retry-After, in seconds. */
+const RETRY_AFTER = 1;
 
-/** Per organisation, the number of changes, keyed by the whole second of cluster time (in ms) before which they were committed. */
-const changes = new WeakMap<OrganisationData, Map<number, number>>();
-
-/** @throws AppError unavailable while too many changes of the organisation are not recorded as events */
-export async function admitChanges({ data, events }: Pick<RequestContext, 'data' | 'events'>): Promise<void> {
-  const made = changes.get(data);
-  if (!made || sum(made) < MAX_AHEAD) return;
-  const recorded = await events?.recordingAt();
-  // without recording there is nothing to wait for
-  for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
-  if (sum(made) < MAX_AHEAD) return;
-  const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
-  throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
+/** Changes by one call. */
+interface Changes {
+  readonly count: number;
+  /** The cluster time by which they were committed; undefined while the call is in progress. */
+  readonly until: string | undefined;
 }
 
-/** Notes changes that were just committed. */
-export function noteChanges(data: OrganisationData, more: number): void {
-  const made = changes.get(data) ?? new Map<number, number>();
-  changes.set(data, made);
-  // the position of the recording is in whole seconds
-  const until = Math.ceil(data.now() / SECOND + 1) * SECOND;
-  made.set(until, (made.get(until) ?? 0) + more);
+/** The changes that are not known to be recorded. */
+interface Queue {
+  count: number;
+  readonly byOrganisation: Map<string, Set<Changes>>;
 }
 
-function sum(made: ReadonlyMap<number, number>): number {
-  let all = 0;
-  for (const count of made.values()) all += count;
-  return all;
+const queues = new WeakMap<mongo.MongoClient, Queue>();
+
+/** Called when a call's changes are committed, with their number, and their cluster time if the server has one. */
+export type OnCommitted = (count: number, time: mongo.Timestamp | undefined) => void;
+
+/**
+ * Runs a call that makes at most `most` changes. If none of its organisation's wait, a call is always admitted.
+ * @throws AppError unavailable while too many changes wait to be recorded as events
+ */
+export async function admitted<T>(
+  { data, events }: Pick<RequestContext, 'data' | 'events'>,
+  most: number,
+  run: (onCommitted: OnCommitted) => Promise<T>,
+): Promise<T> {
+  const { organisationId: id } = data;
+  const queue = queueOf(data);
+  const own = (): number => sum(queue.byOrganisation.get(id));
+  const hasRoom = (): boolean => own() < MAX_WAITING - queue.count;
+  if (!hasRoom()) forgetRecorded(queue, await events?.recordedAt());
+  if (!hasRoom() && own() > 0) {
+    const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
+    throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
+  }
+  const running = { count: most, until: undefined };
+  add(queue, id, running);
+  try {
+    return await run((count, time) => {
+      // a server without times has no log either
+      if (count > 0 && time) add(queue, id, { count, until: timeDigits(time) });
+    });
+  } finally {
+    remove(queue, id, running);
+  }
+}
+
+function queueOf({ database: { client } }: OrganisationData): Queue {
+  const queue = queues.get(client) ?? { count: 0, byOrganisation: new Map() };
+  queues.set(client, queue);
+  return queue;
+}
+
+/** Forgets what was recorded at a cluster time; without recording there is nothing to wait for. */
+function forgetRecorded(queue: Queue, recorded: mongo.Timestamp | undefined): void {
+  const at = recorded && timeDigits(recorded);
+  for (const [organisation, all] of queue.byOrganisation)
+    for (const changes of all)
+      if (changes.until !== undefined && (at === undefined || changes.until <= at))
+        remove(queue, organisation, changes);
+}
+
+function add(queue: Queue, organisation: string, changes: Changes): void {
+  const all = queue.byOrganisation.get(organisation) ?? new Set();
+  queue.byOrganisation.set(organisation, all.add(changes));
+  queue.count += changes.count;
+}
+
+function remove(queue: Queue, organisation: string, changes: Changes): void {
+  const all = queue.byOrganisation.get(organisation);
+  if (!all?.delete(changes)) return;
+  queue.count -= changes.count;
+  if (all.size === 0) queue.byOrganisation.delete(organisation);
+}
+
+function sum(all: Iterable<Changes> = []): number {
+  let total = 0;
+  for (const { count } of all) total += count;
+  return total;
 }

@@ -1,4 +1,5 @@
 import type { RequestContext } from '../operations/context';
+import type { ClientSession } from 'mongoose';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import { AppError, type Check, type Fault, validationFailed } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
@@ -6,7 +7,7 @@ import { published } from '../schema/model';
 import type { Merge, Outcome } from '../schema/upserts';
 import { applyElements, type Bulk, type Step, type Stored, type UpsertSpec } from './applyElements';
 import { type ChangeArguments, changeObject } from './change';
-import { admitChanges, noteChanges } from './unrecorded';
+import { admitted, type OnCommitted } from './unrecorded';
 import { faultLister, LISTED_OF_CALL, validateElements } from './elementFaults';
 
 /**
@@ -68,30 +69,48 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   args: Readonly<Record<string, unknown>>,
   context: RequestContext,
 ): Promise<UpsertReport> {
-  const { data } = context;
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
-  const check: Check = (element, room) => context.checkElement(spec.element, element, room);
   const elements = args[spec.list] as readonly unknown[];
   // the first point was charged with the request
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
-  if (!dryRun) await admitChanges(context);
   if (elements.length > SMALL_CALL) await context.takeTurn?.();
+  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun });
+  return admitted(context, elements.length, (onCommitted) =>
+    storeElements(spec, elements, context, { isAtomic, dryRun, onCommitted }),
+  );
+}
+
+interface Storing {
+  readonly isAtomic: boolean;
+  readonly dryRun: boolean;
+  readonly onCommitted?: OnCommitted;
+}
+
+async function storeElements<Document extends Stored, Input extends object>(
+  spec: Bulk<Document, Input>,
+  elements: readonly unknown[],
+  context: RequestContext,
+  { isAtomic, dryRun, onCommitted }: Storing,
+): Promise<UpsertReport> {
+  const { data } = context;
+  const check: Check = (element, room) => context.checkElement(spec.element, element, room);
   const validated = await validateElements(elements, spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
-      let stored = 0;
+      let [stored, inSession] = [0, undefined as ClientSession | undefined];
       const done = await context.write(
         async (session, now) => {
           const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
           if (isAtomic) refuseFaults(steps);
-          stored = dryRun ? 0 : steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
+          const changed = steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
+          [stored, inSession] = [dryRun ? 0 : changed, session];
           return report(steps, dryRun);
         },
         // a dry run leaves nothing behind, not even an empty collection
         { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
       );
-      if (stored > 0) noteChanges(data, stored);
+      onCommitted?.(stored, inSession?.operationTime);
       return done;
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;

@@ -1,34 +1,77 @@
+import mongoose from 'mongoose';
 import type { RequestContext } from '../../src/operations/context';
-import { admitChanges, noteChanges } from '../../src/stored/unrecorded';
+import { admitted } from '../../src/stored/unrecorded';
 
 type Data = RequestContext['data'];
-const dataOf = (): Data => ({ now: () => Date.now() }) as unknown as Data;
-const from = (recorded: number | undefined) =>
-  ({ recordingAt: () => Promise.resolve(recorded) }) as unknown as NonNullable<RequestContext['events']>;
-const LATER = Date.now() + 3_600_000;
-const EARLIER = Date.now() - 60_000;
+type Events = NonNullable<RequestContext['events']>;
 
-test('an organisation may be 20,000 changes ahead of the recording of its events, and then waits for it', async () => {
-  const data = dataOf();
-  for (let call = 0; call < 20; call += 1) {
-    await expect(admitChanges({ data, events: from(EARLIER) })).resolves.toBeUndefined();
-    noteChanges(data, 1000);
+const at = (t: number): InstanceType<typeof mongoose.mongo.Timestamp> => new mongoose.mongo.Timestamp({ t, i: 1 });
+const recorded = (t: number | undefined): Events =>
+  ({ recordedAt: () => Promise.resolve(t === undefined ? undefined : at(t)) }) as unknown as Events;
+
+/** Organisations of one cluster, and calls of 1,000 changes. */
+function scene() {
+  const client = {};
+  const call = (organisationId: string, time: number, events?: Events): Promise<string> => {
+    const data = { organisationId, database: { client } } as unknown as Data;
+    return admitted({ data, events }, 1000, (onCommitted) => {
+      onCommitted(1000, at(time));
+      return Promise.resolve('stored');
+    });
+  };
+  /** How many calls in a row are admitted. */
+  async function admittedOf(organisation: string): Promise<number> {
+    for (let calls = 0; ; calls += 1)
+      if ((await call(organisation, 5, recorded(0)).catch((error: unknown) => error)) !== 'stored') return calls;
   }
-  const refused = admitChanges({ data, events: from(EARLIER) });
-  await expect(refused).rejects.toMatchObject({ code: 'unavailable', status: 503, extras: { retryAfter: 2 } });
-  await expect(admitChanges({ data: dataOf(), events: from(EARLIER) })).resolves.toBeUndefined();
-  await expect(admitChanges({ data, events: from(LATER) })).resolves.toBeUndefined();
-  // which were recorded meanwhile
-  await expect(admitChanges({ data, events: from(EARLIER) })).resolves.toBeUndefined();
+  return { client, call, admittedOf };
+}
+
+test('an organisation may have 4,000 unrecorded changes, and then waits for the recording', async () => {
+  const { call, admittedOf } = scene();
+  expect(await admittedOf('a')).toBe(4);
+  const refused = { code: 'unavailable', status: 503, extras: { retryAfter: 1, reason: 'not_recorded' } };
+  await expect(call('a', 5, recorded(0))).rejects.toMatchObject(refused);
+  await expect(call('a', 5, recorded(4))).rejects.toMatchObject(refused);
+  await expect(call('a', 5, recorded(5))).resolves.toBe('stored');
+  expect(await admittedOf('a')).toBe(3);
+});
+
+test('several organisations share what may wait, and one of which nothing waits is always admitted', async () => {
+  const { admittedOf } = scene();
+  const counts: number[] = [];
+  for (const organisation of 'abcdefgh') counts.push(await admittedOf(organisation));
+  expect(counts).toEqual([4, 2, 1, 1, 1, 1, 1, 1]);
+});
+
+test('calls in progress count, and those that fail or change nothing do not', async () => {
+  const { client, admittedOf } = scene();
+  const data = { organisationId: 'a', database: { client } } as unknown as Data;
+  let end = (): void => undefined;
+  const running = admitted(
+    { data, events: recorded(0) },
+    3000,
+    (onCommitted) =>
+      new Promise<void>((resolve) => {
+        end = () => {
+          onCommitted(0, at(5));
+          resolve();
+        };
+      }),
+  );
+  expect(await admittedOf('a')).toBe(1);
+  end();
+  await running;
+  await expect(
+    admitted({ data, events: recorded(0) }, 1000, () => Promise.reject(new Error('failed'))),
+  ).rejects.toThrow('failed');
+  expect(await admittedOf('a')).toBe(3);
 });
 
 test.each([
-  ['nobody records events', from(undefined)],
+  ['nobody records events', recorded(undefined)],
   ['it has none', undefined],
-])('and never where %s', async (_title, events) => {
-  const data = dataOf();
-  for (let call = 0; call < 30; call += 1) {
-    await admitChanges({ data, events });
-    noteChanges(data, 1000);
-  }
+])('and nothing is refused where %s', async (_title, events) => {
+  const { call } = scene();
+  for (let time = 0; time < 30; time += 1) await expect(call('a', time, events)).resolves.toBe('stored');
 });

@@ -20,6 +20,8 @@ import { type Found, type Recorder, recorderOf, type RecorderOptions } from './r
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
 const BEAT_EVERY = 2000;
+/** After this many changes the lease is renewed at once: writers wait for the progress that a renewal stores. */
+const CHANGES_PER_BEAT = 1000;
 const MEASURE_EVERY = 60_000;
 
 export interface TailState {
@@ -90,15 +92,16 @@ function createTail(options: TailOptions) {
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
     isTailing = true;
-    const stop = new AbortController();
+    let [isStopped, unsaved, due] = [false, 0, new AbortController()];
     const beating = beat();
 
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
     async function beat(): Promise<void> {
       let measured = -Infinity;
-      while (isOurs && !stop.signal.aborted) {
+      while (isOurs && !isStopped) {
         // no progress past lost history is stored before its gap event, or a crash would lose the gap as well
         const kept = pendingGap === undefined ? progress : {};
+        [unsaved, due] = [0, new AbortController()];
         // if that fails, nobody else takes the lease before it expires, and the work itself fails too
         isOurs = await lease.renew(kept).catch(() => true);
         if (performance.now() - measured > MEASURE_EVERY) {
@@ -106,7 +109,7 @@ function createTail(options: TailOptions) {
           const oldest = await oldestInLog(client);
           log = oldest && now() - oldest.t * 1000;
         }
-        await sleep(BEAT_EVERY, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+        await sleep(BEAT_EVERY, undefined, { signal: due.signal, ref: false }).catch(() => undefined);
       }
     }
 
@@ -134,6 +137,8 @@ function createTail(options: TailOptions) {
       await recorder.write(found);
       // progress moves only once the events are stored
       if (ended) progress = ended;
+      unsaved += found.length;
+      if (unsaved >= CHANGES_PER_BEAT) due.abort();
       lag = last ? Math.max(0, now() - momentOf(last).getTime()) : 0;
     }
 
@@ -145,7 +150,8 @@ function createTail(options: TailOptions) {
         else lag = 0;
       }
     } finally {
-      stop.abort();
+      isStopped = true;
+      due.abort();
       await beating;
       await cursor.close();
       if (isStillOurs() && pendingGap === undefined) await lease.release(progress).catch(() => undefined);
