@@ -8,6 +8,7 @@ import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
+import { createPlaces } from './places';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
 /*
@@ -15,8 +16,6 @@ import { createReadLimit, createStream, type EventStream, type ReadEvents } from
  * checks their keys, so each costs little beyond its connection.
  */
 
-/** Maximum number of waiting requests and streams together, per key, organisation and gateway. */
-const MAX = { key: 20, organisation: 200, gateway: 1000 };
 /** Interval at which expired waits are ended, in milliseconds. */
 const TICK = 200;
 /** Interval at which keys are checked, in milliseconds; all are checked together, which takes few commands. */
@@ -28,6 +27,7 @@ const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
 const MOVED = 'The organisation has moved to another cluster of databases.';
+const CROWDED = 'Another organisation needs the place of this stream, and none has more of them than yours.';
 const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
 
 type Timestamp = mongo.Timestamp;
@@ -67,6 +67,13 @@ interface Notice {
 /** Looks for events. Resolves with true when there is nothing left to wait for. */
 type Look = () => Promise<boolean>;
 
+interface WaitOptions {
+  /** In milliseconds. */
+  readonly longest: number;
+  readonly wanted: WantedEvents;
+  readonly look: Look;
+}
+
 interface WaitingOptions {
   /** The client of a cluster for change streams. @throws if it does not respond */
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
@@ -79,6 +86,7 @@ export type Waiting = ReturnType<typeof createWaiting>;
 
 export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const reads = createReadLimit();
+  const places = createPlaces();
   const waiters = new Set<Waiter>();
   const notices = new Map<string, Promise<Timestamp | undefined>>();
   let timer: NodeJS.Timeout | undefined;
@@ -93,23 +101,6 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function onError(cluster: string, error: unknown): void {
     const failure = { cluster, error: describeError(error) };
     logger.warn(failure, 'requests that wait for events are not notified of them; will retry');
-  }
-
-  /** @throws AppError with the advice if too many are waiting already */
-  function admit({ key, organisation }: WaitingCaller['principal'], advice: string): void {
-    let [ofKey, ofOrganisation] = [0, 0];
-    for (const { caller } of waiters) {
-      if (caller.principal.organisation.id === organisation.id) ofOrganisation += 1;
-      if (caller.principal.key.id === key.id) ofKey += 1;
-    }
-    if (ofKey >= MAX.key) {
-      const detail = `${String(MAX.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
-      throw new AppError('rate_limited', detail, { retryAfter: 1 });
-    }
-    const whose = ofOrganisation >= MAX.organisation ? ' of this organisation' : '';
-    if (whose === '' && waiters.size < MAX.gateway) return;
-    const detail = `Too many requests${whose} are waiting for events; ${advice}.`;
-    throw new AppError('unavailable', detail, { reason: 'shed' });
   }
 
   /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event is missed. */
@@ -205,12 +196,23 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     ended.addEventListener('abort', () => waiters.delete(added));
   }
 
-  async function wait(
+  async function wait(caller: WaitingCaller, gone: AbortSignal, how: WaitOptions): Promise<void> {
+    const displaced = new AbortController();
+    const leave = places.take(caller.principal, 'use their answers, or ask without wait', () => {
+      displaced.abort();
+    });
+    try {
+      await waitUntil(caller, AbortSignal.any([gone, displaced.signal]), how);
+    } finally {
+      leave();
+    }
+  }
+
+  async function waitUntil(
     caller: WaitingCaller,
-    gone: AbortSignal,
-    { longest, wanted, look }: { readonly longest: number; readonly wanted: WantedEvents; readonly look: Look },
+    over: AbortSignal,
+    { longest, wanted, look }: WaitOptions,
   ): Promise<void> {
-    admit(caller.principal, 'use their answers, or ask without wait');
     const { cluster } = caller.principal.organisation;
     const until = performance.now() + longest;
     for (;;) {
@@ -221,14 +223,14 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
           { caller, wanted, until, notify: resolve.bind(undefined, true), wake: resolve, fail: reject },
           ended.signal,
         );
-        gone.addEventListener('abort', end, { signal: ended.signal });
+        over.addEventListener('abort', end, { signal: ended.signal });
       });
       // `woken` may reject during the first look
       woken.catch(() => undefined);
       try {
         // listens before it looks, so that no event is missed in between
         await listen(cluster).catch(onError.bind(undefined, cluster));
-        if (isOver() || gone.aborted) return;
+        if (isOver() || over.aborted) return;
         if ((await look()) || !(await woken) || isOver()) return;
       } finally {
         ended.abort();
@@ -239,7 +241,9 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   function follow(caller: WaitingCaller, wanted: WantedEvents, after: string, read: ReadEvents): EventStream {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
-    admit(caller.principal, 'end some of them');
+    const leave = places.take(caller.principal, 'end some of them', () => {
+      end(new AppError('unavailable', CROWDED, { reason: 'shed' }));
+    });
     const { stream, notify, catchUp, end } = createStream({
       after,
       read: (from, since) => reads(organisation.id, () => read(from, since)),
@@ -255,6 +259,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       fail: end,
     };
     add(waiter, stream.ended);
+    stream.ended.addEventListener('abort', leave);
     // the caller may also disconnect before it reads the stream, or end the stream without disconnecting
     void caller.waitIdle(async (gone) => {
       if (gone.aborted) end();
@@ -271,7 +276,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     },
     /**
      * Looks again at each wanted event, until there is nothing left to wait for, `longest` milliseconds have passed, the gateway drains, or
-     * the caller disconnects.
+     * the caller disconnects or loses its place to another organisation.
      * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key is revoked meanwhile
      */
     wait: (caller: WaitingCaller, longest: number, wanted: WantedEvents, look: Look): Promise<void> =>

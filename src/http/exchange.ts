@@ -11,7 +11,7 @@ import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from '../admission/bodyMemory';
-import { callerAddress, readTarget } from './requestHead';
+import { callerAddress, dropLongLists, readTarget } from './requestHead';
 import type { Turns } from '../admission/turns';
 
 /** A request and its response, with the fields for its log line. */
@@ -110,6 +110,7 @@ export function openExchange(
   { trustedProxies, onUnreadable, bodies, turns }: ExchangeOptions,
 ): Exchange {
   readTarget(request);
+  dropLongLists(request);
   const target = request.url ?? '/';
   const at = target.indexOf('?');
   const given = request.headers['x-request-id'];

@@ -19,6 +19,16 @@ export function readTarget(request: IncomingMessage): void {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
+/** Headers with lists from which something is chosen, which takes more than linear time. All other headers are read in linear time. */
+const LISTS = ['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'range'];
+/** Characters of such a list; no client sends as many. */
+const MAX_LIST = 1024;
+
+/** Removes lists that are too long, since nobody is authenticated yet. The answer is then the one to a request without the header. */
+export function dropLongLists({ headers }: Pick<IncomingMessage, 'headers'>): void {
+  for (const name of LISTS) if ((headers[name]?.length ?? 0) > MAX_LIST) Reflect.deleteProperty(headers, name);
+}
+
 /** @throws AppError invalid_request for a request that is not valid HTTP/1.1, or whose Expect is not 100-continue (417) */
 export function checkHead({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
   // names and values alternate

@@ -70,3 +70,41 @@ test.each<[string, number, string[]]>([
 test('HTTP/1.0 needs no Host', async () => {
   expect((await send('GET /api/v1/me HTTP/1.0', authorization)).status).toBe(200);
 });
+
+const MAX_LIST = 1024;
+const listOf = (one: string, length: number): string => `${one},`.repeat(MAX_LIST).slice(0, length - 1) + 'x';
+
+test.each([
+  ['a list', '/api/v1/products', undefined],
+  ['GraphQL', '/graphql', '{"query":"{ me { mode } }"}'],
+  ['MCP', '/mcp', '{"jsonrpc":"2.0","id":1,"method":"ping"}'],
+  ['a page', '/errors/not_found', undefined],
+])('Accept is ignored if it is longer than 1,024 characters: %s', async (_what, path, body) => {
+  const content =
+    body === undefined ? [] : ['Content-Type: application/json', `Content-Length: ${String(body.length)}`];
+  async function statusFor(length: number): Promise<number> {
+    const wire = await openWire(gateway.url);
+    const accept = `Accept: ${listOf('image/png', length)}`;
+    const head = [
+      `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`,
+      'Host: x',
+      authorization,
+      accept,
+      ...content,
+      END,
+    ];
+    wire.send(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
+    return Number((await wire.whole()).split(' ')[1]);
+  }
+  expect([await statusFor(MAX_LIST), await statusFor(MAX_LIST + 1)]).toEqual([406, 200]);
+});
+
+test('and so is Accept-Encoding', async () => {
+  const encodingFor = async (length: number): Promise<string | undefined> => {
+    const encodings = `Accept-Encoding: ${listOf('gzip', length)}`;
+    const wire = await openWire(gateway.url);
+    wire.send(['GET /api/v1/openapi.json HTTP/1.1', 'Host: x', encodings, END, '\r\n'].join('\r\n'));
+    return /^content-encoding: (\S+)/im.exec(await wire.whole())?.[1];
+  };
+  expect([await encodingFor(MAX_LIST), await encodingFor(MAX_LIST + 1)]).toEqual(['gzip', undefined]);
+});

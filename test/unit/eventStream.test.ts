@@ -157,23 +157,28 @@ function openWaiting(payEvery: number) {
   const streams = () => Promise.reject(new Error('away'));
   const waiting = createWaiting({ streams, logger: pino({ enabled: false }), payEvery });
   const wanted = { types: undefined, objectId: undefined };
-  const callerOf = (key: string, id: string, recheck: () => Promise<{ cluster: string }>) => {
+  const callerOf = (key: string, id: string, recheck: () => Promise<{ cluster: string }>, owner = id) => {
     const gone = new AbortController();
-    const principal = { kind: 'key', key: { id: key }, organisation: { id, cluster: 'default' } };
+    const principal = {
+      kind: 'key',
+      key: { id: key },
+      organisation: { id, cluster: 'default', ...(owner !== id && { sandbox_of: owner }) },
+    };
     const waitIdle = (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal);
     const caller = { principal, recheck, charge: () => Promise.resolve(), waitIdle } as unknown as WaitingCaller;
     return { gone, caller };
   };
   return {
     waiting,
-    follow: (key: string, id: string, recheck = here) => {
-      const { gone, caller } = callerOf(key, id, recheck);
-      return { ended: waiting.follow(caller, wanted, '0', streams).ended, gone };
+    follow: (key: string, id: string, recheck = here, owner = id) => {
+      const { gone, caller } = callerOf(key, id, recheck, owner);
+      const stream = waiting.follow(caller, wanted, '0', streams);
+      return { ended: stream.ended, gone, stream };
     },
     /** Resolves with how it ended. */
-    wait: (recheck: () => Promise<{ cluster: string }>) =>
+    wait: (recheck: () => Promise<{ cluster: string }>, key = 'k', id = 'one') =>
       waiting
-        .wait(callerOf('k', 'one', recheck).caller, 60_000, wanted, () => Promise.resolve(false))
+        .wait(callerOf(key, id, recheck).caller, 60_000, wanted, () => Promise.resolve(false))
         .then(() => 'over')
         .catch((error: unknown) => (error as AppError).code),
   };
@@ -184,9 +189,44 @@ test('a gateway has at most 1,000 streams, and drops those whose callers leave',
   const one = (n: number) => follow(String(Math.floor(n / 10)), String(Math.floor(n / 100)));
   const streams = Array.from({ length: 1000 }, (_none, n) => one(n));
   expect(waiting.counts()).toEqual({ requests: 0, streams: 1000 });
-  expect(() => one(1000)).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  // its organisation already has as many as any
+  expect(() => follow('more', '0')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(waiting.counts()).toEqual({ requests: 0, streams: 1000 });
   for (const { gone } of streams) gone.abort();
   expect(waiting.counts().streams).toBe(0);
+  follow('more', '0');
+  waiting.stop();
+});
+
+test('if a gateway is full, a newcomer gets the oldest place of the organisation with most, up to an equal share', async () => {
+  const { waiting, follow, wait } = openWaiting(60_000);
+  const keyOf = (n: number): string => String(Math.floor(n / 10));
+  const oldest = wait(here, '0', 'a');
+  const streams = Array.from({ length: 999 }, (_none, n) => follow(keyOf(n + 1), 'abcde'[Math.floor((n + 1) / 200)]!));
+  const ended = (): number => streams.filter((stream) => stream.ended.aborted).length;
+  const request = wait(here, 'new', 'f');
+  // with its empty page
+  expect(await oldest).toBe('over');
+  expect([waiting.counts(), ended()]).toEqual([{ requests: 1, streams: 999 }, 0]);
+  for (let n = 1; n < 166; n += 1) follow(`f${keyOf(n)}`, 'f');
+  expect([waiting.counts(), ended()]).toEqual([{ requests: 1, streams: 999 }, 165]);
+  // the oldest of each
+  const isEnded = [0, 32, 33, 199, 231, 232].map((n) => streams[n]!.ended.aborted);
+  expect(isEnded).toEqual([true, true, false, true, true, false]);
+  await expect(streams[0]!.stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'unavailable' });
+  expect(() => follow('last', 'f')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(() => follow('last', 'a')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  waiting.stop();
+  expect(await request).toBe('over');
+});
+
+test('an organisation has at most 200 together with its sandbox', () => {
+  const { waiting, follow } = openWaiting(60_000);
+  for (let n = 0; n < 200; n += 1) follow(String(Math.floor(n / 10)), n % 2 === 0 ? 'a' : 'test', here, 'a');
+  for (const id of ['a', 'test'])
+    expect(() => follow('more', id, here, 'a')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  expect(waiting.counts().streams).toBe(200);
+  follow('more', 'b');
   waiting.stop();
 });
 
@@ -221,7 +261,7 @@ describe('the key of each request that waits and each stream', () => {
     const { waiting, follow, wait } = openWaiting(60_000);
     const moved = () => Promise.resolve({ cluster: 'eu' });
     const streams = [here, refused, moved].map((recheck) => follow('k', 'one', recheck));
-    const requests = [here, refused, moved].map(wait);
+    const requests = [here, refused, moved].map((recheck) => wait(recheck));
     await jest.advanceTimersByTimeAsync(5000);
     expect(streams.map(({ ended }) => ended.aborted)).toEqual([false, true, true]);
     waiting.stop();

@@ -1,0 +1,66 @@
+import type { KeyPrincipal } from '../auth/principal';
+import { AppError } from '../errors';
+
+/* Places for requests that wait for events, and for streams of events. */
+
+/** Maximum number of places together, per key, organisation and gateway. A sandbox's count as its organisation's. */
+const MAX = { key: 20, organisation: 200, gateway: 1000 };
+
+interface Place {
+  readonly key: string;
+  readonly giveUp: () => void;
+}
+
+export type Places = ReturnType<typeof createPlaces>;
+
+/** A full gateway has room for a newcomer if another organisation has more places: the oldest of the organisation with most is given up. */
+export function createPlaces() {
+  /** By organisation, the oldest first. */
+  const taken = new Map<string, Set<Place>>();
+  let total = 0;
+
+  function leave(owner: string, place: Place): void {
+    const own = taken.get(owner);
+    if (!own?.delete(place)) return;
+    total -= 1;
+    if (own.size === 0) taken.delete(owner);
+  }
+
+  /** Gives up a place for an organisation that has `count`; returns false if none has more than that, with the new one. */
+  function displaceFor(count: number): boolean {
+    let [most, owner, oldest] = [count + 1, '', undefined as Place | undefined];
+    for (const [one, places] of taken)
+      if (places.size > most) [most, owner, oldest] = [places.size, one, places.values().next().value];
+    if (!oldest) return false;
+    leave(owner, oldest);
+    oldest.giveUp();
+    return true;
+  }
+
+  return {
+    /**
+     * Takes a place, and returns a function that leaves it. `giveUp` is called if another organisation gets the place.
+     * @throws AppError rate_limited or unavailable, with the advice, if there are too many
+     */
+    take({ key, organisation }: KeyPrincipal, advice: string, giveUp: () => void): () => void {
+      const owner = organisation.sandbox_of ?? organisation.id;
+      const own = taken.get(owner) ?? new Set();
+      const ofKey = [...own].filter((place) => place.key === key.id).length;
+      if (ofKey >= MAX.key) {
+        const detail = `${String(MAX.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
+        throw new AppError('rate_limited', detail, { retryAfter: 1 });
+      }
+      const isFull = own.size >= MAX.organisation;
+      if (isFull || (total >= MAX.gateway && !displaceFor(own.size))) {
+        const detail = `Too many requests${isFull ? ' of this organisation' : ''} are waiting for events; ${advice}.`;
+        throw new AppError('unavailable', detail, { reason: 'shed' });
+      }
+      const place = { key: key.id, giveUp };
+      taken.set(owner, own.add(place));
+      total += 1;
+      return () => {
+        leave(owner, place);
+      };
+    },
+  };
+}
