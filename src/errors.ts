@@ -101,7 +101,7 @@ export const ERROR_CODES = {
     status: 412,
     retry: 'no',
     title: 'Precondition failed',
-    help: 'The object is no longer in the version that `If-Match` names (in GraphQL `if_match`), and nothing was stored. Read it again, and repeat the change if it still makes sense.',
+    help: 'The object is not in a version that `If-Match` names (in GraphQL `if_match`), or in one that the `If-None-Match` of a write names, and nothing was stored. Read it again, and repeat the change if it still makes sense.',
   },
   payload_too_large: {
     status: 413,
@@ -219,6 +219,8 @@ export interface AppErrorExtras {
   readonly retryAfter?: number;
   /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
+  /** Headers that say what the route takes, for 415. */
+  readonly accepts?: Readonly<Record<string, string>>;
   /** HTTP status, if it is not that of the code. */
   readonly status?: 417;
   /** Why the code is `unavailable`. */

@@ -13,16 +13,25 @@ export const BULK_BODY_LIMIT = 5 * MEBIBYTE;
 const LARGE = 64 * 1024;
 
 /**
+ * Headers of a 415 (RFC 9110, section 15.5.16; RFC 5789, section 2.2). Those of the encoding or of the type, by which callers can tell what was
+ * wrong.
+ */
+export const BODY_HEADERS = ['Accept-Encoding', 'Accept', 'Accept-Patch'] as const;
+const TYPE = 'application/json';
+
+/**
  * Checks a body's headers: it must be JSON in UTF-8, uncompressed, and within the limit.
  * @throws AppError unsupported_media_type, payload_too_large
  */
 export function checkBodyHeaders(request: IncomingMessage, limit: number): void {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new AppError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.');
+    const accepts = { 'Accept-Encoding': 'identity' };
+    throw new AppError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.', { accepts });
   }
   if (!isJsonUtf8(request.headers['content-type'])) {
-    throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.');
+    const accepts = { Accept: TYPE, ...(request.method === 'PATCH' && { 'Accept-Patch': TYPE }) };
+    throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.', { accepts });
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
@@ -31,10 +40,10 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 function isJsonUtf8(header: string | undefined): boolean {
   // the common case needs no parsing
-  if (header === 'application/json') return true;
+  if (header === TYPE) return true;
   try {
     const { type, parameters } = parseContentType(header ?? '');
-    return type === 'application/json' && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
+    return type === TYPE && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
   } catch {
     return false;
   }

@@ -1,15 +1,18 @@
+import { BODY_HEADERS } from './body';
 import { type Exchange, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
-/** Header names, spaces and commas; the maximum length is more than any client sends. */
-const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,2000}$/;
+/** Header names, spaces and commas. The lengths are more than any client sends, since answers repeat both. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,1000}$/;
+const LONGEST_ORIGIN = 300;
 /** Response headers that scripts may read: all that are sent, except those that browsers always expose (checked by a test). */
 const EXPOSED_HEADERS = [
   ...SUCCESS_HEADERS,
   'Retry-After',
   'WWW-Authenticate',
   'Allow',
+  ...BODY_HEADERS,
   'Link',
   'Location',
   'ETag',
@@ -34,7 +37,8 @@ interface CorsOptions {
 export function applyCors({ request, response }: Exchange, origin: string, options: CorsOptions): boolean {
   const { origins, methods, isGraphql } = options;
   response.appendHeader('Vary', 'Origin');
-  const isAllowed = origins.includes('*') || origins.includes(origin) || (isGraphql && origin === STUDIO);
+  const isListed = origins.includes(origin) || (isGraphql && origin === STUDIO);
+  const isAllowed = isListed || (origins.includes('*') && origin.length <= LONGEST_ORIGIN);
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Origin', origin);
     response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);

@@ -30,10 +30,11 @@ export function setErrorHeaders(response: ServerResponse, error: ErrorContent): 
   for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
 }
 
-export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorContent): Record<string, string> {
+export function errorHeaders({ code, extras: { retryAfter, allow, accepts } }: ErrorContent): Record<string, string> {
   return {
     ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
     ...(allow && { Allow: allow.join(', ') }),
+    ...accepts,
     ...(code === 'unauthenticated' && { 'WWW-Authenticate': 'Bearer' }),
   };
 }

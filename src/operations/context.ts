@@ -41,6 +41,8 @@ export interface RequestContext extends ReadContext {
   /** Replays the answer stored for the write's Idempotency-Key; if there is none, runs it, with a unit of work that stores its answer. */
   once(operation: string, args: unknown, run: (write?: UnitOfWork) => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
+  /** The header of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
+  readonly ifNoneMatch?: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
@@ -10,7 +11,7 @@ import { coerceArguments } from '../operations/argumentChecks';
 import type { Read } from '../operations/run';
 import type { Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
-import { entityTag, matchesTag } from '../schema/entityTags';
+import { entityTag, matchesTag, versionRequired } from '../schema/entityTags';
 import {
   argumentReader,
   type Arguments,
@@ -96,11 +97,18 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const included = includedIn(args);
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    const answered = await step.run(args, context, pending);
+    const answered = await step.run(args, conditional(exchange, operation, context), pending);
     const status = context.isExisting ? 200 : answered.status;
     const created = step.location === undefined ? undefined : base + step.location;
     answer(exchange, operation, { ...answered, status, created, isWhole: included.length === 0 }, publicUrl);
   };
+}
+
+/** The context of a write that may depend on the version of its object. */
+function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: RequestContext): RequestContext {
+  const { 'if-none-match': ifNoneMatch } = request.headers;
+  if (ifNoneMatch === undefined || !takesIfMatch) return context;
+  return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as RequestContext;
 }
 
 /** Answers with 304, and returns true, if the caller has the version with this tag. */
@@ -199,9 +207,10 @@ function answer(
   const { request, response, path, search } = exchange;
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
   if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
-  if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
+  if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
   // an ETag covers the object alone, so an answer with included relations has none
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;
+  if (readsOneObject(operation)) versionRequired({ ifMatch: request.headers['if-match'] })(() => tag);
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {
     response.setHeader('Cache-Control', 'private, no-cache');
@@ -214,6 +223,15 @@ function answer(
 
 function idOf(created: string | Buffer): string {
   return (JSON.parse(created.toString()) as { id: string }).id;
+}
+
+/** The longest Link, in bytes: proxies give all headers of an answer 4 or 8 kB, and answer 502 if they are longer. */
+const LONGEST_LINK = 1024;
+
+/** Links the next page, unless the caller's query makes that too long; the body has its cursor. */
+function setLink(response: ServerResponse, next: string): void {
+  const link = `<${next}>; rel="next"`;
+  if (link.length <= LONGEST_LINK) response.setHeader('Link', link);
 }
 
 /** The caller's query with the cursor of the next page. */

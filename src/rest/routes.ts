@@ -11,7 +11,7 @@ import type { Field } from '../operations/selection';
 import { ROOT } from '../package';
 import { normaliseKeys } from '../schema/callerKeys';
 import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
-import { IF_MATCH } from '../schema/entityTags';
+import { IF_MATCH, ifMatchFault } from '../schema/entityTags';
 import { type JsonSchema, MAY_BE_EMPTY, parameterSchema } from '../schema/jsonSchema';
 import { PAGE } from '../schema/sdl';
 
@@ -127,6 +127,7 @@ function parameterReader(
   checks: ArgumentChecks,
 ): (params: Readonly<Record<string, string>>, exchange: Exchange) => Arguments {
   const { rest, takesIfMatch } = operation;
+  const isRead = readsOneObject(operation);
   const schemas = new Map(
     args.filter(({ name }) => !isInBody(rest, name)).map((argument) => [argument.name, parameterSchema(argument)]),
   );
@@ -143,6 +144,8 @@ function parameterReader(
     readQuery(search, inQuery, given, faults);
     const { 'if-match': sent } = request.headers;
     if (sent !== undefined && takesIfMatch) given[IF_MATCH] = sent;
+    const badVersion = sent !== undefined && isRead ? ifMatchFault(sent) : undefined;
+    if (badVersion) faults.push(badVersion);
     const found = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
     for (const fault of [...found, ...includeFaults(given, operation)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);

@@ -7,10 +7,10 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { invalidRequest } from '../errors';
+import { AppError, type Fault, invalidRequest } from '../errors';
 import { omittedFrom } from './restDocument';
 
-/* Entity tags, and writes that name the version they change (docs/decisions/if-match.md). */
+/* Entity tags, and the conditions of requests that name them (docs/decisions/if-match.md). */
 
 /** The argument of a write with the version to change: `If-Match` on REST. */
 export const IF_MATCH = 'if_match';
@@ -46,37 +46,66 @@ export function represent(outer: GraphQLOutputType, value: unknown): unknown {
   return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }
 
-const TAG = /(?:W\/)?"[^"]*"/g;
-const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
-
-/** Whether If-None-Match matches the tag; the RFC requires weak comparison for this header. */
-export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  const named = new Set<string>(ifNoneMatch.match(TAG));
-  return ifNoneMatch.trim() === '*' || named.has(tag) || named.has(`W/${tag}`);
-}
+/** An opaque tag (RFC 9110, section 8.8.3), which is ASCII here. */
+const TAG = /(?:W\/)?"[\x21\x23-\x7e]*"/g;
+const TAGS = `${TAG.source}(?:[ \\t]*,[ \\t]*${TAG.source})*`;
+const NAMED = new RegExp(`^${TAGS}$`);
+const EDGES = /^[ \t]+|[ \t]+$/g;
 
 /** The pattern of a valid If-Match, for the OpenAPI document. */
-export const IF_MATCH_PATTERN = `^\\s*(?:\\*|${TAG.source}(\\s*,\\s*${TAG.source})*)\\s*$`;
+export const IF_MATCH_PATTERN = `^(?:\\*|${TAGS})$`;
 
 /**
- * Returns a function that tells whether If-Match names an entity tag; weak tags never match (RFC 9110, section 13.1.1).
- * @throws AppError invalid_request if it is neither `*` nor a list of quoted tags.
+ * One of our tags as proxies that compress hand it on: weak (nginx, HAProxy, Cloudflare, Envoy, Varnish), or with the coding after it, as in
+ * `-gzip` (Apache, Caddy, lighttpd), `--gzip` (Jetty) or `;br`.
  */
-export function matcherOf(ifMatch: string | null | undefined): (tag: string) => boolean {
-  const named = ifMatch?.trim() ?? '*';
-  if (named === '*') return () => true;
-  if (!TAGS.test(named))
-    throw invalidRequest([
-      { parameter: IF_MATCH_HEADER, code: 'format', detail: 'must be * or ETags in double quotes' },
-    ]);
-  const tags = new Set<string>(named.match(TAG));
-  return (tag) => tags.has(tag);
+const HANDED_ON = /^(?:W\/)?("[\w-]{27})(?:(?:--?|;)(?:x-)?(?:gzip|gunzip|br|zstd|deflate|compress)){0,3}"$/;
+
+/**
+ * The tags in a header, each of ours as we sent it. Such a tag is the hash of the object, so it names the same version in any coding, and
+ * If-Match may compare it although it is weak now.
+ */
+function tagsIn(header: string): ReadonlySet<string> {
+  return new Set(header.match(TAG)?.map((tag) => tag.replace(HANDED_ON, '$1"')));
 }
 
-/** The reason why If-Match does not name the current version. */
-export function staleDetail(ifMatch: string | null | undefined): string {
-  return ifMatch?.includes('W/"') === true
-    ? 'A weak ETag never matches If-Match. A proxy on the way made it weak: send it without W/.'
-    : 'The object has changed since the version in If-Match.';
+/** Whether If-None-Match names the tag. What is not a tag matches nothing, which only costs the caller a complete answer. */
+export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.replaceAll(EDGES, '') === '*' || tagsIn(ifNoneMatch).has(tag);
 }
+
+/** The fault of an If-Match that is neither `*` nor a list of quoted tags; undefined if there is none. */
+export function ifMatchFault(ifMatch: string): Fault | undefined {
+  const named = ifMatch.replaceAll(EDGES, '');
+  if (named === '*' || NAMED.test(named)) return undefined;
+  return { parameter: IF_MATCH_HEADER, code: 'format', detail: 'must be * or ETags in double quotes' };
+}
+
+/** The conditions of a request for one object (RFC 9110, section 13.1), as sent. */
+export interface Conditions {
+  readonly ifMatch: string | null | undefined;
+  /** Of a write; in a read it only spares the body. */
+  readonly ifNoneMatch?: string | undefined;
+}
+
+/** Throws if an object that exists is not in a version that the request is for. Asks for its tag only if a condition names one. */
+export type RequireVersion = (tag: () => string | undefined) => void;
+
+/** @throws AppError invalid_request if If-Match is malformed; {@link RequireVersion} throws precondition_failed */
+export function versionRequired({ ifMatch, ifNoneMatch }: Conditions): RequireVersion {
+  const fault = ifMatch == null ? undefined : ifMatchFault(ifMatch);
+  if (fault) throw invalidRequest([fault]);
+  const isAny = ifMatch == null || ifMatch.replaceAll(EDGES, '') === '*';
+  if (isAny && ifNoneMatch === undefined) return () => undefined;
+  return (tagOfObject) => {
+    const tag = tagOfObject();
+    if (!isAny && (tag === undefined || !tagsIn(ifMatch).has(tag)))
+      throw new AppError('precondition_failed', tag === undefined ? WITHOUT_TAG : STALE);
+    if (tag !== undefined && matchesTag(ifNoneMatch, tag)) throw new AppError('precondition_failed', NAMED_BY_NONE);
+  };
+}
+
+const STALE = 'The object has changed since the version in If-Match.';
+const WITHOUT_TAG = 'With include there is no ETag that If-Match could name.';
+const NAMED_BY_NONE = 'The object is in a version that If-None-Match names.';

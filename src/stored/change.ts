@@ -6,7 +6,7 @@ import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import type { OrganisationData } from '../database/organisationData';
 import type { RequestContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
-import { matcherOf, staleDetail, tagOf } from '../schema/entityTags';
+import { tagOf, versionRequired } from '../schema/entityTags';
 import { referenceTo } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
@@ -33,20 +33,18 @@ export interface ChangeSpec<T> {
 
 /**
  * Changes the given members of one object, in one transaction; the others keep their values. Nothing is stored if nothing would change.
- * @throws AppError not_found; precondition_failed if its version does not match `if_match`; validation_failed; conflict if another
+ * @throws AppError not_found; precondition_failed if it is not in the version that the conditions are for; validation_failed; conflict if another
  * object has the same value in a unique member.
  */
 export async function changeObject<T extends Row>(
   resource: Resource<T>,
   { id, if_match: ifMatch, ...sent }: ChangeArguments,
-  { data, write, principal }: Pick<RequestContext, 'data' | 'write' | 'principal'>,
+  { data, write, principal, ifNoneMatch }: Pick<RequestContext, 'data' | 'write' | 'principal' | 'ifNoneMatch'>,
   { schema }: Pick<GraphQLResolveInfo, 'schema'>,
   { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
 ): Promise<object> {
   const { type } = resource.stored;
-  const matches = matcherOf(ifMatch);
-  // without a version, no tag is computed: a row with a number that cannot be returned has none, but the number may be replaced
-  const namesVersion = (ifMatch?.trim() ?? '*') !== '*';
+  const requireVersion = versionRequired({ ifMatch, ifNoneMatch });
   throwFaults([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
   const given = normaliseKeys(sent);
@@ -59,8 +57,8 @@ export async function changeObject<T extends Row>(
         const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
-        if (namesVersion && !matches(tagOf(schema, type, before)))
-          throw new AppError('precondition_failed', staleDetail(ifMatch));
+        // a row with a number that cannot be returned has no tag, but without a condition the number may be replaced
+        requireVersion(() => tagOf(schema, type, before));
         const erased = erasedFault(before, '');
         if (erased) {
           const detail = `This ${nameOf(resource)} was erased; only the operator can readmit it.`;

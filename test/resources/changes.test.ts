@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as rows from '../../src/stored/rows';
 import type { Answer, Json } from '../support/client';
-import { query } from '../support/faces';
 import { callerOf, makeNorthwind } from '../support/factories';
 import { late, served } from '../support/gateway';
 import { bodySchema } from '../../tools/openapi';
 import { document } from '../support/openapi';
-import { RESOURCES } from '../support/resources';
 
 /* PATCH of one object, with If-Match naming the version to change. */
 
@@ -79,26 +77,6 @@ test('a change with an older version gets 412 in both APIs and stores nothing', 
   expect((await read()).text).toBe(before.text);
 });
 
-test.each<[string, (tag: string) => string | undefined, number]>([
-  ['no tag', () => undefined, 200],
-  ['*', () => '*', 200],
-  ['the tag among others', (tag) => `"a,b", ${tag} ,W/"c"`, 200],
-  ['the tag made weak, as proxies do', (tag) => `W/${tag}`, 412],
-  ['other tags', () => '"other", "another"', 412],
-  ['the tag inside another', (tag) => `"x${tag.slice(1)}`, 412],
-  ['the tag without quotes', (tag) => tag.slice(1, -1), 400],
-  ['the tag and more text', (tag) => `${tag} x`, 400],
-  ['an empty string', () => '', 400],
-])('If-Match with %s has the same result in both APIs', async (_title, headerFor, expected) => {
-  const ifMatch = headerFor(await tagNow());
-  const { status, body } = await patch({ description: text() }, ifMatch === undefined ? {} : { 'if-match': ifMatch });
-  const { body: graphql } = await mutate(text(), headerFor(await tagNow()));
-  expect([status, graphql.errors?.[0].extensions.status ?? 200]).toEqual([expected, expected]);
-  if (expected === 412) expect(body.detail.includes('without W/')).toBe(ifMatch?.startsWith('W/'));
-  if (expected === 400)
-    expect(body.errors).toMatchObject([{ parameter: 'If-Match', code: ifMatch ? 'format' : 'length' }]);
-});
-
 test('an object that is missing or belongs to another organisation gets 404, whatever If-Match says', async () => {
   const tag = await tagNow();
   const problems: Json[] = [];
@@ -168,26 +146,6 @@ test('a write that changes nothing keeps the version', async () => {
   expect((await patch({})).text).toBe(before.text);
 });
 
-test.each<[title: string, status: number, headerFor: (tag: string) => string]>([
-  ['its tag', 304, (tag) => tag],
-  ['its tag made weak, as proxies do', 304, (tag) => `W/${tag}`],
-  ['its tag among others', 304, (tag) => `"a,b", W/"c" ,${tag}`],
-  ['*', 304, () => '*'],
-  ['other tags', 200, () => '"other", W/"another"'],
-  ['its tag and * inside another', 200, (tag) => `"x,*,${tag.slice(1, -1)},"`],
-  ['its tag without quotes', 200, (tag) => tag.slice(1, -1)],
-])('a read with %s in If-None-Match gets %i', async (_title, expected, headerFor) => {
-  const before = await read();
-  const tag = before.headers.get('etag')!;
-  const headers = { 'if-none-match': headerFor(tag) };
-  for (const method of ['GET', 'HEAD']) {
-    const answer = await caller.send(method, `/products/${String(row.id)}`, { headers });
-    expect([method, answer.status, answer.headers.get('etag')]).toEqual([method, expected, tag]);
-    expect(answer.text).toBe(expected === 304 || method === 'HEAD' ? '' : before.text);
-  }
-  expect((await stranger.send('GET', `/products/${String(row.id)}`, { headers })).status).toBe(404);
-});
-
 test('a version in the query or the body is an unknown parameter or member', async () => {
   const tag = await tagNow();
   expect(await patch({ if_match: tag })).toMatchObject({ status: 422, body: { errors: [{ code: 'unknown' }] } });
@@ -197,20 +155,8 @@ test('a version in the query or the body is an unknown parameter or member', asy
   }
 });
 
-test.each(RESOURCES.filter(({ list }) => `/${list}/{id}` in document.paths && document.paths[`/${list}/{id}`]!.patch))(
-  'the etag of $one in GraphQL is the ETag of its read in REST, alone and in lists',
-  async ({ list, one }) => {
-    const rows = await query(caller, `{ ${list}(limit: 5) { data { id etag } } }`);
-    for (const { id, etag } of rows[list].data) {
-      const { headers } = await caller.get(`/${list}/${String(id)}`);
-      const alone = await query(caller, `{ ${one}(id: "${String(id)}") { etag } }`);
-      expect([etag, alone[one].etag]).toEqual([headers.get('etag'), headers.get('etag')]);
-    }
-  },
-);
-
-test('the OpenAPI document has If-Match, 412 and ETag for a write that takes a version, and no 412 for a read', () => {
-  const { patch: described, get } = document.paths['/products/{id}']!;
+test('the OpenAPI document has If-Match, 412 and ETag for a write that takes a version', () => {
+  const { patch: described } = document.paths['/products/{id}']!;
   expect(described!.parameters).toContainEqual(
     expect.objectContaining({ name: 'If-Match', in: 'header', required: false }),
   );
@@ -219,7 +165,6 @@ test('the OpenAPI document has If-Match, 412 and ETag for a write that takes a v
     412: { $ref: '#/components/responses/PreconditionFailed' },
   });
   expect(JSON.stringify(bodySchema(document, described!.requestBody!))).not.toContain('if_match');
-  expect(get!.responses).not.toHaveProperty('412');
 });
 
 test('with a matching version, an invalid change gets 422, names the null member and stores nothing', async () => {

@@ -1,8 +1,9 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../../src/errors';
 import { exampleOf } from '../../src/pages/errorExamples';
+import { BODY_HEADERS } from '../../src/http/body';
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../src/http/exchange';
 import { METHODS } from '../../src/schema/declaredOperations';
-import type { RestOperation } from '../../src/rest/routes';
+import { readsOneObject, type RestOperation } from '../../src/rest/routes';
 import type { Callers } from './callers';
 
 /* Error responses of operations, and headers of all responses. */
@@ -26,6 +27,7 @@ function headersOf(status: number, callers: Callers): string[] {
     headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(perhaps) : BUDGET_HEADERS));
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
+  if (status === 415) headers.push(...BODY_HEADERS);
   const retries = codesOf(status, callers).map((code) => ERROR_CODES[code].retry);
   if (retries.includes('after'))
     headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : perhaps('Retry-After'));
@@ -38,16 +40,17 @@ const WITH_BODY: readonly number[] = [413, 415];
 
 /** References to the error responses of an operation. */
 export function errorResponses(
-  { rest, takesIfMatch }: RestOperation,
+  operation: RestOperation,
   { callers, hasId, expires }: { readonly callers: Callers; readonly hasId: boolean; readonly expires: boolean },
 ): Record<string, object> {
+  const { rest, takesIfMatch } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const more = [
     ...(hasId ? [404] : []),
     ...(expires ? [410] : []),
     ...(root === 'Mutation' ? OF_WRITES : []),
     ...(hasBody ? WITH_BODY : []),
-    ...(takesIfMatch ? [412] : []),
+    ...(takesIfMatch || readsOneObject(operation) ? [412] : []),
   ];
   const statuses = [...ALWAYS, ...more].sort();
   return Object.fromEntries(
@@ -171,9 +174,12 @@ function alwaysAndSometimes({
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
     ETag: text('Strong entity tag of the current version of the object.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
     'Idempotent-Replayed': text('`true` if the response is replayed, otherwise absent.', 'true', false),
+    'Accept-Encoding': text('How a body may be encoded, if that was wrong.', 'identity', false),
+    Accept: text('The type of a body, if that was wrong.', 'application/json', false),
+    'Accept-Patch': text('The same, for a PATCH.', 'application/json', false),
     Allow: text('Methods that the route supports.', 'GET, HEAD'),
     Link: text(
-      'URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page.',
+      'URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page, and if it would be longer than 1 kB.',
       '</api/v1/products?limit=20&cursor=WyI…>; rel="next"',
       false,
     ),

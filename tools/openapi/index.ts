@@ -29,7 +29,15 @@ import {
   restOperations,
 } from '../../src/rest/routes';
 import { type Linked, linksOf, operationIdOf } from './links';
-import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED, SEALING_KEY } from './retries';
+import {
+  IDEMPOTENCY_KEY,
+  IF_MATCH_EXAMPLE,
+  IF_NONE_MATCH_OF_WRITE,
+  NOT_MODIFIED,
+  READ_CONDITIONS,
+  SEALING_KEY,
+  withExampleKey,
+} from './retries';
 import { type Callers, KEYS, OPERATORS } from './callers';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
@@ -55,7 +63,7 @@ export const KEY_API: Api = {
   title: 'Scopegate',
   description: [
     "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
-    'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow `Link` or',
+    'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow',
     '`next_cursor`. Every response has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
   ].join(' '),
   path: '/api/v1',
@@ -169,8 +177,9 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
         .filter((argument) => !inBody.includes(argument))
         .map((argument) => parameter(one, argument, inPath(argument))),
       ...includeParameter(operation),
-      ...(isWrite ? [api.idempotencyKey] : []),
-      ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
+      ...(isWrite ? [withExampleKey(api.idempotencyKey, operation.name)] : []),
+      ...(operation.takesIfMatch ? [IF_NONE_MATCH_OF_WRITE] : []),
+      ...(readsOneObject(operation) ? READ_CONDITIONS : []),
     ],
     ...(hasBody && {
       requestBody: {
@@ -218,7 +227,7 @@ function scopesOf({ scope, anyOf }: Operation): string[][] {
 
 function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
   const isHeader = argument.name === IF_MATCH;
-  const example = parameterExample(one, argument);
+  const example = isHeader ? IF_MATCH_EXAMPLE : parameterExample(one, argument);
   return {
     name: isHeader ? IF_MATCH_HEADER : argument.name,
     in: isPath ? 'path' : isHeader ? 'header' : 'query',

@@ -1885,7 +1885,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `precondition_failed`: The object is no longer in the version that `If-Match` names (in GraphQL `if_match`), and nothing was stored. Read it again, and repeat the change if it still makes sense. Do not retry: the same request fails again. Change the request or the key first. */
+        /** @description `precondition_failed`: The object is not in a version that `If-Match` names (in GraphQL `if_match`), or in one that the `If-None-Match` of a write names, and nothing was stored. Read it again, and repeat the change if it still makes sense. Do not retry: the same request fails again. Change the request or the key first. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1924,6 +1924,9 @@ export interface components {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                 "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                 "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Accept-Encoding": components["headers"]["Accept-Encoding"];
+                Accept: components["headers"]["Accept"];
+                "Accept-Patch": components["headers"]["Accept-Patch"];
                 [name: string]: unknown;
             };
             content: {
@@ -2063,12 +2066,27 @@ export interface components {
          */
         "Idempotent-Replayed": string;
         /**
+         * @description How a body may be encoded, if that was wrong.
+         * @example identity
+         */
+        "Accept-Encoding": string;
+        /**
+         * @description The type of a body, if that was wrong.
+         * @example application/json
+         */
+        Accept: string;
+        /**
+         * @description The same, for a PATCH.
+         * @example application/json
+         */
+        "Accept-Patch": string;
+        /**
          * @description Methods that the route supports.
          * @example GET, HEAD
          */
         Allow: string;
         /**
-         * @description URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page.
+         * @description URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page, and if it would be longer than 1 kB.
          * @example </api/v1/products?limit=20&cursor=WyI…>; rel="next"
          */
         Link: string;
@@ -2137,7 +2155,10 @@ export interface operations {
                  * @example ALFKI
                  */
                 external_ref?: string;
-                /** @description Only customers that have this email address, themselves or at a contact. Ignores case. A customer is found by its first 1,000 different words, as in `q`. */
+                /**
+                 * @description Only customers that have this email address, themselves or at a contact. Ignores case. A customer is found by its first 1,000 different words, as in `q`.
+                 * @example maria.anders@example.com
+                 */
                 email?: string;
                 /**
                  * @description Only customers changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
@@ -2159,7 +2180,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page, with the same filters and sort. */
+                /**
+                 * @description `next_cursor` of the previous page, with the same filters and sort.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
             };
             header?: never;
@@ -2248,7 +2272,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of your copy; the response is 304 without a body if it is still current. */
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2326,6 +2358,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */
             431: {
@@ -2345,10 +2378,21 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the customer as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
+                /**
+                 * @description The `ETag` (in GraphQL `etag`) of the customer as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional.
+                 * @example *
+                 */
                 "If-Match"?: string;
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example f9a194cb-429d-4b3b-87a0-cca9a567d398
+                 */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description An `ETag`, or several with commas; the response is 412 if the object is in that version. `*` is any version.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /**
@@ -2451,7 +2495,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example bbf8e393-aac4-4028-8111-88fb09f6b5e0
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2774,7 +2821,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page, with the same filters and sort. */
+                /**
+                 * @description `next_cursor` of the previous page, with the same filters and sort.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
                 /** @description What to add to each object (repeat the parameter for several): `lines`, with `limit` at most 50; `customer`, which needs the scope `customers:read` too. */
                 include?: ("lines" | "customer")[];
@@ -2865,7 +2915,15 @@ export interface operations {
                 include?: "customer"[];
             };
             header?: {
-                /** @description The `ETag` of your copy; the response is 304 without a body if it is still current. */
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2981,6 +3039,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */
             431: {
@@ -3046,7 +3105,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page, with the same filters and sort. */
+                /**
+                 * @description `next_cursor` of the previous page, with the same filters and sort.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
             };
             header?: never;
@@ -3120,7 +3182,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of your copy; the response is 304 without a body if it is still current. */
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -3183,6 +3253,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */
             431: {
@@ -3202,10 +3273,21 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the product as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
+                /**
+                 * @description The `ETag` (in GraphQL `etag`) of the product as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional.
+                 * @example *
+                 */
                 "If-Match"?: string;
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example bdb764e9-2501-4f00-8f9c-6c42ab1c63f6
+                 */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description An `ETag`, or several with commas; the response is 412 if the object is in that version. `*` is any version.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /**
@@ -3293,7 +3375,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example 72407508-ebe6-47cd-8bfb-e2d4582999df
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3446,7 +3531,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page, with the same filters and sort. */
+                /**
+                 * @description `next_cursor` of the previous page, with the same filters and sort.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
                 /** @description What to add to each object (repeat the parameter for several): `lines`, with `limit` at most 50; `customer`, which needs the scope `customers:read` too. */
                 include?: ("lines" | "customer")[];
@@ -3526,7 +3614,15 @@ export interface operations {
                 include?: "customer"[];
             };
             header?: {
-                /** @description The `ETag` of your copy; the response is 304 without a body if it is still current. */
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -3628,6 +3724,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */
             431: {
@@ -3690,7 +3787,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page, with the same filters and sort. */
+                /**
+                 * @description `next_cursor` of the previous page, with the same filters and sort.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
                 /** @description What to add to each object (repeat the parameter for several): `customer`, which needs the scope `customers:read` too. */
                 include?: "customer"[];
@@ -3767,7 +3867,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example c29352c8-bb7a-4e8f-89ca-5ad8c1b7830a
+                 */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3858,7 +3961,15 @@ export interface operations {
                 include?: "customer"[];
             };
             header?: {
-                /** @description The `ETag` of your copy; the response is 304 without a body if it is still current. */
+                /**
+                 * @description An `ETag` of the object, or several with commas; the response is 412 if it has changed since.
+                 * @example *
+                 */
+                "If-Match"?: string;
+                /**
+                 * @description The `ETag` of your copy; the response is 304 without a body if it is still current.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
                 "If-None-Match"?: string;
             };
             path: {
@@ -3922,6 +4033,7 @@ export interface operations {
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             406: components["responses"]["NotAcceptable"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["RateLimited"];
             /** @description The request line and headers are larger than 16 KiB. */
             431: {
@@ -3941,10 +4053,21 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` (in GraphQL `etag`) of the thread as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional. */
+                /**
+                 * @description The `ETag` (in GraphQL `etag`) of the thread as it was read: if it has changed since, nothing is stored, and the answer is 412 `precondition_failed`. Separate several with commas; `*` matches any. Without it the change is unconditional.
+                 * @example *
+                 */
                 "If-Match"?: string;
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example b35e6448-5c44-4757-8408-90b02c823f60
+                 */
                 "Idempotency-Key"?: string;
+                /**
+                 * @description An `ETag`, or several with commas; the response is 412 if the object is in that version. `*` is any version.
+                 * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
+                 */
+                "If-None-Match"?: string;
             };
             path: {
                 /**
@@ -4038,7 +4161,10 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /** @description `next_cursor` of the previous page. */
+                /**
+                 * @description `next_cursor` of the previous page.
+                 * @example WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0
+                 */
                 cursor?: string;
             };
             header?: never;
@@ -4112,7 +4238,10 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice. */
+                /**
+                 * @description A unique string for this write, such as a UUID. If the same request is sent again within 24 hours, the first response is replayed with `Idempotent-Replayed: true` and nothing is written twice.
+                 * @example 484f3c37-de81-496b-84ea-7305a558a96b
+                 */
                 "Idempotency-Key"?: string;
             };
             path: {
