@@ -133,9 +133,12 @@ const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
 /** The addresses of pages, including those of one key or one webhook endpoint. */
 const ADDRESSES = [...SETTINGS_PAGES, 'keys/:id', 'webhooks/:id'].map((name) => `/settings/${name}`);
-/** Such an address with its query, remembered while somebody signs in. Only paths on this host match, even if the cookie was forged. */
+/**
+ * Such an address with its query, remembered while somebody signs in. Only paths on this host match, even if the cookie was forged, and none so
+ * long that the cookie would have over 1 kB.
+ */
 const WANTED = new RegExp(
-  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,1000})?$`,
+  `^/settings/(${SETTINGS_PAGES.join('|')})(/[0-9a-f-]{36})?(\\?[\\w.~%!$&'()*+,;=:@/?-]{0,680})?$`,
   'i',
 );
 
@@ -187,7 +190,7 @@ function settingsRoutes(options: RoutesOptions): Routes {
     const found = await sessions.find(exchange);
     if (!found) {
       const wanted = Buffer.from(originalUrl).toString('base64url');
-      if (originalUrl !== PAGE) wantedCookie.set(response, wanted, ATTEMPT_SECONDS);
+      if (wantedOr(originalUrl) !== PAGE) wantedCookie.set(response, wanted, ATTEMPT_SECONDS);
       return { to: SIGN_IN };
     }
     const { session } = found;

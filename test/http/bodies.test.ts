@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
@@ -59,6 +60,23 @@ describe('a body with Content-Type', () => {
   test.each(['gzip', 'deflate', 'br', 'gzip, identity'])('JSON and Content-Encoding %s gets 415', async (encoding) => {
     const { status } = await post(new Uint8Array(gzipSync(VALID)), { ...JSON_TYPE, 'content-encoding': encoding });
     expect(status).toBe(415);
+  });
+
+  test('a 415 says what was wrong by the header with what is taken: the encoding, or the type', async () => {
+    const [OF_ENCODING, OF_TYPE] = [{ 'content-encoding': 'gzip' }, { 'content-type': 'text/plain' }];
+    const id = `/requests/${randomUUID()}`;
+    for (const [wrong, path, accept] of [
+      [OF_ENCODING, id, ['identity', null, null]],
+      [OF_TYPE, id, [null, 'application/json', 'application/json']],
+      [OF_TYPE, '/requests', [null, 'application/json', null]],
+    ] as const) {
+      const headers = { ...JSON_TYPE, ...wrong };
+      const answer = await caller.send(path === id ? 'PATCH' : 'POST', path, { body: '{}', headers });
+      const said = ['accept-encoding', 'accept', 'accept-patch'].map((name) => answer.headers.get(name));
+      expect([answer.status, ...said]).toEqual([415, ...accept]);
+    }
+    for (const call of [caller.graphql('{ __typename }', {}, OF_TYPE), caller.mcp('ping', {}, OF_TYPE)])
+      expect((await call).headers.get('accept')).toBe('application/json');
   });
 
   test('of another kind gets 415 in GraphQL too', async () => {
