@@ -134,6 +134,45 @@ export function calls(language: Language): void {
     expect(scene.arrived().map(({ headers }) => headers['if-match'])).toEqual(['', undefined]);
   });
 
+  test('a version that is refused three times, and read again before each, ends with an error of its own', async () => {
+    const path = { id: 'x' };
+    const read = { do: 'read', route: '/orders/{id}', path, query: { include: ['customer'] } };
+    const write = { do: 'patch', route: '/orders/{id}', path, body: {}, etag: '"1"' };
+    const refused = problem('precondition_failed');
+    const tries = async (calls: object[], answers: ScriptedAnswer[]): Promise<(string | undefined)[]> => {
+      scene.answers = answers;
+      const codes = (await scene.call(calls)).map(({ error }) => error?.code as string | undefined);
+      return codes.filter((_, at) => calls[at] !== read);
+    };
+    const rounds = Array.from({ length: 4 }, () => [read, write]).flat();
+    const answered = (version: (round: number) => ScriptedAnswer): ScriptedAnswer[] =>
+      Array.from({ length: 4 }, (_, round) => [version(round), refused]).flat();
+    const again = ['precondition_failed', 'precondition_failed'];
+    // the driver goes on where a program would end
+    expect(
+      await tries(
+        rounds,
+        answered(() => json({})),
+      ),
+    ).toEqual([...again, 'etag_refused', 'precondition_failed']);
+    const tagged =
+      (etag: string): ScriptedAnswer =>
+      (response) =>
+        response.writeHead(200, { 'content-type': 'application/json', etag }).end('{}');
+    // somebody else really was faster
+    const others = answered((round) => tagged(`"${String(round + 2)}"`));
+    expect(await tries(rounds, others)).toEqual([...again, ...again]);
+    // nobody read it again
+    const blind = [write, write, write, write];
+    expect(await tries(blind, [refused, refused, refused, refused])).toEqual([...again, ...again]);
+    scene.answers = answered(() => json({}));
+    const [, , , , , last] = await scene.call(rounds.slice(0, 6));
+    expect(last!.error).toMatchObject({ status: 412, requestId: 'request-1', isRetryable: false });
+    expect(last!.error.detail).toMatch(
+      /^\/orders\/x still has the ETag "1" that the gateway refused 3 times\. A proxy/,
+    );
+  }, 60_000);
+
   test('a retry_after that is not a number from 0 up is ignored, and no wait is longer than ten minutes', async () => {
     const said =
       (retryAfter: string): ScriptedAnswer =>

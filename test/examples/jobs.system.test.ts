@@ -239,6 +239,29 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     await inStep();
   });
 
+  test('customers: a version that is refused again and again, or that has no ETag, ends the program', async () => {
+    const [one] = northwind('customers') as [Json];
+    const { key, caller } = await scene('customers', { customers: [one] });
+    const [{ id: contact_id, phone: was }] = one.contacts;
+    await writeFile(
+      file('changes.ndjson'),
+      ndjson([{ customer_id: one.id, contact_id, member: 'phone', was, is: '1' }]),
+    );
+    const problem = { code: 'precondition_failed', status: 412, detail: 'Why.', request_id: 'r' };
+    for (let times = 0; times < 3; times += 1)
+      meet('before', /PATCH/, (response) =>
+        response.writeHead(412, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem)),
+      );
+    expect(await ended(key, 'customers')).toMatchObject({ code: 1, said: expect.stringContaining('etag_refused') });
+    expect(seen(/PATCH/)).toHaveLength(3);
+    const { text } = await caller.get(`/customers/${one.id}`);
+    meet('before', /GET .*customers\//, (response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(text),
+    );
+    expect(await ended(key, 'customers')).toMatchObject({ code: 1, said: expect.stringContaining('without an ETag') });
+    expect((await caller.get(`/customers/${one.id}`)).text).toBe(text);
+  });
+
   test('each ticket is one thread of its customer with every message once, whenever it was killed; a faulty message waits alone', async () => {
     const addresses = ['Ann@example.com', 'shared@example.com', 'shared@example.com'];
     const customers = northwind('customers').slice(0, 3) as Json[];

@@ -1,4 +1,5 @@
 import { errorOf, LONGEST, noAnswer, type OnRetry, parse, ScopegateError, waitAfter } from './error.js';
+import { RefusedVersions } from './refusals.js';
 import type { Last, ListPath, Path, Reading, Result, Row, WriteOptions, Writing } from './routes.js';
 import { eventIn, type EventsOptions, framesOf, QUERY, type StreamEvent } from './stream.js';
 
@@ -34,6 +35,7 @@ export class Scopegate {
   readonly #retries: number;
   readonly #onRetry: OnRetry;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #refused = new RefusedVersions();
 
   constructor({ key = env('KEY'), url = env('URL'), retries = 5, timeout = 60, onRetry }: ScopegateOptions = {}) {
     // a file often ends with a newline
@@ -63,12 +65,18 @@ export class Scopegate {
     return (await this.#rest<Result<'post', P>>('POST', path, options)).data;
   }
 
-  /** Changes the members in `body`; null clears one. */
+  /**
+   * Changes the members in `body`; null clears one. With `ifMatch` rejects with `precondition_failed` if the object has changed, and with
+   * `etag_refused` the third time if each read between returned that same version.
+   */
   async patch<P extends Path<'patch'>>(path: P, options: Writing<'patch', P>): Promise<Result<'patch', P>> {
     return (await this.#rest<Result<'patch', P>>('PATCH', path, options)).data;
   }
 
-  /** All objects of a list, page by page. Concurrent writes cause no gaps or duplicates. */
+  /**
+   * All objects of a list, page by page. One that is not changed meanwhile comes exactly once, whatever happens to others; by default (newest
+   * first) one that is changed, too.
+   */
   async *list<P extends ListPath>(path: P, ...[options]: Last<Reading<P>>): AsyncGenerator<Row<P>, void> {
     const { include } = (options?.query ?? {}) as { readonly include?: readonly string[] };
     const limit = include?.includes('lines') ? 50 : 100;
@@ -126,8 +134,18 @@ export class Scopegate {
     return (await this.#call<{ data: T }>('POST', '/graphql', call)).data.data;
   }
 
-  #rest<T>(method: string, path: string, call: Call = {}): Promise<ReadResult<T>> {
-    return this.#call(method, `/api/v1${target(path, call)}`, call);
+  async #rest<T>(method: string, path: string, call: Call = {}): Promise<ReadResult<T>> {
+    const route = target(path, call);
+    const [object = ''] = route.split('?', 1);
+    try {
+      const result = await this.#call<T>(method, `/api/v1${route}`, call);
+      if (result.etag !== undefined) this.#refused.noteRead(object, result.etag);
+      return result;
+    } catch (error) {
+      const isRefused = error instanceof ScopegateError && error.code === 'precondition_failed';
+      if (!isRefused || call.ifMatch === undefined) throw error;
+      throw this.#refused.noteRefusal(object, call.ifMatch, error);
+    }
   }
 
   async #call<T>(method: string, path: string, call: Call): Promise<ReadResult<T>> {

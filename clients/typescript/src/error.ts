@@ -9,7 +9,7 @@ export class ScopegateError extends Error {
   override readonly name = 'ScopegateError';
   /** HTTP status; 0 without an answer. */
   readonly status: number;
-  /** A code of the API; `no_answer` or `unexpected_response` if the API did not answer. */
+  /** A code of the API; `no_answer` or `unexpected_response` if the API did not answer; `etag_refused` (see `patch`). */
   readonly code: string;
   readonly title: string;
   readonly detail: string;

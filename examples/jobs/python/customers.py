@@ -39,13 +39,17 @@ def push(change):
                 return "stored already"
             if contact[member] != change["was"]:
                 return f"refused: somebody else changed it to {contact[member]}"
+            # without one the change would be unconditional
+            if not etag:
+                raise RuntimeError(f"{id}: read without an ETag, which a proxy on the way must have removed")
             contact[member] = change["is"]
             api.patch("/customers/{id}", {"contacts": customer["contacts"]}, id=id, if_match=etag)
             return "stored"
         except ScopegateError as error:
             if error.code in ("not_found", "validation_failed"):
                 return f"refused: {error.detail}"
-            # somebody was faster: read it again, and look whether the change still makes sense
+            # somebody was faster: read it again, and look whether the change still makes sense. If that is the refused
+            # version three times, patch ends with etag_refused
             if error.code != "precondition_failed":
                 raise
 

@@ -38,13 +38,16 @@ async function push({ customer_id: id, contact_id, member, was, is }: Change): P
       if (!contact) return 'refused: the contact is gone';
       if (contact[member] === is) return 'stored already';
       if (contact[member] !== was) return `refused: somebody else changed it to ${contact[member]}`;
+      // without one the change would be unconditional
+      if (!etag) throw new Error(`${id}: read without an ETag, which a proxy on the way must have removed`);
       const contacts = customer.contacts.map((one) => (one.id === contact_id ? { ...one, [member]: is } : one));
       await api.patch('/customers/{id}', { path: { id }, body: { contacts }, ifMatch: etag });
       return 'stored';
     } catch (error) {
       if (!(error instanceof ScopegateError)) throw error;
       if (error.code === 'not_found' || error.code === 'validation_failed') return `refused: ${error.detail}`;
-      // somebody was faster: read it again, and look whether the change still makes sense
+      // somebody was faster: read it again, and look whether the change still makes sense. If that is the refused
+      // version three times, patch ends with etag_refused
       if (error.code !== 'precondition_failed') throw error;
     }
   }

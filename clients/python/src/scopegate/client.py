@@ -17,6 +17,7 @@ from urllib.parse import quote
 import requests
 
 from .error import LONGEST, LOST, OnRetry, ScopegateError, error_of, error_of_graphql, json_of, no_answer, wait_after
+from .refusals import RefusedVersions
 
 if TYPE_CHECKING:
     from .routes import Routes
@@ -65,6 +66,7 @@ class Scopegate(Routes):
             request.headers["Authorization"] = f"Bearer {key}"
             return request
 
+        self._refused = RefusedVersions()
         self._session = requests.Session()
         # a function, since requests would replace a header with credentials that .netrc has for the host
         self._session.auth = authorize
@@ -84,11 +86,18 @@ class Scopegate(Routes):
             return self._rest("POST", path, parameters, body, idempotency_key)[0]
 
         def patch(self, path, body, /, *, if_match=None, idempotency_key=None, **parameters):
-            """Changes the members in `body`; None clears one. 412 if the object no longer has the ETag `if_match`."""
+            """Changes the members in `body`; None clears one.
+
+            With `if_match` raises `precondition_failed` if the object has changed, and `etag_refused` the third time if each read between
+            returned that same version.
+            """
             return self._rest("PATCH", path, parameters, body, idempotency_key, if_match)[0]
 
         def list(self, path, /, **parameters):
-            """All objects of a list, page by page. Concurrent writes cause no gaps or duplicates."""
+            """All objects of a list, page by page.
+
+            One that is not changed meanwhile comes exactly once, whatever happens to others; by default (newest first) one that is changed, too.
+            """
             # with lines, a page has at most 50 objects
             parameters.setdefault("limit", 50 if "lines" in (parameters.get("include") or ()) else 100)
             cursor = None
@@ -169,8 +178,17 @@ class Scopegate(Routes):
                 raise ValueError(f"{path} needs a value for {match[1]}.")
             return quote(found, safe="")
 
-        url = f"{self._url}/api/v1" + re.sub(r"\{(\w+)\}", value, path)
-        return self._call(method, url, parameters, body, *headers)
+        path = re.sub(r"\{(\w+)\}", value, path)
+        _, etag = (*headers, None, None)[:2]
+        try:
+            answer, version = self._call(method, f"{self._url}/api/v1{path}", parameters, body, *headers)
+        except ScopegateError as error:
+            if error.code != "precondition_failed" or etag is None:
+                raise
+            raise self._refused.note_refusal(path, etag, error) from None
+        if version is not None:
+            self._refused.note_read(path, version)
+        return answer, version
 
     def _call(self, method: str, url: str, query: Any, body: Any, own: str | None = None, etag: str | None = None) -> Any:
         key = str(uuid.uuid4()) if own is None and method != "GET" else own

@@ -29,7 +29,7 @@ class ScopegateError(Exception):
         self.status: int = problem["status"] if isinstance(problem["status"], int) else 0
         """HTTP status; 0 without an answer."""
         self.code: str = problem["code"]
-        """A code of the API; `no_answer` or `unexpected_response` if the API did not answer."""
+        """A code of the API; `no_answer` or `unexpected_response` if the API did not answer; `etag_refused` (see `patch`)."""
         self.title: str = problem.get("title", self.code)
         self.detail: str = problem["detail"]
         self.errors: list[Fault] = problem.get("errors", [])
