@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { isStartedByNpm } from '../config';
 
 /* How a command ends: its failures, its exit codes, and the signals that interrupt it. */
 
@@ -68,10 +69,13 @@ function withoutCredentials(text: string): string {
 
 /** npm and npx forward a Ctrl-C that their child already got from the terminal, so a second signal within this time (ms) is ignored. */
 const SAME_PRESS = 500;
+/** How often to check whether the shell that npm started is still there, in milliseconds. */
+const CHECK_SHELL_EVERY = 200;
 
 /**
- * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. In a worker, aborts on SIGTERM or when the
- * process that started it ends; that process also handles SIGINT and SIGHUP, which a terminal sends to all its processes.
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends; a second signal exits the process immediately. In a worker,
+ * aborts on SIGTERM or when the process that started it ends; that process also handles SIGINT and SIGHUP, which a terminal sends to all
+ * its processes.
  */
 export function interruption(isWorker = false): AbortSignal {
   const controller = new AbortController();
@@ -91,7 +95,24 @@ export function interruption(isWorker = false): AbortSignal {
     if (performance.now() - first > SAME_PRESS) process.exit(EXIT.interrupted);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  onShellEnd(() => {
+    controller.abort();
+  });
   return controller.signal;
+}
+
+/**
+ * npm and npx run a command in `sh -c` and send SIGTERM to that shell. Some shells, such as dash, pass no signal on: they end, and the
+ * command gets another parent.
+ */
+function onShellEnd(stop: () => void): void {
+  if (!isStartedByNpm()) return;
+  const { ppid: shell } = process;
+  const timer = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(timer);
+    stop();
+  }, CHECK_SHELL_EVERY).unref();
 }
 
 /** Resolves when the signal aborts. */

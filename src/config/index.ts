@@ -31,6 +31,11 @@ export function givenVariables(environment: Environment = process.env): Record<s
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
+/** Whether npm, npx or another package manager started this process, in a shell. */
+export function isStartedByNpm(environment: Environment = process.env): boolean {
+  return environment.npm_lifecycle_event !== undefined;
+}
+
 /** The variable that a secret is read from: its own, or the one that names its file. */
 export function sourceOf(name: (typeof SECRETS)[number], environment: Environment = process.env): string {
   return givenVariables(environment)[fileVariable(name)] === undefined ? name : fileVariable(name);
