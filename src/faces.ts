@@ -8,6 +8,7 @@ import type { Availability } from './database/availability';
 import type { Databases } from './database/connect';
 import { AppError } from './errors';
 import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
+import { encoded } from './http/compression';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createHealth, createMetricsPage, isOperationPath } from './http/operation';
@@ -72,10 +73,12 @@ export async function createFaces(options: FacesOptions) {
     ...{ schema: schemas.graphql, operations, openContext, logger, introspection: config.INTROSPECTION },
     onFastRead: metrics.answerWritable,
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
-    commentEvery: options.commentEvery,
+    ...{ commentEvery: options.commentEvery, encode: encoded },
   });
   const apis = {
-    rest: createRestFace({ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL }),
+    rest: createRestFace({
+      ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
+    }),
     graphql: (exchange: Exchange) => graphql.handle(exchange),
     mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
   };

@@ -281,19 +281,22 @@ export function runApollo<Context extends BaseContext>(
 export async function writeApollo(
   response: ServerResponse,
   answer: HTTPGraphQLResponse,
-  edit: (text: string | Buffer) => string | Buffer = (text) => text,
+  edit: (text: string | Buffer) => string | Buffer | Promise<Buffer> = (text) => text,
 ): Promise<void> {
+  const { body } = answer;
+  const text = body.kind === 'complete' ? await edit(body.string) : '';
+  // answered with 503 in the meantime, because it took too long
+  if (response.headersSent) return;
   response.statusCode = answer.status ?? 200;
   for (const [name, value] of answer.headers) {
     // Apollo's content-length is from before the edit
     if (name !== 'content-length') response.setHeader(name, value);
   }
-  if (answer.body.kind === 'complete') {
-    const text = edit(answer.body.string);
+  if (body.kind === 'complete') {
     response.setHeader('content-length', Buffer.byteLength(text));
     response.end(text);
     return;
   }
-  for await (const chunk of answer.body.asyncIterator) response.write(chunk);
+  for await (const chunk of body.asyncIterator) response.write(chunk);
   response.end();
 }

@@ -8,7 +8,8 @@ import { AppError } from '../errors';
 import type { Operation } from '../schema/declaredOperations';
 import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, send } from '../http/exchange';
+import type { Encode } from '../http/compression';
+import { bytesOf, type Exchange, incomingRequest, send } from '../http/exchange';
 import { type ApolloOptions, createApollo, type GraphqlContext, runApollo, writeApollo } from './apollo';
 import { createDocumentStore, documentPoints, SHORT, loopTurn } from './documents';
 import { createEventStreams } from './streams/eventStreams';
@@ -27,6 +28,8 @@ interface GraphqlOptions extends ApolloOptions {
   readonly introspectionLimiter?: RateLimiter;
   /** How often an open stream gets a comment, in milliseconds. */
   readonly commentEvery: number;
+  /** Compresses the answers to callers with a key; without it, they are sent as they are. */
+  readonly encode?: Encode;
 }
 
 type OpenCaller = (exchange: Exchange) => Promise<RequestContext | undefined>;
@@ -74,11 +77,12 @@ export async function createGraphqlFace(options: GraphqlOptions) {
     exchange.log.operation = 'introspection';
     await openCaller(exchange);
     if (introspection === 'off') throw new AppError('not_found', 'The schema is not public.');
-    send(exchange, 200, 'text/plain; charset=utf-8', (sdl ??= keySdl(schema, operations)));
+    const text = bytesOf((sdl ??= keySdl(schema, operations)));
+    send(exchange, 200, 'text/plain; charset=utf-8', options.encode ? await options.encode(exchange, text) : text);
   }
 
   /** Sends Apollo's answer: as events of a subscription, as a stream of one result, or as JSON. */
-  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse): Promise<void> {
+  async function respond(call: GraphqlContext, answer: HTTPGraphQLResponse, encode?: Encode): Promise<void> {
     const { exchange, streaming, caller } = call;
     // an answer in bytes has data, and its errors already have the request id
     const whole = (text: string | Buffer): string | Buffer => {
@@ -94,7 +98,8 @@ export async function createGraphqlFace(options: GraphqlOptions) {
       exchange.response.setHeader('X-Content-Type-Options', 'nosniff');
       // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
-      await writeApollo(exchange.response, answer, whole);
+      const encoded = encode && (async (text: string | Buffer) => encode(exchange, bytesOf(whole(text))));
+      await writeApollo(exchange.response, answer, encoded ?? whole);
     }
   }
 
@@ -116,7 +121,8 @@ export async function createGraphqlFace(options: GraphqlOptions) {
         lastEventId: streaming && lastEventIdOf(request),
       });
       const accept = streaming ? (acceptBesideStream(request) ?? 'application/json') : acceptOf(request);
-      await respond(call, await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept));
+      const answer = await runApollo(apollo, request, body, () => Promise.resolve({ call }), accept);
+      await respond(call, answer, open === openCaller ? options.encode : undefined);
     },
     stop: () => apollo.stop(),
   };

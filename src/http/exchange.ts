@@ -246,6 +246,10 @@ export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sun
   response.setHeader('Sunset', first.on.toUTCString());
 }
 
+export function bytesOf(body: string | Buffer): Buffer {
+  return typeof body === 'string' ? Buffer.from(body) : body;
+}
+
 /** Sends a complete response, without the body for HEAD. */
 export function send(
   { request, response }: Pick<Exchange, 'request' | 'response'>,
@@ -254,7 +258,7 @@ export function send(
   body: string | Buffer,
 ): void {
   if (response.headersSent) return;
-  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const bytes = bytesOf(body);
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', bytes.length);

@@ -3,7 +3,8 @@ import type { Config } from '../config';
 import type { Availability } from '../database/availability';
 import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
 import type { Metrics } from '../metrics';
-import { type Exchange, send } from './exchange';
+import { encoded } from './compression';
+import { bytesOf, type Exchange, send } from './exchange';
 import { connectsFrom } from './requestHead';
 
 /* /livez, /readyz and /metrics. Each handler resolves with whether it answered. */
@@ -73,7 +74,7 @@ export function createMetricsPage(
     const { path, request } = exchange;
     if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
     if (access === 'off' || (access !== 'public' && !connectsFrom(request, SCRAPE_RANGES[access]))) return false;
-    send(exchange, 200, metrics.contentType, await metrics.render());
+    send(exchange, 200, metrics.contentType, await encoded(exchange, bytesOf(await metrics.render())));
     return true;
   };
 }

@@ -3,6 +3,7 @@ import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import { requireAcceptsJson } from '../http/requestHead';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
+import { encoded } from '../http/compression';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
@@ -76,7 +77,7 @@ export function createMcpFace({ runner, openContext, origins }: McpOptions): (ex
       const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
       // never refuses a write after the fact: a tool's answer is too small to be counted
       exchange.bodies.holdAnswer(exchange, text.length);
-      send(exchange, 200, JSON_TYPE, text);
+      send(exchange, 200, JSON_TYPE, await encoded(exchange, text));
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       exchange.log.code = 'invalid_request';

@@ -1,11 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import type { Encode } from '../http/compression';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
 import type { Ahead, ReadContext } from '../operations/ahead';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
-import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization, waitIdle } from '../http/exchange';
+import {
+  bytesOf,
+  type Exchange,
+  incomingRequest,
+  send,
+  setSunsetHeaders,
+  soleAuthorization,
+  waitIdle,
+} from '../http/exchange';
 import { isLargePage } from '../admission/turns';
 import { coerceArguments } from '../operations/argumentChecks';
 import type { Read } from '../operations/run';
@@ -41,6 +50,8 @@ interface RestOptions {
   readonly recognise?: BestEffortRecognise;
   /** Prefix of links to pages, for clients that need absolute URLs, and of the server URL in the OpenAPI document. */
   readonly publicUrl?: string | undefined;
+  /** Compresses answers; without it, they are sent as they are. */
+  readonly encode?: Encode;
 }
 
 /**
@@ -100,7 +111,8 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const answered = await step.run(args, conditional(exchange, operation, context), pending);
     const status = context.isExisting ? 200 : answered.status;
     const created = step.location === undefined ? undefined : base + step.location;
-    answer(exchange, operation, { ...answered, status, created, isWhole: included.length === 0 }, publicUrl);
+    const whole = { ...answered, status, created, isWhole: included.length === 0 };
+    await answer(exchange, operation, whole, options);
   };
 }
 
@@ -198,12 +210,12 @@ interface Answered extends RouteAnswer {
   readonly created: string | undefined;
 }
 
-function answer(
+async function answer(
   exchange: Exchange,
   operation: RestOperation,
   { status, body, next, isWhole, created }: Answered,
-  publicUrl: string,
-): void {
+  { publicUrl = '', encode }: Pick<RestOptions, 'publicUrl' | 'encode'>,
+): Promise<void> {
   const { request, response, path, search } = exchange;
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
   if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
@@ -216,9 +228,9 @@ function answer(
     response.setHeader('Cache-Control', 'private, no-cache');
     if (isCurrent(exchange, tag)) return;
   }
-  if (request.method !== 'HEAD')
-    exchange.bodies.holdAnswer(exchange, Buffer.byteLength(body), operation.kind === 'Query');
-  send(exchange, status, 'application/json; charset=utf-8', body);
+  const bytes = bytesOf(body);
+  if (request.method !== 'HEAD') exchange.bodies.holdAnswer(exchange, bytes.length, operation.kind === 'Query');
+  send(exchange, status, 'application/json; charset=utf-8', encode ? await encode(exchange, bytes) : bytes);
 }
 
 function idOf(created: string | Buffer): string {

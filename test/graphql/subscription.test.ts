@@ -35,7 +35,7 @@ test('events arrive as they happen, with the form and id of the feed, and a curs
   expect(stream.status).toBe(200);
   expect(stream.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     'x-ratelimit-remaining': expect.any(String),
     'x-request-id': expect.any(String),

@@ -19,7 +19,8 @@ const COMMENT = ':\n\n';
 const COMPLETE = print({ event: 'complete', data: null });
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  'Cache-Control': 'no-store',
+  // a proxy that compresses would hold events back
+  'Cache-Control': 'no-store, no-transform',
   'X-Content-Type-Options': 'nosniff',
   // otherwise nginx would buffer events before passing them on
   'X-Accel-Buffering': 'no',
