@@ -27,8 +27,6 @@ export const TIMEOUTS = {
   /** Maximum time for the headers of a request to arrive, and for the whole request to arrive. */
   head: 10_000,
   request: 30_000,
-  /** Above the 60 s of common load balancers, so that they close idle connections before we do. */
-  keepAlive: 65_000,
   /** Maximum time without progress on a connection, e.g. if the caller does not read the answer. */
   stalled: 60_000,
   /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
@@ -47,6 +45,8 @@ const CHECK_EVERY = 1000;
 const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
 const ADMIN_TIMEOUT = 10_000;
+/** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
+const ADMIN_KEEP_ALIVE = 65_000;
 const ADMIN_CONNECTIONS = 100;
 const SWEEP_EVERY = 50;
 /** Connections that may wait to be accepted, if the system allows it; with Node's default of 511, a burst would be reset. */
@@ -68,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = createServer({
     requestTimeout: timeouts.request,
     headersTimeout: timeouts.head,
-    keepAliveTimeout: timeouts.keepAlive,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
     connectionsCheckingInterval: Math.min(CHECK_EVERY, timeouts.head),
     ...HEADS,
   });
@@ -155,7 +155,7 @@ function atAdmin(error: unknown): never {
 
 /** The server at ADMIN_PORT, for a few machines and short requests. */
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
+  const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, ...HEADS });
   const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
   const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });

@@ -185,6 +185,10 @@ export const VARIABLES = {
     schema: wholeNumber(1, 1_000_000).default(10_000),
     help: 'maximum open connections; from four fifths on, each new one closes the longest-idle one; one address may have half (at least 100) unless TRUST_PROXY is set',
   },
+  KEEP_ALIVE_TIMEOUT: {
+    schema: wholeNumber(1, 3600).default(65),
+    help: 'seconds that an idle connection is kept; must be above the idle timeout of the load balancer in front, e.g. 620 for that of Google Cloud',
+  },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),
     help: 'MiB for the bodies of all requests in progress, the rows they read, and responses not read yet; beyond it requests get 503; one key may use a quarter, one organisation half',
