@@ -237,6 +237,9 @@ export type OmittedFrom = 'LISTS' | 'EVERYWHERE' | 'UNLESS_INCLUDED';
 export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL'] as const;
 export type FilterBy = (typeof FILTER_KINDS)[number];
 
+/** Formats of strings that constraints can name. */
+export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency'];
+
 /** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */
 export function directiveOf<Name extends keyof Directives>(
   node: { readonly directives?: readonly ConstDirectiveNode[] } | null | undefined,

@@ -5,9 +5,8 @@ import { mergeResolvers, type Resolvers } from '../../src/operations/run';
 import { refuseErrors } from '../../src/schema/checks';
 import type { CheckedResource } from '../../src/schema/checks/errors';
 import { published, SchemaModel } from '../../src/schema/model';
-import { lint } from '../../tools/schemaLint';
 
-/* The published schema with parts replaced or added, and the errors that the start and the linter report. */
+/* The published schema with parts replaced or added, and the errors that a start reports. */
 
 // without descriptions, whose words could match instead of fields
 export const SDL = print(
@@ -33,11 +32,6 @@ export function errorsOf(document: DocumentNode, { resources = collections, own 
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-/** The linter's errors in a schema that starts. */
-export function lintOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
-  return lint(new SchemaModel(document), mergeResolvers(ALL, own), resources).join('\n');
 }
 
 /** The SDL with one part replaced, which must exist, or with one added. */

@@ -12,6 +12,12 @@ const NUMBERED = `extend type Query {
   numbered_quote(number: ID!): Quote @rest(path: "/quotes/:number") @access(scope: QUOTES_READ)
 }`;
 
+const OPEN = 'open_request(note: String @constraint';
+const change = (args: string): string =>
+  `extend type Mutation {
+    change_quote(id: ID!, ${args}): Quote @rest(method: PATCH, path: "/quotes/:id") @access(scope: QUOTES_WRITE)
+  }`;
+
 /** The rules that test/unit/guideSteps.test.ts does not break. */
 const CASES: readonly Case[] = [
   ['enum FilterBy has AFTER, which src/schema/sdl.ts lacks', 'extend enum FilterBy { AFTER }'],
@@ -33,6 +39,34 @@ const CASES: readonly Case[] = [
   ['Product.name is @personal, but is not a member', /(type Product @stored[^}]*name: String!)/, '$1 @personal'],
   ['ProductUpsert.colour is no member of Product', /(input ProductUpsert \{)/, '$1 colour: String'],
   ['AddressInput.floor is no member of Address, so it would be lost', /(input AddressInput \{)/, '$1 floor: Int'],
+  // the SDL contradicts itself
+  ['Quote is @stored but has no id: add id: ID!', /(type Quote [^]*?)id: ID!/, '$1'],
+  ['Order.number is stored but has @graphql_only', /(type Order @[^]*?number: String!)/, '$1 @graphql_only'],
+  ['Order.quote needs a member quote_id of type ID in Order', /(type Order [^]*?)quote_id: ID/, '$1'],
+  ['Customer.requests leads to another object', '): RequestPage @graphql_only', '): RequestPage'],
+  ['MeKey.name has its own @access', /(type MeKey [^]*?name: String!)/, '$1 @access(scope: QUOTES_READ)'],
+  ['Query.quote has :number in its path but no', '@rest(path: "/quotes/:id")', '@rest(path: "/quotes/:number")'],
+  ['Query.quote takes id from its path, so it must be non-null: add !', /quote\(([^)]*)id: ID!/, 'quote($1id: ID'],
+  ['Query.organisation_usage(period:) has the default', /(organisation_usage\(period: UsagePeriod!)/, '$1 = last_year'],
+  [
+    'has @constraint(pattern: "["), which is not a regular',
+    'open_request(text: String!',
+    `${OPEN}(pattern: "["), text: String!`,
+  ],
+  [
+    'has @constraint(format: "phone"), which nothing',
+    'open_request(text: String!',
+    `${OPEN}(format: "phone"), text: String!`,
+  ],
+  ['(status:) is OrderStatus, but Quote.status is', change('status: OrderStatus')],
+  ['but Product.lead_time_days is Int', /(input ProductUpsert \{[^]*?lead_time_days: )Int/, '$1String'],
+  ['but Product.category is String', /(input ProductUpsert \{[^}]*category: )String/, '$1[String!]'],
+  ['but Contact.primary is Boolean!', /(input ContactInput \{[^}]*primary: )Boolean/, '$1String'],
+  ['Product.name excludes with max_length: 200', /(input ProductUpsert \{[^]*?max_length: )200/, '$1300'],
+  ['excludes with min: 0', /(input ProductUpsert \{[^]*?unit_price_minor: Minor) @constraint\(min: 0\)/, '$1'],
+  ['ContactInput.name takes what Contact.name', /(input ContactInput \{[^}]*max_length: 200), pattern: "\\\\S"/, '$1'],
+  ['CustomerUpsert.email takes', /(input CustomerUpsert \{[^}]*email: String @constraint\()format: "email", /, '$1'],
+  ['open_request(subject:) takes what Request.subject', /(open_request\(.*?subject: [^)]*max_length: )200/, '$1300'],
 ];
 
 test.each(CASES.map((one) => [one[0], one] as const))('%s stops the start', (sentence, one) => {

@@ -26,6 +26,7 @@ import {
   SUBSCRIPTION,
 } from '../sdl';
 import type { StoredType, Types } from '../storedTypes';
+import { agreementErrors } from './agreement';
 import {
   type Checked,
   type CheckedResource,
@@ -41,11 +42,11 @@ import { listErrors } from './lists';
 import { writeErrors } from './writes';
 
 /*
- * The schema errors that prevent a start, because they would show data to the wrong callers or lose some. The schema linter
- * (tools/schemaLint) reports the rest.
+ * The schema errors that prevent a start, because they would show data to the wrong callers, lose some, or serve another API than
+ * the schema describes.
  */
 
-/** Refuses a schema that would show or lose data. @throws Error with a line per error: where, and what to change */
+/** Refuses an invalid schema. @throws Error with a line per error: where, and what to change */
 export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): void {
   const lines = linesOf(sdl, (one) => schemaErrors(one, resolvers, resources));
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
@@ -80,6 +81,7 @@ export function schemaErrors(
     ...lengthErrors(sdl),
     ...listErrors(checked),
     ...writeErrors(checked),
+    ...agreementErrors(sdl, schema),
   ];
 }
 
