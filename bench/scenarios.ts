@@ -16,7 +16,7 @@ import type { NextCall } from './load';
 import { listObjects, queryObject, queryObjects, readObject } from './parse';
 import type { Content } from './rig';
 
-/* What is measured, and its goals. */
+/* What is measured, and which figures are compared. */
 
 export interface Entry {
   /** Name in the report, if it is not the contestant's. */
@@ -27,14 +27,17 @@ export interface Entry {
   readonly status?: number;
 }
 
-/** A target ratio: the other's CPU time or latency divided by the subject's, or the subject's rate divided by the other's. */
-export interface Goal {
+/** The other's CPU time or latency divided by the subject's, or the subject's rate divided by the other's. */
+export interface Comparison {
   readonly figure: 'cpu' | 'rate' | 'p50' | 'p99';
-  /** Label of an entry; `Scopegate` by default. */
-  readonly subject?: string;
+  /** Label of an entry. */
+  readonly subject: string;
   readonly against: string;
-  readonly least: number;
-  readonly stretch?: number;
+}
+
+/** Figures of Scopegate, or of another subject, compared with those of another server. */
+function compare(against: string, figures: readonly Comparison['figure'][], subject = SCOPEGATE): Comparison[] {
+  return figures.map((figure) => ({ figure, subject, against }));
 }
 
 export interface Scenario {
@@ -42,7 +45,7 @@ export interface Scenario {
   readonly title: string;
   readonly connections: number;
   readonly entries: readonly Entry[];
-  readonly goals: readonly Goal[];
+  readonly comparisons: readonly Comparison[];
   /** Whether to measure latencies at half load too. */
   readonly isPaced?: boolean;
   /** Whether R0, R1 and Scopegate must return the same bytes. */
@@ -53,6 +56,7 @@ export interface Scenario {
   readonly maxPerSecond?: number;
 }
 
+const SCOPEGATE = 'Scopegate';
 const READ = 'Scopegate read';
 const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
   'one key',
@@ -73,13 +77,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
   const same = (next: NextCall, ...contestants: ContestantName[]): Entry[] =>
     contestants.map((contestant) => ({ contestant, next }));
   const parse = (next: NextCall, label = PARSE): Entry[] => (withParse ? [{ contestant: 'parse', label, next }] : []);
-  const parseGoal = (least: number, against = PARSE): Goal[] =>
-    withParse
-      ? [
-          { figure: 'cpu', against, least },
-          { figure: 'rate', against, least },
-        ]
-      : [];
+  const toParse = (against = PARSE): Comparison[] => (withParse ? compare(against, ['cpu', 'rate']) : []);
   return [
     {
       name: 'rest-quote',
@@ -92,14 +90,11 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...same(readQuote(content, withKeys(content), SOFA_QUOTE), 'sofa'),
         ...parse(readObject(content)),
       ],
-      goals: [
-        { figure: 'cpu', against: 'node', least: 2 },
-        { figure: 'rate', against: 'node', least: 1.5 },
-        { figure: 'p50', against: 'node', least: 1 },
-        { figure: 'p99', against: 'node', least: 1 },
-        { figure: 'cpu', against: 'floor', least: 1.4 },
-        { figure: 'cpu', against: 'sofa', least: 2 },
-        ...parseGoal(2),
+      comparisons: [
+        ...compare('node', ['cpu', 'rate', 'p50', 'p99']),
+        ...compare('floor', ['cpu']),
+        ...compare('sofa', ['cpu']),
+        ...toParse(),
       ],
     },
     {
@@ -107,13 +102,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       title: 'REST: one quote with 20 lines, one connection',
       connections: 1,
       entries: same(readQuote(content), 'floor', 'node', 'scopegate'),
-      goals: [
-        { figure: 'cpu', against: 'node', least: 0.95 },
-        { figure: 'rate', against: 'node', least: 1.3 },
-        // 0.7 of its time; and of one read by anybody, which takes as long as the database is far away (--delay)
-        { figure: 'p50', against: 'node', least: 1.43 },
-        { figure: 'p50', against: 'floor', least: 0.77 },
-      ],
+      comparisons: [...compare('node', ['cpu', 'rate', 'p50']), ...compare('floor', ['p50'])],
     },
     {
       name: 'rest-list',
@@ -125,12 +114,10 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...same(listQuotes(content), 'floor', 'node', 'fastify', 'sofa', 'scopegate'),
         ...parse(listObjects(content, false)),
       ],
-      goals: [
-        { figure: 'cpu', against: 'node', least: 1.5 },
-        { figure: 'p50', against: 'node', least: 1 },
-        { figure: 'p99', against: 'node', least: 1 },
-        { figure: 'cpu', against: 'floor', least: 1.2 },
-        { figure: 'cpu', against: 'sofa', least: 3 },
+      comparisons: [
+        ...compare('node', ['cpu', 'p50', 'p99']),
+        ...compare('floor', ['cpu']),
+        ...compare('sofa', ['cpu']),
       ],
     },
     {
@@ -143,13 +130,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...same(query(content, 'Whole'), 'node', 'fastify', 'apollo', 'scopegate'),
         ...parse(queryObject(content)),
       ],
-      goals: [
-        { figure: 'cpu', against: 'node', least: 1.4, stretch: 2 },
-        { figure: 'p50', against: 'node', least: 1 },
-        { figure: 'p99', against: 'node', least: 1 },
-        { figure: 'cpu', against: 'apollo', least: 2 },
-        ...parseGoal(2),
-      ],
+      comparisons: [...compare('node', ['cpu', 'p50', 'p99']), ...compare('apollo', ['cpu']), ...toParse()],
     },
     {
       name: 'graphql-three',
@@ -157,7 +138,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: AT_ONCE,
       isByteEqual: true,
       entries: same(query(content, 'Three'), 'node', 'fastify', 'apollo', 'scopegate'),
-      goals: [{ figure: 'cpu', against: 'node', least: 1.8 }],
+      comparisons: compare('node', ['cpu']),
     },
     {
       name: 'graphql-list',
@@ -169,12 +150,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...parse(queryObjects(content)),
         ...parse(listObjects(content, true), PARSE_REST),
       ],
-      goals: [
-        { figure: 'cpu', against: 'node', least: 1.5 },
-        { figure: 'cpu', against: 'apollo', least: 3 },
-        ...parseGoal(1.5),
-        ...parseGoal(1.5, PARSE_REST),
-      ],
+      comparisons: [...compare('node', ['cpu']), ...compare('apollo', ['cpu']), ...toParse(), ...toParse(PARSE_REST)],
     },
     {
       name: 'bulk',
@@ -188,10 +164,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         ...same(upsertProducts(content, 1000), 'node', 'scopegate'),
         { label: RELIEVED, contestant: 'relieved', next: upsertProducts(content, 1000) },
       ],
-      goals: [
-        { figure: 'cpu', against: 'node', least: 0.9 },
-        { figure: 'cpu', subject: RELIEVED, against: 'node', least: 1 },
-      ],
+      comparisons: [...compare('node', ['cpu']), ...compare('node', ['cpu'], RELIEVED)],
     },
     {
       name: 'keys',
@@ -201,17 +174,14 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         { label: ONE_KEY, contestant: 'scopegate', next: readQuote(content, withKeys(content, 1)) },
         { label: MANY_KEYS, contestant: 'scopegate', next: readQuote(content, withKeys(content, 10_000)) },
       ],
-      goals: [
-        { figure: 'cpu', subject: MANY_KEYS, against: ONE_KEY, least: 0.95 },
-        { figure: 'rate', subject: MANY_KEYS, against: ONE_KEY, least: 0.95 },
-      ],
+      comparisons: compare(ONE_KEY, ['cpu', 'rate'], MANY_KEYS),
     },
     {
       name: 'etag',
       title: 'REST: one quote that has not changed (304)',
       connections: AT_ONCE,
       entries: same(readAgain(content, tags), 'node', 'scopegate').map((entry) => ({ ...entry, status: 304 })),
-      goals: [{ figure: 'cpu', against: 'node', least: 1.5 }],
+      comparisons: compare('node', ['cpu']),
     },
     {
       name: 'mcp',
@@ -221,7 +191,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         { label: READ, contestant: 'scopegate', next: readQuote(content) },
         { label: TOOL, contestant: 'scopegate', next: callQuote(content) },
       ],
-      goals: [{ figure: 'cpu', subject: TOOL, against: READ, least: 0.77 }],
+      comparisons: compare(READ, ['cpu'], TOOL),
     },
     {
       name: 'refused',
@@ -233,7 +203,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         { label: MALFORMED, contestant: 'scopegate', next: readQuote(content, malformedKeys()), status: 401 },
         { label: LIMITED, contestant: 'limited', next: readQuote(content, withKeys(content, 4)), status: 429 },
       ],
-      goals: [UNKNOWN, MALFORMED, LIMITED].map((subject) => ({ figure: 'rate', subject, against: READ, least: 3 })),
+      comparisons: [UNKNOWN, MALFORMED, LIMITED].flatMap((subject) => compare(READ, ['rate'], subject)),
     },
     {
       name: 'mixed',
@@ -241,12 +211,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: AT_ONCE,
       isPaced: true,
       entries: same(mixed(content), 'node', 'scopegate'),
-      goals: [
-        { figure: 'cpu', against: 'node', least: 0.75 },
-        { figure: 'rate', against: 'node', least: 0.75 },
-        { figure: 'p50', against: 'node', least: 1 },
-        { figure: 'p99', against: 'node', least: 1 },
-      ],
+      comparisons: compare('node', ['cpu', 'rate', 'p50', 'p99']),
     },
   ];
 }
@@ -262,22 +227,26 @@ function malformedKeys(): ReturnType<typeof withKeys> {
 }
 
 export function labelOf({ label, contestant }: Entry): string {
-  return label ?? (contestant === 'scopegate' ? 'Scopegate' : contestant);
+  return label ?? (contestant === 'scopegate' ? SCOPEGATE : contestant);
 }
 
-/** The scenario with only some of its entries, and the goals between them. */
+/** The scenario with only some of its entries, and the comparisons between them. */
 export function withEntries(scenario: Scenario, labels: readonly string[]): Scenario {
   const entries = scenario.entries.filter((entry) => labels.includes(labelOf(entry)));
-  const goals = scenario.goals.filter(({ subject = 'Scopegate', against }) =>
+  const comparisons = scenario.comparisons.filter(({ subject, against }) =>
     [subject, against].every((label) => labels.includes(label)),
   );
-  return { ...scenario, entries, goals };
+  return { ...scenario, entries, comparisons };
 }
 
 /** The scenario with `before` added next to Scopegate. */
 export function withBefore(scenario: Scenario): Scenario {
-  const own = scenario.entries.filter((entry) => labelOf(entry) === 'Scopegate');
+  const own = scenario.entries.filter((entry) => labelOf(entry) === SCOPEGATE);
   const before = own.map((entry): Entry => ({ ...entry, contestant: 'before' }));
-  const goals = before.length > 0 ? ([{ figure: 'cpu', against: 'before', least: 1 }] as const) : [];
-  return { ...scenario, entries: [...scenario.entries, ...before], goals: [...scenario.goals, ...goals] };
+  const comparisons = before.length > 0 ? compare('before', ['cpu']) : [];
+  return {
+    ...scenario,
+    entries: [...scenario.entries, ...before],
+    comparisons: [...scenario.comparisons, ...comparisons],
+  };
 }

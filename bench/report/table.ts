@@ -1,5 +1,5 @@
 import { print, printTable } from '../../src/cli/terminal';
-import { judge, type Verdict } from '../judge';
+import { compared, type Compared } from '../compared';
 import type { Figures, Latency, MeasuredScenario } from '../measure';
 import type { Startup } from '../startup';
 import { spreadOf } from '../statistics';
@@ -17,30 +17,22 @@ export function figureRow({ label, cpu, rate, latencies }: Figures): string[] {
 
 export const FIGURES = { cpu: 'CPU', rate: 'rate', p50: 'p50', p99: 'p99' } as const;
 
-export const VERDICT_HEADINGS = ['goal', 'target', 'measured', 'result'] as const;
+export const RATIO_HEADINGS = ['', 'ratio'] as const;
 
-export function verdictRow({ goal, subject, ratio: found, isMet }: Verdict): string[] {
-  const stretch = goal.stretch === undefined ? '' : ` (${String(goal.stretch)})`;
-  const result = isMet === undefined ? 'not measured' : isMet ? 'met' : 'missed';
-  return [
-    `${FIGURES[goal.figure]}: ${subject} to ${goal.against}`,
-    `${String(goal.least)}${stretch}`,
-    ratio(found),
-    result,
-  ];
+export function ratioRow({ figure, subject, against, ratio: found }: Compared): string[] {
+  return [`${FIGURES[figure]}: ${subject} to ${against}`, ratio(found)];
 }
 
 export function printScenario(measured: MeasuredScenario): void {
   print(`\n${measured.scenario.title}, concurrency ${String(measured.scenario.connections)}`);
   printTable(FIGURE_HEADINGS, measured.figures.map(figureRow));
-  printTable(VERDICT_HEADINGS, judge(measured).map(verdictRow));
+  printTable(RATIO_HEADINGS, compared(measured).map(ratioRow));
 }
 
-export const STARTUP_HEADINGS = ['', 'target', 'measured', 'result'] as const;
+export const STARTUP_HEADINGS = ['', 'measured'] as const;
 
-export function startupRow({ title, value, unit, most }: Startup): string[] {
-  const shown = `${value.median.toFixed(unit === 's' ? 2 : 0)} ${unit}`;
-  return [title, `under ${String(most)} ${unit}`, shown, value.median < most ? 'met' : 'missed'];
+export function startupRow({ title, value, unit }: Startup): string[] {
+  return [title, `${value.median.toFixed(unit === 's' ? 2 : 0)} ${unit}`];
 }
 
 export function printStartup(startup: readonly Startup[]): void {

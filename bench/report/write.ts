@@ -1,24 +1,16 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { version } from '../../src/package';
 import { revision, ROOT } from '../../tools/facts';
 import { CONTESTANTS } from '../contestants';
-import { judge } from '../judge';
+import { compared } from '../compared';
 import type { Cores } from '../machine';
 import type { MeasuredScenario } from '../measure';
 import type { Options } from '../options';
 import type { Startup } from '../startup';
 import { drawChart } from './chart';
 import { markdownTable } from './format';
-import {
-  FIGURE_HEADINGS,
-  figureRow,
-  FIGURES,
-  STARTUP_HEADINGS,
-  startupRow,
-  VERDICT_HEADINGS,
-  verdictRow,
-} from './table';
+import { FIGURE_HEADINGS, figureRow, RATIO_HEADINGS, ratioRow, STARTUP_HEADINGS, startupRow } from './table';
 
 export interface Report {
   readonly startedAt: Date;
@@ -38,21 +30,17 @@ const SHORT_ROUNDS =
 
 const BENCH = join(ROOT, 'bench');
 
-/** Explanations of missed goals, written after profiling: bench/misses.json, `scenario/figure/subject/against` → reason. */
-type Reasons = Readonly<Record<string, string>>;
-
 /** Writes the report and the chart; returns their paths. */
 export async function writeReport(report: Report): Promise<string[]> {
-  const reasons = JSON.parse(await readFile(join(BENCH, 'misses.json'), 'utf8')) as Reasons;
   const files: [string, string][] = [
-    [join(BENCH, 'report.md'), toMarkdown(report, reasons)],
+    [join(BENCH, 'report.md'), toMarkdown(report)],
     [join(ROOT, 'docs', 'images', 'performance.svg'), drawChart(report.measured)],
   ];
   for (const [path, text] of files) await writeFile(path, text);
   return files.map(([path]) => path);
 }
 
-function toMarkdown(report: Report, reasons: Reasons): string {
+function toMarkdown(report: Report): string {
   const { options, cores, measured, startup } = report;
   return [
     '# Scopegate compared with others',
@@ -71,29 +59,18 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     ...Object.entries(CONTESTANTS).flatMap(([name, title]) => (name === 'before' ? [] : [`- ${title}`])),
     '',
     ...report.failures.flatMap((failure) => [`**Failed.** ${failure}`, '']),
-    ...measured.flatMap((one) => section(one, reasons)),
-    ...startLines(startup, reasons),
+    ...measured.flatMap(section),
+    ...startLines(startup),
   ].join('\n');
 }
 
-function startLines(startup: readonly Startup[], reasons: Reasons): string[] {
+function startLines(startup: readonly Startup[]): string[] {
   if (startup.length === 0) return [];
-  const isMissed = startup.some(({ value, most }) => value.median >= most);
-  const why = isMissed ? [reasons.start ?? 'Not explained yet.', ''] : [];
-  return ['## Startup', '', ...markdownTable(STARTUP_HEADINGS, startup.map(startupRow)), '', ...why];
+  return ['## Startup', '', ...markdownTable(STARTUP_HEADINGS, startup.map(startupRow)), ''];
 }
 
-function section(measured: MeasuredScenario, reasons: Reasons): string[] {
+function section(measured: MeasuredScenario): string[] {
   const { scenario, figures } = measured;
-  const verdicts = judge(measured);
-  // goals that are missed for the same reason
-  const missed = new Map<string, string[]>();
-  for (const { goal, subject, isMet } of verdicts) {
-    if (isMet !== false) continue;
-    const known = reasons[[scenario.name, goal.figure, subject, goal.against].join('/')] ?? reasons[scenario.name];
-    const reason = known ?? 'Not explained yet.';
-    missed.set(reason, [...(missed.get(reason) ?? []), `${FIGURES[goal.figure]}: ${subject} to ${goal.against}`]);
-  }
   return [
     `## ${scenario.title}`,
     '',
@@ -101,8 +78,7 @@ function section(measured: MeasuredScenario, reasons: Reasons): string[] {
     '',
     ...markdownTable(FIGURE_HEADINGS, figures.map(figureRow)),
     '',
-    ...markdownTable(VERDICT_HEADINGS, verdicts.map(verdictRow)),
+    ...markdownTable(RATIO_HEADINGS, compared(measured).map(ratioRow)),
     '',
-    ...[...missed].flatMap(([reason, goals]) => [`**Missed: ${goals.join('; ')}.** ${reason}`, '']),
   ];
 }

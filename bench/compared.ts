@@ -1,25 +1,21 @@
 import type { Figures, MeasuredScenario } from './measure';
-import type { Goal } from './scenarios';
+import type { Comparison } from './scenarios';
 import { type Spread, spreadOf } from './statistics';
 
-export interface Verdict {
-  readonly goal: Goal;
-  readonly subject: string;
+export interface Compared extends Comparison {
   /** Over the rounds; undefined if CPU time cannot be read. */
   readonly ratio: Spread | undefined;
-  readonly isMet: boolean | undefined;
 }
 
-/** Checks a scenario's goals. Ratios are computed per round, so that both servers had the same conditions. */
-export function judge({ scenario, figures }: MeasuredScenario): Verdict[] {
-  return scenario.goals.map((goal) => {
-    const subject = goal.subject ?? 'Scopegate';
-    const ratio = ratioOf(goal, find(figures, subject), find(figures, goal.against));
-    return { goal, subject, ratio, isMet: ratio && ratio.median >= goal.least };
-  });
+/** A scenario's ratios. They are computed per round, so that both servers had the same conditions. */
+export function compared({ scenario, figures }: MeasuredScenario): Compared[] {
+  return scenario.comparisons.map((one) => ({
+    ...one,
+    ratio: ratioOf(one, find(figures, one.subject), find(figures, one.against)),
+  }));
 }
 
-function ratioOf({ figure }: Goal, subject: Figures, other: Figures): Spread | undefined {
+function ratioOf({ figure }: Comparison, subject: Figures, other: Figures): Spread | undefined {
   const of = ({ samples, latencies }: Figures): (number | undefined)[] =>
     figure === 'p50' || figure === 'p99' ? latencies.map((one) => one[figure]) : samples.map((one) => one[figure]);
   const theirs = of(other);
