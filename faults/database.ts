@@ -1,8 +1,9 @@
 import mongoose from 'mongoose';
-import { defaultChain, startOne } from '../src/database/embedded';
-import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
-import { withClient } from '../src/database/embedded/ping';
-import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';
+import { startOne } from '../src/database/embedded';
+import { CANDIDATES } from '../src/database/embedded/candidates';
+import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/process';
+import { argumentsOf, type RunningServer, startServer, withClient } from '../src/database/embedded/server';
+import type { EmbeddedOptions, Program } from '../src/database/embedded/types';
 import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
 
@@ -24,29 +25,27 @@ const TRANSACTION_LIFETIME = 60;
 
 /** Starts MONGOD_BINARY, or else the first of the product's embedded servers that works, on its own data. */
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
-  const { MONGOD_BINARY, HTTPS_PROXY, PATH } = process.env;
+  const { MONGOD_BINARY } = process.env;
   const options: EmbeddedOptions = {
     MONGOD_BINARY,
-    HTTPS_PROXY,
     DATA_DIR: dataDir,
     CACHE_DIR: cacheDir,
-    PATH: PATH ?? '',
     report: () => undefined,
   };
   const port = await freePort();
-  async function start(plan: ServerPlan): Promise<RunningServer> {
+  async function start(program: Program): Promise<RunningServer> {
     ending.throwIfAborted();
-    const server = await defaultChain.start(plan, { ...options, signal: ending }, port);
+    const server = await startServer(program, { ...options, signal: ending }, port);
     await limitTransactions(server.uri);
     return server;
   }
 
-  const { plan, server: first } = await startOne({ ...defaultChain, start }, undefined, options);
+  const { program, server: first } = await startOne(options, undefined, { candidates: CANDIDATES, start });
   let server = first;
 
   return {
     uri: first.uri,
-    description: `${plan.program} ${plan.version}${syncOption(plan)}`,
+    description: `${program.program} ${program.version}${syncOption(program)}`,
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
@@ -54,7 +53,7 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     },
     restart: async () => {
       await server.stop();
-      server = await start(plan);
+      server = await start(program);
       if (server.uri !== first.uri) throw new Error(`the database moved from ${first.uri} to ${server.uri}`);
     },
     stop: onEnd('the database', () => server.stop()),
@@ -71,7 +70,7 @@ async function limitTransactions(uri: string): Promise<void> {
   }
 }
 
-function syncOption(plan: ServerPlan): string {
+function syncOption(program: Program): string {
   const place = { port: 0, storagePath: '', configFile: '' };
-  return plan.args(place).includes('--sync-on-commit') ? ' with --sync-on-commit' : '';
+  return argumentsOf(program, place).includes('--sync-on-commit') ? ' with --sync-on-commit' : '';
 }

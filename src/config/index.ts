@@ -8,9 +8,7 @@ export { MAX_POINTS } from './variables';
 
 type Variables = typeof VARIABLES;
 
-export type Config = { readonly [Name in keyof Variables]: z.infer<Variables[Name]['schema']> } & {
-  readonly PATH: string;
-};
+export type Config = { readonly [Name in keyof Variables]: z.infer<Variables[Name]['schema']> };
 
 /** Variables that OpenID Connect requires in addition to the issuer. */
 const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as const;
@@ -52,10 +50,10 @@ export function readConfig(environment: Environment = process.env): Config {
   const result = z.object(shape).safeParse({ ...given, ...files.values });
   const errors = [...files.errors, ...(result.success ? [] : result.error.issues.map(toError))];
   if (!result.success || errors.length > 0) throw new ConfigError(errors);
-  const config = result.data as Omit<Config, 'PATH'>;
+  const config = result.data as Config;
   const contradictions = contradictionsOf(config);
   if (contradictions.length > 0) throw new ConfigError(contradictions);
-  return { ...config, PATH: environment.PATH ?? '' };
+  return config;
 
   function toError(issue: z.core.$ZodIssue): VariableError {
     const variable = String(issue.path[0]);
@@ -65,7 +63,7 @@ export function readConfig(environment: Environment = process.env): Config {
 }
 
 /** Errors in combinations of variables that are each valid on their own. */
-function contradictionsOf(config: Omit<Config, 'PATH'>): VariableError[] {
+function contradictionsOf(config: Config): VariableError[] {
   const { OIDC_ISSUER, KEY_PEPPER, KEY_PEPPER_PREVIOUS, ADMIN_PORT, PORT } = config;
   const missing = WITH_OIDC.filter((name) => OIDC_ISSUER !== undefined && config[name] === undefined);
   const errors = missing.map((name): VariableError => [name, 'must be set if OIDC_ISSUER is']);

@@ -89,7 +89,6 @@ export const VARIABLES = {
       .transform((text) => text === 'true'),
     help: 'true accepts a MongoDB older than 6.0; some operations will fail',
   },
-  HTTPS_PROXY: { schema: nonEmpty.optional(), help: 'proxy for downloading the embedded database' },
   CONTROL_DATABASE: {
     schema: matching(/^[a-zA-Z0-9_-]{1,38}$/).default('scopegate'),
     help: 'name of the database for organisations and keys',

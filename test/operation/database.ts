@@ -14,16 +14,16 @@ export interface OwnDatabase {
 }
 
 export async function startDatabase(): Promise<OwnDatabase> {
-  const { MONGOD_BINARY, PATH } = process.env;
+  const { MONGOD_BINARY } = process.env;
   const dataDir = await mkdtemp(join(tmpdir(), 'scopegate-operation-'));
   const database = await chooseDatabase({
     MONGOD_BINARY,
     DATA_DIR: dataDir,
     CACHE_DIR: join(__dirname, '..', '..', '.cache'),
-    PATH: PATH ?? '',
     report: () => undefined,
   });
-  const run = JSON.parse(await readFile(join(dataDir, 'database.run.json'), 'utf8')) as { serverPid: number };
+  const record = await readFile(join(dataDir, 'database.json'), 'utf8');
+  const { running: run } = JSON.parse(record) as { running: { serverPid: number } };
   const signal = (name: NodeJS.Signals) => (): void => void process.kill(run.serverPid, name);
   return {
     uri: database.uri,

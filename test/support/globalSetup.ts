@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDatabase, type Database } from '../../src/database/embedded';
-import { isAlive } from '../../src/database/embedded/liveness';
+import { isAlive } from '../../src/database/embedded/process';
 import { buildProgram } from './built';
 
 declare global {
@@ -21,7 +21,7 @@ const ROOM = 4 * 1024 ** 3;
  * folder for temporary files goes with the run's own.
  */
 export default async function globalSetup({ maxWorkers }: { readonly maxWorkers: number }): Promise<void> {
-  const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
+  const { TEST_MONGODB_URI, MONGOD_BINARY } = process.env;
   const folder = await runFolder();
   globalThis.testFolder = folder;
   await mkdir((process.env.TMPDIR = join(folder, 'tmp')));
@@ -33,7 +33,6 @@ export default async function globalSetup({ maxWorkers }: { readonly maxWorkers:
       MONGOD_BINARY,
       DATA_DIR: join(folder, String(worker)),
       CACHE_DIR: join(__dirname, '..', '..', '.cache'),
-      PATH: PATH ?? '',
       report: (line) => {
         if (worker === 1) process.stderr.write(`${line}\n`);
       },

@@ -6,7 +6,7 @@ describe('the environment', () => {
     expect(readConfig({})).toMatchObject({
       ...{ PORT: 4000, HOST: '127.0.0.1', MONGODB_CLUSTERS: {}, CONTROL_DATABASE: 'scopegate', KEY_PEPPER: '' },
       ...{ KEY_PREFIX: 'svc_live_', RATE_LIMIT_PER_MINUTE: 600, INTROSPECTION: 'key', CORS_ORIGINS: [] },
-      ...{ TRUST_PROXY: 0, LOG_LEVEL: 'info', DATA_DIR: '.data', PATH: '' },
+      ...{ TRUST_PROXY: 0, LOG_LEVEL: 'info', DATA_DIR: '.data' },
     });
   });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables } from '../../src/config';
 import { CLUSTER_FILES } from '../../src/config/lists';
-import { secantusLink } from '../../src/database/embedded/secantusdb';
+import { CANDIDATES } from '../../src/database/embedded/candidates';
 import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
 
@@ -75,7 +75,7 @@ test('SecantusDB and its dependencies are pinned by hash', () => {
   );
   for (const one of pinned)
     expect(one).toMatch(/^[a-z0-9-]+==\S+( ; python_full_version [^\\]+)?( \\\n {4}--hash=sha256:[0-9a-f]{64})+$/);
-  expect(secantusLink.title).toContain(/secantusdb==(\S+)/.exec(read('secantusdb-requirements.txt'))![1]);
+  expect(CANDIDATES.at(-1)!.title).toContain(/secantusdb==(\S+)/.exec(read('secantusdb-requirements.txt'))![1]);
 });
 
 test('everything the Dockerfile copies from the context exists', () => {

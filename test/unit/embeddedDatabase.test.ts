@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions } from '../../src/database/embedded';
-import { binaryLink } from '../../src/database/embedded/programs';
-import { type Chain, type Link, type LocalKind, type ServerPlan, Unusable } from '../../src/database/embedded/types';
+import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means } from '../../src/database/embedded';
+import { CANDIDATES } from '../../src/database/embedded/candidates';
+import { uriOf } from '../../src/database/embedded/server';
+import { type Candidate, type Program, Unusable } from '../../src/database/embedded/types';
 
 /** Every server answers as this process, which the fake ones run in. */
-jest.mock('../../src/database/embedded/ping', () => ({ identify: () => Promise.resolve(process.pid) }));
+jest.mock('../../src/database/embedded/server', () => ({
+  ...jest.requireActual<object>('../../src/database/embedded/server'),
+  identify: () => Promise.resolve(process.pid),
+}));
 
 let dataDir: string;
 let lines: string[];
@@ -21,70 +25,70 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const options = (more: Partial<EmbeddedOptions> = {}): EmbeddedOptions => ({
   DATA_DIR: dataDir,
   CACHE_DIR: join(dataDir, 'cache'),
-  PATH: '',
   report: (line) => lines.push(line),
   ...more,
 });
 
-type ServerProgram = ServerPlan['program'];
+type LocalKind = Program['kind'];
 
-const PROGRAMS: Record<LocalKind, ServerProgram> = {
+const PROGRAMS: Record<LocalKind, Program['program']> = {
   binary: 'mongod',
   'memory-server': 'mongod',
   secantusdb: 'secantusd-py',
 };
 
-const planOf = (kind: LocalKind, program = PROGRAMS[kind]): ServerPlan => ({
-  ...{ kind, program, version: '1.0', title: `the ${kind} server`, command: `/opt/${kind}`, storage: kind },
-  ...{ replicaSet: 'rs0', args: () => [] },
+const programOf = (kind: LocalKind, program = PROGRAMS[kind]): Program => ({
+  ...{ kind, program, version: '1.0', command: `/opt/${kind}`, storage: kind },
 });
 
-const works = (kind: LocalKind, program?: ServerProgram): Link & { asked: number } => ({
+function works(kind: LocalKind, program?: Program['program']): Candidate & { asked: number } {
+  const candidate = {
+    ...{ kind, title: `link ${kind}`, asked: 0 },
+    find: () => {
+      candidate.asked += 1;
+      return Promise.resolve(programOf(kind, program));
+    },
+  };
+  return candidate;
+}
+
+const fails = (kind: LocalKind, reason: string): Candidate => ({
   kind,
   title: `link ${kind}`,
-  asked: 0,
-  offer() {
-    this.asked += 1;
-    return Promise.resolve(planOf(kind, program));
-  },
+  find: () => Promise.reject(new Unusable(reason)),
 });
 
-const fails = (kind: LocalKind, reason: string): Link => ({
-  kind,
-  title: `link ${kind}`,
-  offer: () => Promise.reject(new Unusable(reason)),
-});
-
-interface FakeChain extends Chain {
+interface FakeMeans extends Means {
   readonly started: { kind: LocalKind; preferredPort: number | undefined }[];
   readonly stops: LocalKind[];
 }
 
-function chainOf(links: Link[], broken: LocalKind[] = []): FakeChain {
-  const started: FakeChain['started'] = [];
+function chainOf(candidates: Candidate[], broken: LocalKind[] = []): FakeMeans {
+  const started: FakeMeans['started'] = [];
   const stops: LocalKind[] = [];
   return {
-    links,
+    candidates,
     started,
     stops,
-    start: ({ kind }, _options, preferredPort) => {
+    start: (program, _options, preferredPort) => {
+      const { kind } = program;
       if (broken.includes(kind)) return Promise.reject(new Unusable(`${kind} fell over`));
       started.push({ kind, preferredPort });
       const stop = (): Promise<void> => Promise.resolve(void stops.push(kind));
       const exited = new Promise<never>(() => undefined);
-      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, exited, stop });
+      return Promise.resolve({ uri: uriOf({ ...program, port: 4711 }), pid: process.pid, port: 4711, exited, stop });
     },
   };
 }
 
 /** Starts and stops once, so that the choice is saved. */
-async function once(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promise<string> {
+async function once(chain: Means, more: Partial<EmbeddedOptions> = {}): Promise<string> {
   const database = await chooseDatabase(options(more), chain);
   await database.stop();
   return database.kind;
 }
 
-async function refusal(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promise<string> {
+async function refusal(chain: Means, more: Partial<EmbeddedOptions> = {}): Promise<string> {
   const error: unknown = await chooseDatabase(options(more), chain).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(DatabaseUnavailable);
   return (error as Error).message;
@@ -177,11 +181,11 @@ test('if MONGOD_BINARY fails to start, that is an error and nothing else is trie
 });
 
 test.each([
-  ['does not exist', '/nonexistent/mongod', /neither an executable file nor a name on PATH/],
-  ['is not on PATH', 'mongod', /neither an executable file nor a name on PATH/],
+  ['does not exist', '/nonexistent/mongod', /cannot be used: is not there/],
+  ['is not on PATH', 'mongod-of-nobody', /cannot be used: is not there/],
   ['is not a database', process.execPath, /neither mongod nor secantusd-rs/],
 ])('a MONGOD_BINARY that %s is rejected with one line', async (_case, MONGOD_BINARY, reason) => {
-  const message = await refusal(chainOf([binaryLink, works('secantusdb')]), { MONGOD_BINARY });
+  const message = await refusal(chainOf([CANDIDATES[0]!, works('secantusdb')]), { MONGOD_BINARY });
   expect(message).toMatch(reason);
   expect(message).not.toContain('\n');
 });
@@ -209,13 +213,11 @@ test('of two concurrent starts one starts the server, the other joins it, and on
   expect(chain.stops).toEqual(['binary']);
 });
 
-test('stop ends the server once, however often it is called, and removes the run file', async () => {
+test('stop ends the server once, however often it is called', async () => {
   const chain = chainOf([works('binary')]);
   const database = await chooseDatabase(options(), chain);
-  expect(existsSync(join(dataDir, 'database.run.json'))).toBe(true);
   await Promise.all([database.stop(), database.stop()]);
   expect(chain.stops).toEqual(['binary']);
-  expect(existsSync(join(dataDir, 'database.run.json'))).toBe(false);
   expect(existsSync(join(dataDir, 'database.lock'))).toBe(false);
 });
 

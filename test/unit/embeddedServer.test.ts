@@ -1,17 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
-import { whyUnreachable } from '../../src/database/embedded/ping';
-import { ask } from '../../src/database/embedded/programs';
-import { spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
-import { findPython } from '../../src/database/embedded/secantusdb';
-import { type Commands, formReplicaSet, startServer } from '../../src/database/embedded/start';
-import { Unusable } from '../../src/database/embedded/types';
+import { ask } from '../../src/database/embedded/candidates';
+import { isAlive, spawnGuarded, waitUntilGone, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
+import { type Commands, formReplicaSet, startServer } from '../../src/database/embedded/server';
 
 let folder: string;
 
@@ -74,19 +69,18 @@ test('a command that is asked ends when the signal aborts', async () => {
 });
 
 test('a server that fails to start is reported with the end of its log', async () => {
-  const options = { DATA_DIR: folder, CACHE_DIR: folder, PATH: '', report: () => undefined };
-  const plan = {
-    ...({ kind: 'binary', program: 'mongod', version: '8', storage: 'mongod', title: 'broken' } as const),
-    ...{ command: process.execPath, replicaSet: 'rs0' },
-    args: () => ['-e', 'console.log("disk is full"); process.exit(14)'],
-  };
-  await expect(startServer(plan, options)).rejects.toThrow(
+  const options = { DATA_DIR: folder, CACHE_DIR: folder, report: () => undefined };
+  const command = join(folder, 'broken');
+  await writeFile(command, '#!/bin/sh\necho "disk is full"; exit 14\n', { mode: 0o755 });
+  const program = { kind: 'binary', program: 'mongod', version: '8', storage: 'mongod', command } as const;
+  await expect(startServer(program, options)).rejects.toThrow(
     /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
   );
 });
 
 describe('a mongod becomes a one-member replica set', () => {
   const HERE = '127.0.0.1:1';
+  const AGAIN = ['replSetGetConfig', 'hello'];
   const setOf = (host: string) => ({ _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host, votes: 1 }] });
 
   /** A fake mongod: `config` is on its disk, and it has read that from the second question on. It is primary at the second look. */
@@ -114,19 +108,19 @@ describe('a mongod becomes a one-member replica set', () => {
       'that is initiated on the first start, and primary before it is used',
       undefined,
       { _id: 'rs0', members: [{ _id: 0, host: HERE }] },
-      ['replSetGetConfig', 'replSetInitiate', 'hello', 'hello'],
+      ['replSetGetConfig', 'replSetInitiate', ...AGAIN, ...AGAIN],
     ],
     [
       'that is unchanged on the same port, even while it is still reading its configuration',
       setOf(HERE),
       setOf(HERE),
-      ['replSetGetConfig', 'replSetInitiate', 'replSetGetConfig', 'hello', 'hello'],
+      ['replSetGetConfig', 'replSetInitiate', ...AGAIN, ...AGAIN],
     ],
     [
       'that is reconfigured if its port has changed',
       setOf('127.0.0.1:2'),
       { ...setOf(HERE), version: 4 },
-      ['replSetGetConfig', 'replSetInitiate', 'replSetGetConfig', 'replSetReconfig', 'hello', 'hello'],
+      ['replSetGetConfig', 'replSetInitiate', 'replSetGetConfig', 'replSetReconfig', ...AGAIN, ...AGAIN],
     ],
   ])('%s', async (_title, config, expected, sent) => {
     const state = config ? { config } : {};
@@ -134,44 +128,5 @@ describe('a mongod becomes a one-member replica set', () => {
     await formReplicaSet(server, 'rs0', HERE);
     expect(state).toEqual({ config: expected });
     expect(server.sent).toEqual(sent);
-  });
-});
-
-test('a host that refuses connections is immediately reported as unreachable, a silent one after a timeout', async () => {
-  const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const host = `127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
-  expect(await whyUnreachable(new URL(`http://${host}/x`))).toBeUndefined();
-  expect(await whyUnreachable(new URL(`https://${host}/`), 100)).toContain('no answer within 0.1 s');
-  await once(silent.close(), 'close');
-  expect(await whyUnreachable(new URL(`http://${host}/x`))).toMatch(`${host} cannot be reached`);
-});
-
-describe('Python', () => {
-  const python = async (name: string, script: string): Promise<void> => {
-    await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
-    await chmod(join(folder, name), 0o755);
-  };
-
-  test('missing from the PATH is reported', async () => {
-    await expect(findPython(folder)).rejects.toEqual(new Unusable('no python3 on PATH'));
-  });
-
-  test('versions that are not usable are listed with what is wrong', async () => {
-    await python('python3', 'echo 3.9');
-    await python('python3.12', 'echo "shim: no such version" >&2; exit 127');
-    await python('python3.11', 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac');
-    const error = await findPython(folder).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(Unusable);
-    const { message: reason } = error as Unusable;
-    expect(reason).toContain(`${join(folder, 'python3')}: Python 3.9 is too old`);
-    expect(reason).toContain('shim: no such version');
-    expect(reason).toContain('Python 3.11 lacks the venv module (on Debian and Ubuntu: apt install python3-venv)');
-  });
-
-  test('the first usable version is used, skipping broken shims', async () => {
-    await python('python3', 'exit 127');
-    await python('python3.12', 'echo 3.12');
-    expect(await findPython(folder)).toEqual({ command: join(folder, 'python3.12'), version: '3.12' });
   });
 });

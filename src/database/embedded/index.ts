@@ -1,47 +1,55 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
-import { withLock } from './lock';
-import { memoryServerLink } from './memoryServer';
-import { binaryLink } from './programs';
-import { readRecord, writeRecord } from './recordFile';
-import { announce, clearStale, findRunning } from './runFile';
-import { secantusLink } from './secantusdb';
-import { startServer } from './start';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { CANDIDATES } from './candidates';
+import { unless, withLock, writeAtomically } from './files';
+import { isAlive, signalQuietly, waitUntilGone } from './process';
+import { identify, type RunningServer, startServer, titleOf, uriOf } from './server';
 import {
-  type Chain,
+  type Candidate,
   type Database,
   DatabaseUnavailable,
   type EmbeddedOptions,
-  type Remembered,
-  rememberedShape,
+  type Program,
+  recordShape,
+  type ServerRecord,
   Unusable,
 } from './types';
 
 export { type Database, DatabaseUnavailable, type EmbeddedOptions } from './types';
 
-/** Tried in order, the closest to production first. */
-export const defaultChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };
+/** What is tried and how it is started, replaceable so that the choice can be tested without servers. */
+export interface Means {
+  readonly candidates: readonly Candidate[];
+  readonly start: (program: Program, options: EmbeddedOptions, preferredPort?: number) => Promise<RunningServer>;
+}
+const MEANS: Means = { candidates: CANDIDATES, start: startServer };
+
+/** A server that is stopping closes its storage first, which took 0.1 to 2 s when measured. */
+const CLOSING_MS = 5_000;
+/** Longer than the watchdog's grace period. */
+const PATIENCE_MS = 20_000;
+const ANSWER_MS = 5_000;
 
 /**
  * The database to use: MONGODB_URI, or the server that is already running for this data folder, or a new one that `stop()` stops.
  * @throws DatabaseUnavailable with what was tried and what to do
  */
-export async function chooseDatabase(given: EmbeddedOptions, chain: Chain = defaultChain): Promise<Database> {
+export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Promise<Database> {
   const { MONGODB_URI: uri, report, signal } = given;
   if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})` }, report);
 
   // absolute, because these paths are stored and must be valid in any working folder
   const options = { ...given, DATA_DIR: resolve(given.DATA_DIR), CACHE_DIR: resolve(given.CACHE_DIR) };
-  await mkdir(options.DATA_DIR, { recursive: true });
-  const onWait = (pid: number | undefined): void => {
-    report(`database: waiting for process ${String(pid ?? 'unknown')} to start it`);
+  await mkdir(options.DATA_DIR, { recursive: true, mode: 0o700 });
+  const onWait = (pid: number): void => {
+    report(`database: waiting for process ${String(pid)} to start it`);
   };
   // the lock is only held during the start; a process that waited for it then finds the server that the other one started
-  const startOrJoin = async (): Promise<Database> => (await joinRunning(options)) ?? (await start(options, chain));
-  return (
-    (await joinRunning(options)) ??
-    (await withLock(join(options.DATA_DIR, 'database.lock'), startOrJoin, { signal, onWait }))
+  return withLock(
+    join(options.DATA_DIR, 'database.lock'),
+    async () => (await joinRunning(options)) ?? (await startOwn(options, means)),
+    { signal, onWait },
   );
 }
 
@@ -55,88 +63,112 @@ function notOurs(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report
 const hostsOf = (uri: string): string =>
   /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? 'not a mongodb:// URI';
 
-async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Database | undefined> {
-  const running = await findRunning(DATA_DIR);
-  if (!running) return undefined;
-  const { uri, kind, ownerPid } = running;
-  const description = `${running.description}, already running (started by process ${String(ownerPid)})`;
-  return notOurs({ uri, kind, description }, report);
+const recordOf = (dataDir: string): string => join(dataDir, 'database.json');
+
+/** The server of a data folder; undefined on the first start. */
+async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
+  const file = recordOf(dataDir);
+  if (!existsSync(file)) return undefined;
+  try {
+    return recordShape.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    // guessing could start an empty database next to the user's data
+    throw new DatabaseUnavailable(
+      `${file}, which records the server that created the data, cannot be read; fix it, or delete it to choose a database again`,
+    );
+  }
 }
 
-async function start(options: EmbeddedOptions, chain: Chain): Promise<Database> {
+const writeRecord = (dataDir: string, record: ServerRecord): Promise<void> =>
+  writeAtomically(recordOf(dataDir), `${JSON.stringify(record, undefined, 2)}\n`);
+
+async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Database | undefined> {
+  const record = await readRecord(DATA_DIR);
+  const ownerPid = record?.running?.ownerPid;
+  // an orphan is about to be stopped by its watchdog
+  if (!record || ownerPid === undefined || !isAlive(ownerPid) || !(await answers(record))) return undefined;
+  const description = `${titleOf(record)}, already running (started by process ${String(ownerPid)})`;
+  return notOurs({ uri: uriOf(record), kind: record.kind, description }, report);
+}
+
+/** Whether the recorded process answers: another process on this machine may have its id by now. */
+async function answers(record: ServerRecord): Promise<boolean> {
+  const serverPid = record.running?.serverPid;
+  if (serverPid === undefined || !isAlive(serverPid)) return false;
+  return (await identify(uriOf(record), ANSWER_MS).catch(() => undefined)) === serverPid;
+}
+
+async function startOwn(options: EmbeddedOptions, means: Means): Promise<Database> {
   const { DATA_DIR, report, signal } = options;
-  await clearStale(DATA_DIR, signal);
-  const remembered = await recall(DATA_DIR);
-  const { plan, server } = await startOne(chain, remembered, options);
-  const storagePath = join(DATA_DIR, plan.storage);
-  const shared = { uri: server.uri, kind: plan.kind, description: `${plan.title}, data in ${shown(storagePath)}` };
+  const known = await readRecord(DATA_DIR);
+  if (known) await waitForEnd(known, options);
+  const { program, server } = await startOne(options, known, means);
+  const storagePath = join(DATA_DIR, program.storage);
+  const description = `${titleOf(program)}, data in ${storagePath}`;
+  const record = { ...program, port: server.port };
   try {
-    await writeRecord(memoryFileOf(DATA_DIR), rememberedShape.parse({ ...plan, port: server.port }));
-    const run = await announce(DATA_DIR, { serverPid: server.pid, ...shared });
-    report(`database: ${shared.description}`);
+    await writeRecord(DATA_DIR, { ...record, running: { serverPid: server.pid, ownerPid: process.pid } });
+    report(`database: ${description}`);
     // in the wrong folder the data would seem lost
-    if (!remembered)
+    if (!known)
       report(`database: created in ${DATA_DIR}, which had none; to use an existing one, set DATA_DIR or MONGODB_URI`);
-    let stopped: Promise<void> | undefined;
-    void server.exited.then(({ text }) => {
-      if (!stopped) report(`database: the server stopped unexpectedly (${text}); see ${storagePath}.log`);
-    });
-    const stop = async (): Promise<void> => {
-      await run.stopping();
-      await server.stop();
-      await run.remove();
-    };
-    return { ...shared, stop: () => (stopped ??= stop()) };
+    signal?.throwIfAborted();
   } catch (error) {
     await server.stop();
     throw error;
   }
+  let stopped: Promise<void> | undefined;
+  void server.exited.then(({ text }) => {
+    if (!stopped) report(`database: the server stopped unexpectedly (${text}); see ${storagePath}.log`);
+  });
+  const stop = async (): Promise<void> => {
+    // a folder that is gone keeps no server running
+    await unless('ENOENT', writeRecord(DATA_DIR, { ...record, running: { serverPid: server.pid } }));
+    await server.stop();
+    // unless another process has started it again
+    const { running } = (await readRecord(DATA_DIR)) ?? {};
+    if (running?.serverPid === server.pid) await writeRecord(DATA_DIR, record);
+  };
+  return { uri: server.uri, kind: program.kind, description, stop: () => (stopped ??= stop()) };
 }
 
-/** A path as the user would type it. */
-function shown(path: string): string {
-  const short = relative('', path);
-  return short.startsWith('..') ? path : short;
-}
-
-const memoryFileOf = (dataDir: string): string => join(dataDir, 'database.json');
-
-/** The server that created the data in this folder; undefined on the first start. */
-async function recall(dataDir: string): Promise<Remembered | undefined> {
-  const file = memoryFileOf(dataDir);
-  const remembered = await readRecord(file, rememberedShape);
-  if (remembered || !existsSync(file)) return remembered;
-  // guessing could start an empty database next to the user's data
-  throw new DatabaseUnavailable(
-    `${file}, which records the server that created the data, cannot be read; fix it, or delete it to choose a database again`,
-  );
+/** Waits for a server that is stopping, and stops one without an owner. */
+async function waitForEnd(record: ServerRecord, { DATA_DIR, signal }: EmbeddedOptions): Promise<void> {
+  const { serverPid, ownerPid } = record.running ?? {};
+  if (serverPid === undefined || (await waitUntilGone(serverPid, CLOSING_MS, signal))) return;
+  // the pid probably belongs to another process by now; if not, the storage's own lock prevents a second server
+  if (!(await answers(record))) return;
+  // owner and watchdog were both killed, so nobody else can stop it
+  if (ownerPid !== undefined && !isAlive(ownerPid)) signalQuietly(serverPid, 'SIGTERM');
+  if (!(await waitUntilGone(serverPid, PATIENCE_MS, signal)))
+    throw new DatabaseUnavailable(
+      `a database server (process ${String(serverPid)}) is still using ${DATA_DIR} and does not stop; kill that process and start again`,
+    );
 }
 
 /**
- * Starts the remembered server, or the binary in MONGOD_BINARY, or the first in the chain that works. In the first two cases
- * nothing else is tried: another server would start empty, and the user's data would seem lost; the user chose the binary.
+ * Starts the known server, or the binary in MONGOD_BINARY, or the first candidate that works. In the first two cases nothing
+ * else is tried: another server would start empty, and the user's data would seem lost; the user chose the binary.
  */
-export async function startOne(chain: Chain, remembered: Remembered | undefined, options: EmbeddedOptions) {
+export async function startOne(options: EmbeddedOptions, known?: ServerRecord, { candidates, start } = MEANS) {
   const { MONGOD_BINARY: named, report, signal } = options;
-  if (named && remembered && remembered.kind !== 'binary') throw otherProgram(remembered, options);
-  const only = remembered?.kind ?? (named ? 'binary' : undefined);
+  if (named && known && known.kind !== 'binary') throw otherProgram(known, options);
+  const only = known?.kind ?? (named ? 'binary' : undefined);
   const failed: string[] = [];
-  for (const link of chain.links) {
-    const { kind, title } = link;
+  for (const { kind, title, find } of candidates) {
     if (only !== undefined && kind !== only) continue;
     signal?.throwIfAborted();
     try {
-      const plan = await link.offer(options, remembered);
-      if (remembered && plan.program !== remembered.program) throw otherProgram(remembered, options);
-      return { plan, server: await chain.start(plan, options, remembered?.port) };
+      const program = await find(options, known);
+      if (known && program.program !== known.program) throw otherProgram(known, options);
+      return { program, server: await start(program, options, known?.port) };
     } catch (error) {
       if (!(error instanceof Unusable)) throw error;
       const { message: reason } = error;
-      if (remembered) {
+      if (known)
         throw new DatabaseUnavailable(
-          `${createdWith(remembered, options)} (${title}), which cannot be started now: ${reason}\n${startOver(remembered, options)}`,
+          `${createdWith(known, options)} (${title}), which cannot be started now: ${reason}\n${startOver(known, options)}`,
         );
-      }
       if (named) throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${reason}`);
       report(`database: ${title}: ${reason.split('\n', 1).join('')}`);
       failed.push(`${title}: ${reason.replaceAll('\n', '\n     ')}`);
@@ -145,7 +177,7 @@ export async function startOne(chain: Chain, remembered: Remembered | undefined,
   throw nothingWorks(failed);
 }
 
-/** Lists every link with its reason, so that the user can fix the easiest one. */
+/** Lists every candidate with its reason, so that the user can fix the easiest one. */
 function nothingWorks(failed: readonly string[]): DatabaseUnavailable {
   const tried = ['MONGODB_URI: not set', ...failed].map((line, index) => `  ${String(index + 1)}. ${line}`);
   return new DatabaseUnavailable(
@@ -156,21 +188,21 @@ function nothingWorks(failed: readonly string[]): DatabaseUnavailable {
       '  - set MONGODB_URI to a MongoDB replica set, for example one started by `docker compose up -d mongo`',
       '  - install mongod (https://www.mongodb.com/docs/manual/installation/), or set MONGOD_BINARY to its path',
       '  - allow access to fastdl.mongodb.org, from which mongod is downloaded once',
-      '  - install Python 3.10 to 3.13 with its venv module, and allow access to PyPI',
+      '  - install Python 3.10 to 3.13 with its venv module (on Debian and Ubuntu: apt install python3-venv), and allow access to PyPI',
     ].join('\n'),
   );
 }
 
-function otherProgram(remembered: Remembered, options: EmbeddedOptions): DatabaseUnavailable {
+function otherProgram(known: ServerRecord, options: EmbeddedOptions): DatabaseUnavailable {
   const found = options.MONGOD_BINARY ? `MONGOD_BINARY is ${options.MONGOD_BINARY}` : 'the binary found';
   return new DatabaseUnavailable(
-    `${found}, but ${createdWith(remembered, options)}, and may not be readable by another program.\n` +
-      `Leave MONGOD_BINARY unset to keep using the data. ${startOver(remembered, options)}`,
+    `${found}, but ${createdWith(known, options)}, and may not be readable by another program.\n` +
+      `Leave MONGOD_BINARY unset to keep using the data. ${startOver(known, options)}`,
   );
 }
 
-const createdWith = ({ storage, program, version }: Remembered, { DATA_DIR }: EmbeddedOptions): string =>
+const createdWith = ({ storage, program, version }: ServerRecord, { DATA_DIR }: EmbeddedOptions): string =>
   `the data in ${DATA_DIR}/${storage} was created with ${program} ${version}`;
 
-const startOver = ({ storage }: Remembered, { DATA_DIR }: EmbeddedOptions): string =>
-  `To start over with another database, delete ${memoryFileOf(DATA_DIR)} (the data stays in ${DATA_DIR}/${storage}), or set DATA_DIR to another folder.`;
+const startOver = ({ storage }: ServerRecord, { DATA_DIR }: EmbeddedOptions): string =>
+  `To start over with another database, delete ${recordOf(DATA_DIR)} (the data stays in ${DATA_DIR}/${storage}), or set DATA_DIR to another folder.`;

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { signalQuietly } from './liveness';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Runs one child and stops it when told to or when the channel to its parent closes; the kernel closes that even if the parent
@@ -11,20 +10,15 @@ import { signalQuietly } from './liveness';
 export const WATCHDOG_SOURCE = `
 const { spawn } = require('node:child_process');
 const { openSync } = require('node:fs');
-const { connect } = require('node:net');
-const { command, args, logFile, graceMs, rousePort } = JSON.parse(process.argv[1]);
+const { command, args, logFile, graceMs } = JSON.parse(process.argv[1]);
 const log = openSync(logFile, 'a');
 const child = spawn(command, args, { stdio: ['ignore', log, log], windowsHide: true });
 let stopping = false;
-const rouse = () => {
-  const socket = connect(rousePort, '127.0.0.1', () => socket.destroy()).on('error', () => {});
-};
 const stop = () => {
   if (stopping) return;
   stopping = true;
   child.kill('SIGTERM');
   setTimeout(() => child.kill('SIGKILL'), graceMs);
-  if (rousePort) setInterval(rouse, 50);
 };
 const end = (code, text) => process.send({ code, text }, () => process.exit());
 child.on('error', (error) => { if (child.pid === undefined) end(null, error.message); });
@@ -49,8 +43,6 @@ interface GuardedCommand {
   readonly logFile: string;
   /** Time from SIGTERM to SIGKILL, for a server to close its storage. */
   readonly graceMs?: number;
-  /** SecantusDB's Python server waits 2 s in accept() before it closes; a connection to its port wakes it. */
-  readonly rousePort?: number;
 }
 
 /**
@@ -104,8 +96,31 @@ export async function spawnGuarded(order: GuardedCommand) {
   };
 }
 
-/** The last lines of a log, for an error message. */
-export async function tailOf(logFile: string, lines = 8): Promise<string> {
-  const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-lines).join('\n');
+/** Whether a process with this pid exists, including one of another user (EPERM). */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Signals a process that may have exited already. */
+export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // already gone
+  }
+}
+
+/** Waits until the process is gone; false if it still runs after `timeoutMs`. */
+export async function waitUntilGone(pid: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (isAlive(pid)) {
+    if (performance.now() > deadline) return false;
+    await pause(25, undefined, { signal });
+  }
+  return true;
 }

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAlive } from './process';
+
+/** Awaits a result; undefined if it fails with this error code, of the system or of MongoDB. */
+export async function unless<T>(code: string | number, result: Promise<T>): Promise<T | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === code) return undefined;
+    throw error;
+  }
+}
+
+/** Writes a draft and renames it: readers, even after a crash, get the old text or the new one, and the file's old mode is dropped. */
+export async function writeAtomically(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { mode: 0o600 });
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const HEARTBEAT_MS = 2_000;
+/** A lock that is older has lost its holder: after a restart, another process may have its id. */
+const SILENT_MS = 15_000;
+
+export interface LockOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called once if another process holds the lock. */
+  readonly onWait?: (holder: number) => void;
+}
+
+/**
+ * Runs `work` while no other process holds `file`. A dead holder's lock is removed; if two processes do that at once, both may go on, and
+ * the storage's own lock refuses the second server.
+ */
+export async function withLock<T>(file: string, work: () => Promise<T>, { signal, onWait }: LockOptions): Promise<T> {
+  let isWaiting = false;
+  const create = (): Promise<true> => writeFile(file, String(process.pid), { flag: 'wx' }).then(() => true);
+  while (!(await unless('EEXIST', create()))) {
+    signal?.throwIfAborted();
+    const holder = Number(await unless('ENOENT', readFile(file, 'utf8')));
+    const found = await unless('ENOENT', stat(file));
+    if (!found) continue;
+    // empty while its holder writes it
+    const isDead = holder > 0 && !isAlive(holder);
+    if (isDead || Date.now() - found.mtimeMs > SILENT_MS) {
+      await rm(file, { force: true });
+      continue;
+    }
+    if (!isWaiting) onWait?.(holder);
+    isWaiting = true;
+    await pause(50, undefined, { signal });
+  }
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(file, now, now).catch(() => undefined);
+  }, HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(heartbeat);
+    await rm(file, { force: true });
+  }
+}
