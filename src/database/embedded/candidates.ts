@@ -72,7 +72,9 @@ const fromPyPI: Candidate = {
       await withLock(
         `${place}.lock`,
         // another gateway may share the cache, and have installed it in the meantime
-        async () => (await isInstalled()) ?? (await install(place, options)),
+        async () => {
+          if ((await isInstalled()) === undefined) await install(place, options);
+        },
         { signal, onWait },
       );
     return { kind: 'secantusdb', program: 'secantusd-py', version: VERSION, command, storage: 'secantusdb' };

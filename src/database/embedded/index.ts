@@ -155,11 +155,12 @@ export async function startOne(options: EmbeddedOptions, known?: ServerRecord, {
   if (named && known && known.kind !== 'binary') throw otherProgram(known, options);
   const only = known?.kind ?? (named ? 'binary' : undefined);
   const failed: string[] = [];
-  for (const { kind, title, find } of candidates) {
+  for (const candidate of candidates) {
+    const { kind, title } = candidate;
     if (only !== undefined && kind !== only) continue;
     signal?.throwIfAborted();
     try {
-      const program = await find(options, known);
+      const program = await candidate.find(options, known);
       if (known && program.program !== known.program) throw otherProgram(known, options);
       return { program, server: await start(program, options, known?.port) };
     } catch (error) {

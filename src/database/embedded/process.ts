@@ -33,9 +33,6 @@ interface Exit {
   readonly text: string;
 }
 
-/** A child that never outlives this process, however this process exits. */
-export type GuardedProcess = Awaited<ReturnType<typeof spawnGuarded>>;
-
 interface GuardedCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -47,7 +44,7 @@ interface GuardedCommand {
 
 /**
  * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
- * first, and it stops when this process's end of the channel closes.
+ * first, and it stops when this process's end of the channel closes, however this process exits.
  */
 export async function spawnGuarded(order: GuardedCommand) {
   const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...order })], {

@@ -61,7 +61,7 @@ export function argumentsOf({ program }: Program, { port, storagePath, configFil
   ];
 }
 
-export type RunningServer = Awaited<ReturnType<typeof startServer>>;
+export type RunningServer = Omit<Awaited<ReturnType<typeof startServer>>, 'unref'>;
 
 /** Starts a server on a free port of 127.0.0.1 and waits until it is ready. @throws Unusable with the end of its log */
 export async function startServer(program: Program, { DATA_DIR, signal: cancel }: EmbeddedOptions, preferredPort = 0) {
@@ -96,7 +96,7 @@ export async function startServer(program: Program, { DATA_DIR, signal: cancel }
     throw new Unusable(`${(error as Error).message}; its log ${logFile} ends with:\n${tail}`);
   }
   child.unref();
-  return { pid: child.pid, exited: child.exited, stop: child.stop, port, uri: uriOf({ ...program, port }) };
+  return { ...child, port, uri: uriOf({ ...program, port }) };
 }
 
 /** Waits until the server answers. Resolves with its process id. */
