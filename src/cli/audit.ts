@@ -21,7 +21,7 @@ export function addAudit(program: ExplainedCommand): void {
     .addOption(new Option('--action <action>', 'only this type of event').choices(AUDIT_ACTIONS))
     .option('--since <time>', 'only events since a date (e.g. 2026-11-21) or an age (e.g. 7d)', moment)
     .option('--limit <count>', 'maximum number of events to show', count, 100)
-    .json('an array of {id, at, action, actor, organisation_id, key_id, details}')
+    .json('an array of {id, at, action, actor, times, last_at, organisation_id, key_id, details}')
     .examples(['scopegate audit --since 7d', `scopegate audit --org ${ORG_ID} --action key.revoked --json`])
     .action(audit);
 }
@@ -29,12 +29,12 @@ export function addAudit(program: ExplainedCommand): void {
 async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
   const events = await withStore((store) => find(store, { ...filters, limit: limit + 1 }));
   printList(
-    events.map(({ _id: id, ...event }) => ({ id, ...event })),
+    events.map(({ _id: id, at, times = 1, last_at = at, ...event }) => ({ id, at, times, last_at, ...event })),
     {
       WHEN: ({ at }) => at.toISOString(),
       WHO: ({ actor }) => actor.who,
       FROM: ({ actor }) => actor.from,
-      WHAT: ({ action }) => action,
+      WHAT: ({ action, times = 1 }) => (times > 1 ? `${action} (${String(times)} times)` : action),
       ORGANISATION: ({ organisation_id }) => organisation_id,
       KEY: ({ key_id }) => key_id ?? '',
       DETAILS: ({ details }) => JSON.stringify(details),

@@ -6,6 +6,7 @@ import { coalescedReads } from '../database/coalesce';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
+import { trimEndedKeys } from './endedKeys';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import {
   changesOf,
@@ -113,6 +114,24 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, `${detail}, or raise MAX_KEYS`);
   }
 
+  /**
+   * Rotations may exceed MAX_KEYS, since every key can be replaced, but no more than as many replaced keys may work as others. Taken after
+   * the organisation's row is written, as above.
+   */
+  async function requireRoomToReplace(organisationId: string, session: ClientSession): Promise<void> {
+    const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
+    const found = await models.apiKeys.find(active, { rotated_to: 1 }, { session }).lean();
+    const replaced = found.filter(({ rotated_to }) => rotated_to !== null).length;
+    const most = Math.max(config.MAX_KEYS, found.length - replaced);
+    if (replaced <= most) return;
+    const detail = `the organisation has ${String(most)} replaced keys that still work, the most it may have; revoke one first, or wait for the end of its overlap`;
+    throw new KeyRefused({ pointer: '', code: 'too_many', detail }, detail);
+  }
+
+  /** Ending or making a key must not fail for what is only kept. */
+  const tidy = (organisationId: string): Promise<void> =>
+    trimEndedKeys(models, organisationId, now()).catch(onError);
+
   return {
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; with `attempt`, also what {@link keyAnswers} throws */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
@@ -125,6 +144,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
           if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
           return stored;
         });
+        if (document) await tidy(input.organisationId);
         return document && { document, key: made.key };
       };
       const { organisationId, ...args } = input;
@@ -156,19 +176,22 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
-    revoke: (id: string, by = operator): Promise<boolean> =>
-      models.change(async (session, record) => {
-        const key = await own(id, by, session);
+    async revoke(id: string, by = operator): Promise<boolean> {
+      const key = await models.change(async (session, record) => {
+        const found = await own(id, by, session);
         // a key that is already revoked keeps its revocation time
-        if (key?.revoked_at === null) {
+        if (found?.revoked_at === null) {
           await models.apiKeys.updateOne({ _id: id }, { $set: { revoked_at: new Date(now()) } }, { session });
-          await record(by.actor, 'key.revoked', key.organisation.id, identify(key), id);
+          await record(by.actor, 'key.revoked', found.organisation.id, identify(found), id);
         }
-        return key !== null;
-      }),
+        return found;
+      });
+      if (key) await tidy(key.organisation.id);
+      return key !== null;
+    },
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
-     * @throws KeyRefused if it was replaced before and its replacement is active; with `attempt`, also what {@link keyAnswers} throws
+     * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work; with `attempt`, also what {@link keyAnswers} throws
      */
     rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
       const { overlap, expiresAt } = rotation;
@@ -195,10 +218,12 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
           const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
           const change = { expires_at: ends, rotated_to: document._id };
           await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
+          await requireRoomToReplace(old.organisation.id, session);
           const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
           await record(by.actor, 'key.rotated', old.organisation.id, details, id);
           return { document, old: { ...old, ...change } };
         });
+        if (rotated) await tidy(rotated.old.organisation.id);
         return rotated && { ...rotated, key: made.key };
       };
       const caller = { organisationId: by.organisationId ?? '', who: by.actor.who };

@@ -52,7 +52,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const answers = keyAnswers(models, now);
   /** The stores that change organisations, on behalf of an actor. */
   const ofActor = (actor: Actor) => ({
-    organisations: organisations(models, actor, place, answers),
+    organisations: organisations(models, actor, place, answers, now),
     erasing: erasing(models, actor, now),
     moving: moving(models, actor, now),
   });

@@ -1,7 +1,9 @@
 import { type ClientSession, type Model, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
-import type { ControlModels, LinkDocument, RecordEvent } from './models';
+import type { RecordEvent } from './auditRecorder';
+import { perhapsActive } from './endedKeys';
+import type { ControlModels, LinkDocument } from './models';
 import { JobRefused } from './jobs';
 import { organisationUsageId } from './keyUsage';
 import { toOrganisation } from './organisationRows';
@@ -34,7 +36,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
   const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
 
   async function endAccess(id: string, session: ClientSession, record: RecordEvent): Promise<void> {
-    const active = { 'organisation.id': id, revoked_at: null };
+    const active = { 'organisation.id': id, ...perhapsActive(now()) };
     const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
     const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
     for (const rows of ending) await rows.deleteMany({ organisation_id: id }, { session });

@@ -197,7 +197,8 @@ function loggedRequest({ _id: id, organisation_id: _, failed: __, ...row }: Requ
   return { id, ...row };
 }
 
-function auditEvent({ _id: id, at, action, actor, key_id, details }: AuditEvent) {
+function auditEvent({ _id: id, at, action, actor, key_id, times = 1, last_at = at, details }: AuditEvent) {
   const { who, name, from } = actor;
-  return { id, at, action, actor: who, actor_name: name ?? null, from, key_id, details: JSON.stringify(details) };
+  const what = { id, at, times, last_at, action, actor: who, actor_name: name ?? null, from, key_id };
+  return { ...what, details: JSON.stringify(details) };
 }

@@ -4,7 +4,8 @@ import { nativeCollection } from '../database/native';
 import { DAY } from '../units';
 import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';
-import type { ControlModels, RecordEvent } from './models';
+import type { RecordEvent } from './auditRecorder';
+import type { ControlModels } from './models';
 import { lastKnownOf } from './placement';
 
 /* Work that takes longer than a request, and which gateway does it (docs/decisions/operator-api.md). */

@@ -4,6 +4,7 @@ import { isRange } from '../auth/addresses';
 import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/principal';
 import { ALL_SCOPES } from '../auth/scopes';
+import { nativeCollection } from '../database/native';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
@@ -44,12 +45,12 @@ export function toKeyRecord({ _id: id, ...key }: ApiKey): Readonly<Record<string
   return Object.fromEntries(Object.keys(keyRecord.shape).map((member) => [member, all[member]]));
 }
 
-/** What became of a key: it was stored, it existed already, or its id belongs to a key of another organisation. */
+/** What became of a key: it was stored; it exists, or has ended here and was deleted; or its id belongs to a key of another organisation. */
 export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
 
 /**
- * Returns a function that stores exported keys in one transaction. Existing keys stay as they are: a key revoked since the
- * export must not work again. The function resolves with undefined if there is no such organisation.
+ * Returns a function that stores exported keys in one transaction. Existing keys stay as they are, and keys that were changed here and
+ * are gone have ended: a key revoked since the export must not work again. The function resolves with undefined if there is no such organisation.
  */
 export function importKeys(models: ControlModels, actor: Actor) {
   return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>
@@ -59,7 +60,14 @@ export function importKeys(models: ControlModels, actor: Actor) {
       const ids = trusted({ $in: records.map(({ id }) => id) });
       const found = await models.apiKeys.find({ _id: ids }, undefined, { session }).lean();
       const owners = new Map(found.map(({ _id, organisation: owner }) => [_id, owner.id]));
-      const created = records.filter(({ id }) => !owners.has(id));
+      const missing = records.filter(({ id }) => !owners.has(id)).map(({ id }) => id);
+      const changed = [
+        { $match: { organisation_id: organisationId, key_id: { $in: missing } } },
+        { $group: { _id: '$key_id' } },
+      ];
+      const gone = await nativeCollection(models.auditEvents).aggregate<{ _id: string }>(changed, { session }).toArray();
+      const ended = new Set(gone.map(({ _id }) => _id));
+      const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));
       const documents = created.map(({ id, ...key }) => ({ _id: id, organisation, ...key }));
       if (documents.length > 0) {
         await models.apiKeys.insertMany(documents, { session });
@@ -67,7 +75,7 @@ export function importKeys(models: ControlModels, actor: Actor) {
       }
       return records.map(({ id }): KeyOutcome => {
         const owner = owners.get(id);
-        if (owner === undefined) return 'created';
+        if (owner === undefined) return ended.has(id) ? 'unchanged' : 'created';
         return owner === organisationId ? 'unchanged' : 'foreign';
       });
     });

@@ -1,12 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientSession, Model } from 'mongoose';
 import type { ApiKey } from '../auth/keys';
 import type { OrganisationState, Plan, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { type Collection, definedByType, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
-import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { nativeCollection } from '../database/native';
+import type { AuditEvent } from './auditEvents';
 import type { JobRow } from './jobRows';
+import { auditRecorder, type RecordEvent } from './auditRecorder';
+import { ENDED_KEYS_KEPT } from './keyDocuments';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
@@ -117,6 +119,7 @@ export interface KeyAnswerDocument {
 
 /** A row is deleted once its `ends_at` has passed. */
 const EXPIRES = { on: { ends_at: 1 }, options: { expireAfterSeconds: 0 } } as const;
+const ENDED_KEYS_EXPIRE = { expireAfterSeconds: ENDED_KEYS_KEPT / 1000 } as const;
 const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
 
 const COLLECTIONS = {
@@ -132,7 +135,18 @@ const COLLECTIONS = {
     { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
     { on: { external_ref: 1 }, options: { unique: true, sparse: true } },
   ]),
-  apiKeys: definedByType<ApiKey>('api_keys', [{ on: { 'organisation.id': 1, created_at: 1 } }], ['created_at']),
+  apiKeys: definedByType<ApiKey>(
+    'api_keys',
+    [
+      { on: { 'organisation.id': 1, created_at: 1 } },
+      // active ones; revoked or expired ones by their end
+      { on: { 'organisation.id': 1, revoked_at: 1, expires_at: 1 } },
+      // an index with expiry has one member; null never expires
+      { on: { revoked_at: 1 }, options: ENDED_KEYS_EXPIRE },
+      { on: { expires_at: 1 }, options: ENDED_KEYS_EXPIRE },
+    ],
+    ['created_at'],
+  ),
   auditEvents: definedByType<AuditEvent>(
     'audit_events',
     [
@@ -161,14 +175,6 @@ const COLLECTIONS = {
 /** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
 export const controlCollections = Object.values(COLLECTIONS);
 
-export type RecordEvent = (
-  actor: Actor,
-  action: AuditAction,
-  organisationId: string,
-  details: Record<string, unknown>,
-  keyId?: string,
-) => Promise<void>;
-
 type Models = {
   readonly [Name in keyof typeof COLLECTIONS]: Model<NonNullable<(typeof COLLECTIONS)[Name]['row']>>;
 };
@@ -182,17 +188,15 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
       modelOf(control, definition as Collection<{ readonly _id: string }>),
     ]),
   ) as unknown as Models;
+  const record = auditRecorder(nativeCollection(models.auditEvents));
   return {
     ...models,
-    /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
+    /**
+     * Runs a change and its audit events as one transaction, so that neither exists without the other. @throws AppError rate_limited if the
+     * organisation has had too many such changes in a day
+     */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
-      return changeControl((session) =>
-        work(session, async (actor, action, organisationId, details, keyId) => {
-          const place = { organisation_id: organisationId, key_id: keyId ?? null };
-          const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
-          await models.auditEvents.create([event], { session });
-        }),
-      );
+      return changeControl((session) => work(session, (...event) => record(session, ...event)));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Actor } from './auditEvents';
+import { changeInKeys } from './endedKeys';
 import { JobRefused } from './jobs';
 import { lastKnownOf } from './placement';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
@@ -39,7 +40,7 @@ interface Moved extends Mover {
 }
 
 export function moving(models: ControlModels, actor: Actor, now: () => number) {
-  const { organisations, apiKeys } = models;
+  const { organisations } = models;
 
   async function movesOf(id: string, session?: ClientSession): Promise<Moves | undefined> {
     const query = organisations.findById(id);
@@ -101,7 +102,7 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
         const feed = { $set: { cluster: to, 'feed.since': since }, $inc: { 'feed.epoch': 1 } };
         const change = { ...feed, $unset: { move: 1 }, $push: { copies } };
         if (!(await own({ id, mover }, change, session))) return false;
-        await apiKeys.updateMany({ 'organisation.id': id }, { $set: { 'organisation.cluster': to } }, { session });
+        await changeInKeys(models, { organisationId: id, set: { 'organisation.cluster': to }, now: now() }, session);
         await record(actor, 'organisation.moved', id, { from, to, ...details });
         return true;
       }),

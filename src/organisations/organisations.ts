@@ -7,6 +7,7 @@ import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import { notFound } from '../errors';
 import type { Actor, AuditAction } from './auditEvents';
+import { changeInKeys } from './endedKeys';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import { escapeRegExp } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
@@ -67,6 +68,7 @@ export function organisations(
   actor: Actor,
   place: (cluster: string | undefined) => Promise<string>,
   answers: KeyAnswers,
+  now: () => number,
 ) {
   const rows = nativeCollection(models.organisations);
 
@@ -101,7 +103,7 @@ export function organisations(
   }
 
   /**
-   * Changes an organisation, the copies of it in its keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
+   * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
    * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken
    */
   function change(
@@ -125,7 +127,7 @@ export function organisations(
       const { plan, state } = changed;
       const isShared = plan !== before.plan || state !== before.state;
       if (before.sandbox_of !== undefined && isShared) throw new SharedByOwnerError(before);
-      await models.apiKeys.updateMany({ 'organisation.id': id }, { $set: inKeys(set) }, { session });
+      await changeInKeys(models, { organisationId: id, set: inKeys(set), now: now() }, session);
       if (isShared) await share(id, { plan, state }, session);
       for (const [action, details] of eventsOf(before)) await record(actor, action, id, details);
       return changed;
@@ -138,7 +140,7 @@ export function organisations(
       .findOneAndUpdate({ sandbox_of: of, state: CHANGEABLE }, { $set: set }, { session })
       .lean();
     if (!sandbox) return;
-    await models.apiKeys.updateMany({ 'organisation.id': sandbox._id }, { $set: inKeys(set) }, { session });
+    await changeInKeys(models, { organisationId: sandbox._id, set: inKeys(set), now: now() }, session);
   }
 
   /** Changes the given members in one transaction, with an audit event for each. */

@@ -6,7 +6,8 @@ import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
-import type { ControlModels, RecordEvent } from './models';
+import type { RecordEvent } from './auditRecorder';
+import type { ControlModels, SessionDocument } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
 
 export interface NewSession {
@@ -34,6 +35,8 @@ export interface SignInToken {
 const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
+/** Sessions of a user at once; another one ends the oldest. */
+const MAX_SESSIONS = 50;
 const NOTE_EVERY = MINUTE;
 const MAX_LISTED = 200;
 
@@ -57,10 +60,23 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const owner = { organisation_id: organisationId, user, role };
     await stored.create([{ _id: digest(token), ...owner, created_at: now, used_at: now, ends_at }], { session });
+    await endOldest(owner, session);
     const member = { $set: { ...owner, last_sign_in_at: now, from } };
     await members.updateOne({ _id: `${organisationId}:${user.id}` }, member, { session, upsert: true });
     await record(userActor(user, from), 'user.signed_in', organisationId, { role });
     return token;
+  }
+
+  /** Ends a user's least recently begun sessions beyond {@link MAX_SESSIONS}. */
+  async function endOldest({ organisation_id, user }: Pick<SessionDocument, 'organisation_id' | 'user'>, session: ClientSession) {
+    const surplus = await stored
+      .find({ organisation_id, 'user.id': user.id }, { _id: 1 }, { session })
+      .sort({ created_at: -1 })
+      .skip(MAX_SESSIONS)
+      .limit(MAX_SESSIONS)
+      .lean();
+    if (surplus.length === 0) return;
+    await stored.deleteMany({ _id: trusted({ $in: surplus.map(({ _id }) => _id) }) }, { session });
   }
 
   return {

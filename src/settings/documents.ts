@@ -35,7 +35,7 @@ export const DOCUMENTS = {
   members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
   events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
-      data { id at action actor actor_name from key_id details } next_cursor } }`,
+      data { id at times last_at action actor actor_name from key_id details } next_cursor } }`,
   requests: `query(
     $key_id: ID, $failed: Boolean, $status: String, $code: String, $face: RequestFace, $operation: String,
     $request_id: String, $since: DateTime, $cursor: String

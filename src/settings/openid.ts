@@ -1,10 +1,9 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type * as Library from 'openid-client';
-import { isRole, type Role } from '../auth/roles';
 import type { Config } from '../config';
 import { AppError } from '../errors';
-import { UUID } from '../units';
 import type { NewSession } from '../organisations/sessions';
+import { toSession } from './claims';
 
 /** Path of the redirect URI, below PUBLIC_URL. */
 export const CALLBACK_PATH = '/settings/sign-in/oidc/callback';
@@ -40,8 +39,6 @@ function attemptTexts(clientSecret: string) {
     },
   };
 }
-
-type Claims = Readonly<Record<string, unknown>>;
 
 interface Client {
   readonly library: typeof Library;
@@ -136,32 +133,4 @@ async function connect(issuer: string, id: string, secret: string): Promise<Clie
   const client = new library.Configuration(server, id, secret, authenticate(secret));
   for (const allow of allowances) allow(client);
   return { library, client };
-}
-
-/** @throws AppError forbidden if a required claim is missing */
-function toSession(claims: Claims & { readonly sub: string }, config: Config): NewSession {
-  const organisationId = claims[config.OIDC_ORGANISATION_CLAIM];
-  const role = strongestRole(claims[config.OIDC_ROLE_CLAIM]);
-  if (typeof organisationId !== 'string' || !UUID.test(organisationId)) {
-    throw notAllowed(config.OIDC_ORGANISATION_CLAIM, "the id of the user's organisation");
-  }
-  if (role === undefined) throw notAllowed(config.OIDC_ROLE_CLAIM, 'admin or member');
-  const name = [claims.name, claims.preferred_username, claims.email].find(
-    (text): text is string => typeof text === 'string' && text.trim() !== '',
-  );
-  return {
-    organisationId: organisationId.toLowerCase(),
-    role,
-    user: { id: `oidc:${claims.sub}`, name: (name ?? claims.sub).slice(0, 200) },
-  };
-}
-
-function strongestRole(claim: unknown): Role | undefined {
-  const named = (Array.isArray(claim) ? (claim as unknown[]) : [claim]).filter(isRole);
-  return named.includes('admin') ? 'admin' : named[0];
-}
-
-function notAllowed(claim: string, meaning: string): AppError {
-  const detail = `The identity provider signed you in, but its claim ${claim} is not ${meaning}. Ask its administrator.`;
-  return new AppError('forbidden', detail);
 }

@@ -15,7 +15,7 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: otherwise databases that already have its number get no new indexes
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 9,
+    version: 10,
     indexes: {
       organisations: [
         'created_at_1__id_1',
@@ -26,7 +26,12 @@ test('the version of the control schema is raised when its indexes change', () =
         'sandbox_of_1 unique',
         'external_ref_1 unique',
       ],
-      api_keys: ['organisation.id_1_created_at_1'],
+      api_keys: [
+        'organisation.id_1_created_at_1',
+        'organisation.id_1_revoked_at_1_expires_at_1',
+        'revoked_at_1 expires 7776000',
+        'expires_at_1 expires 7776000',
+      ],
       audit_events: [
         'at_-1__id_-1',
         'organisation_id_1_at_-1__id_-1',

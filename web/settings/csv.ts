@@ -18,7 +18,7 @@ interface Job {
 const AT_ONCE = 100;
 /** How long to wait when too many requests were made, in milliseconds. */
 const PAUSE = 5000;
-const COLUMNS = ['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details'] as const;
+const COLUMNS = ['id', 'at', 'times', 'last_at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details'] as const;
 
 const counted = (number: number): string => `${number.toLocaleString('en')} ${number === 1 ? 'event' : 'events'}`;
 
@@ -144,11 +144,14 @@ export class Csv {
  * spreadsheet would take for a formula begins with an apostrophe, since other people choose the names in it.
  */
 function toCsv(events: readonly Event[]): string {
-  const rows = [COLUMNS, ...events.map((event) => COLUMNS.map((column) => event[column] ?? ''))];
+  const rows = [COLUMNS, ...events.map((event) => COLUMNS.map((column) => String(event[column] ?? '')))];
   return `\ufeff${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
 }
 
+/** What a spreadsheet may take for a formula: Excel takes the full-width forms of the signs too. */
+const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
+
 function cellOf(value: string): string {
-  const safe = /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : value;
+  const safe = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -26,7 +26,8 @@ export function EventTable({ of: list, name, none }: EventTableProps): JSX.Eleme
       {list.rows.map((event) => (
         <tr key={event.id}>
           <Cell label="When">
-            <Ago at={event.at} />
+            <Ago at={event.last_at} />
+            {event.times > 1 && <span class="quiet"> {event.times} times</span>}
           </Cell>
           <Head label="What">
             {partsOf(event).map((part, at) => (

@@ -1,0 +1,92 @@
+import { hash, randomUUID } from 'node:crypto';
+import type { ClientSession, mongo } from 'mongoose';
+import { AppError } from '../errors';
+import { DAY, HOUR, SECOND } from '../units';
+import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+
+/*
+ * Stores audit events, and bounds what an organisation's people can make the control database store in a day, since each change of
+ * theirs is an event (docs/decisions/bounded-control-data.md).
+ */
+
+export type RecordEvent = (
+  actor: Actor,
+  action: AuditAction,
+  organisationId: string,
+  details: Record<string, unknown>,
+  keyId?: string,
+) => Promise<void>;
+
+interface Budget {
+  /** Events in 24 hours. */
+  readonly most: number;
+  /** What it counts, in the plural. */
+  readonly what: string;
+  /** Whether each user has it, instead of the organisation. */
+  readonly isOfUser?: true;
+}
+
+/** What ends access, such as a revocation, has no budget: it must always be possible, and ends only what was made within one. */
+const BUDGETS: Partial<Record<AuditAction, Budget>> = {
+  'key.created': { most: 1000, what: 'new API keys' },
+  'key.rotated': { most: 1000, what: 'rotations of API keys' },
+  'key.updated': { most: 1000, what: 'changes of API keys' },
+  'webhook.created': { most: 1000, what: 'new webhook endpoints' },
+  'webhook.updated': { most: 1000, what: 'changes of webhook endpoints' },
+  'webhook.rotated': { most: 1000, what: 'rotations of webhook secrets' },
+  'webhook.enabled': { most: 1000, what: 'webhook endpoints enabled' },
+  'organisation.renamed': { most: 1000, what: 'changes of its name' },
+  'sandbox.created': { most: 100, what: 'new sandboxes' },
+  'link.created': { most: 10_000, what: 'sign-in links' },
+  'user.signed_in': { most: 200, what: 'sign-ins of one user', isOfUser: true },
+};
+
+/** The command line and what a gateway does by itself are neither counted nor bounded. */
+const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
+
+/**
+ * Returns a function that stores an event in a transaction. One that repeats another of the same hour is counted in that one.
+ * @throws AppError rate_limited if the organisation has had as many as it may in 24 hours
+ */
+export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
+  async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
+    const budget = BUDGETS[action];
+    if (!budget) return;
+    const { most, what, isOfUser } = budget;
+    const since = { $gt: new Date(at.getTime() - DAY) };
+    const own = { organisation_id, action, at: since, ...(isOfUser && { 'actor.who': actor.who }) };
+    // the count includes this event: of two at once, each sees at least its own
+    const before = await rows.findOne(own, { session, sort: { at: -1, _id: -1 }, skip: most, projection: { at: 1 } });
+    if (!before) return;
+    const retryAfter = Math.max(1, Math.ceil((before.at.getTime() + DAY - at.getTime()) / SECOND));
+    const detail = `The organisation has had ${most.toLocaleString('en')} ${what} in 24 hours, the most it may; nothing was stored. Retry in ${waitOf(retryAfter)}, or ask the operator, whose command line has no such limit.`;
+    throw new AppError('rate_limited', detail, { retryAfter });
+  }
+
+  return async (session: ClientSession, ...[actor, action, organisationId, details, keyId]: Parameters<RecordEvent>) => {
+    const at = new Date();
+    const place = { organisation_id: organisationId, key_id: keyId ?? null };
+    const event: AuditEvent = { _id: randomUUID(), at, actor, action, ...place, details };
+    if (!isRemote(actor)) {
+      await rows.insertOne(event, { session });
+      return;
+    }
+    const same = JSON.stringify([Math.floor(at.getTime() / HOUR), actor, action, place, details]);
+    const { _id: _random, ...members } = event;
+    const change = { $setOnInsert: members, $inc: { times: 1 }, $set: { last_at: at } };
+    const { upsertedCount } = await rows.updateOne({ _id: idOf(same) }, change, { session, upsert: true });
+    if (upsertedCount > 0) await requireBudget(event, session);
+  };
+}
+
+/** The same id for the same text: a UUID of version 8 (RFC 9562). */
+function idOf(text: string): string {
+  const digits = hash('sha256', text, 'hex');
+  const parts = [digits.slice(0, 8), digits.slice(8, 12), `8${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`];
+  return [...parts, digits.slice(20, 32)].join('-');
+}
+
+function waitOf(seconds: number): string {
+  const minutes = Math.ceil((seconds * SECOND) / (HOUR / 60));
+  return minutes < 60 ? `${String(minutes)} minutes` : `${String(Math.ceil(minutes / 60))} hours`;
+}

@@ -1,0 +1,54 @@
+import { type ClientSession, trusted } from 'mongoose';
+import { HOUR } from '../units';
+import { stateCondition } from './keyDocuments';
+import type { ControlModels } from './models';
+
+/* Keys that have ended (docs/decisions/bounded-control-data.md); an index deletes them 90 days after their end. */
+
+/** Revoked keys kept per organisation, and as many expired ones; the longest ended go first. */
+export const MAX_ENDED_KEYS = 1000;
+/** Keys deleted at once, so that no change waits long. Each makes one key or ends one, so this catches up. */
+const AT_ONCE = 100;
+/** A key that ended within this time may be active by the clock of another gateway. */
+const CLOCKS_DIFFER_BY = HOUR;
+
+/** Matches active keys, and those that ended so lately that another gateway may still accept them. */
+export const perhapsActive = (now: number): Record<string, unknown> =>
+  stateCondition('active', new Date(now - CLOCKS_DIFFER_BY));
+
+/** Changes the copies of an organisation in its keys; those in ended keys stay as they are, since no request is served with them. */
+export async function changeInKeys(
+  { apiKeys }: Pick<ControlModels, 'apiKeys'>,
+  { organisationId, set, now }: { readonly organisationId: string; readonly set: object; readonly now: number },
+  session: ClientSession,
+): Promise<void> {
+  await apiKeys.updateMany(
+    { 'organisation.id': organisationId, ...perhapsActive(now) },
+    { $set: set },
+    { session },
+  );
+}
+
+/** Deletes an organisation's longest ended keys beyond {@link MAX_ENDED_KEYS}, with their usage, some at a time. */
+export async function trimEndedKeys(
+  { apiKeys, usage }: Pick<ControlModels, 'apiKeys' | 'usage'>,
+  organisationId: string,
+  now: number,
+): Promise<void> {
+  const kinds = [
+    { revoked_at: trusted({ $ne: null }) },
+    { revoked_at: null, expires_at: trusted({ $ne: null, $lte: new Date(now) }) },
+  ] as const;
+  for (const kind of kinds) {
+    const surplus = await apiKeys
+      .find({ 'organisation.id': organisationId, ...kind }, { _id: 1 })
+      .sort('expires_at' in kind ? { expires_at: -1 } : { revoked_at: -1, expires_at: -1 })
+      .skip(MAX_ENDED_KEYS)
+      .limit(AT_ONCE)
+      .lean();
+    if (surplus.length === 0) continue;
+    const ids = trusted({ $in: surplus.map(({ _id }) => _id) });
+    await usage.deleteMany({ key_id: ids });
+    await apiKeys.deleteMany({ _id: ids });
+  }
+}
