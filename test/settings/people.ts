@@ -44,7 +44,7 @@ export async function signIn(
 }
 
 /** Continues a session with its cookie. */
-export async function person(gateway: TestGateway, cookie: string): Promise<Person> {
+export async function person(gateway: Pick<TestGateway, 'url'>, cookie: string): Promise<Person> {
   const page = await (await visit(gateway, '/settings/integrations', cookie)).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
   const graphql: Person['graphql'] = async (query, variables = {}, headers = {}) => {
@@ -86,17 +86,21 @@ export async function makeLink(
 }
 
 /** Sends a request as a browser would, without following redirects. */
-export function visit(gateway: TestGateway, path: string, cookie = '', method = 'GET'): Promise<Response> {
+export function visit(gateway: Pick<TestGateway, 'url'>, path: string, cookie = '', method = 'GET'): Promise<Response> {
   return fetch(gateway.url + path, { method, headers: { accept: 'text/html', cookie }, redirect: 'manual' });
 }
 
 /** Submits the form of a link's page. */
-export function sendLink(gateway: TestGateway, link: string, headers: Record<string, string> = {}): Promise<Response> {
+export function sendLink(
+  gateway: Pick<TestGateway, 'url'>,
+  link: string,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   return sendForm(gateway, '/settings/sign-in', { link }, headers);
 }
 
 export function sendForm(
-  gateway: TestGateway,
+  gateway: Pick<TestGateway, 'url'>,
   path: string,
   members: Record<string, string>,
   headers: Record<string, string> = {},
