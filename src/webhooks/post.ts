@@ -1,9 +1,9 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
-import { shorten } from '../errors';
 import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, dnsNames, checkedLookup, literalOf, RefusedAddress, type Resolve } from './addresses';
+import { causeOf, explain, type SystemError } from './failures';
 
 /* A POST to an address chosen by somebody outside (docs/decisions/webhooks.md). */
 
@@ -190,35 +190,4 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Outcome {
   const advice = isRedirect ? ', a redirect, which is not followed; change the URL of the endpoint' : '';
   const error = ok ? null : `the answer was ${String(status)}${advice}`;
   return { ok, status, error, answer, ...(retryAfter && { retryAfter: Math.min(retryAfter, MAX_RETRY_AFTER) }) };
-}
-
-/** Messages by system error code. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
-  ETIMEDOUT: 'the connection was not made in time',
-  HPE_HEADER_OVERFLOW: 'the head of the answer is too large',
-};
-
-/** A system error, or the errors of several addresses that were tried. */
-interface SystemError {
-  readonly code?: string;
-  readonly message?: string;
-  readonly errors?: readonly unknown[];
-}
-
-/** The error itself, or the first one if several addresses were tried. */
-function causeOf(error: unknown): SystemError {
-  const { errors: [first] = [] } = error as SystemError;
-  return first === undefined ? (error as SystemError) : causeOf(first);
-}
-
-function explain(error: unknown): string {
-  const cause = causeOf(error);
-  if (cause instanceof RefusedAddress) return `the URL ${cause.message}`;
-  const { code = '', message = '' } = cause;
-  if (/CERT|SELF_SIGNED|TLS|SSL|EPROTO/.test(code)) return `TLS failed: ${shorten(message, 200)}`;
-  return EXPLAINED[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : shorten(message, 200));
 }
