@@ -7,6 +7,7 @@ import { isLargePage } from '../admission/turns';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
 import type { Runnable, Runner } from '../operations/runner';
 import { everyField, rootField, type Selected } from '../operations/selection';
+import { toldMembers, withMembers } from '../operations/toldMembers';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
@@ -203,7 +204,9 @@ function runsOf(tool: Tool, { schema, execute, readOf }: Runnable): Runs {
         const { data, errors } = await execute({ ...document, contextValue: context, variableValues: args });
         if (errors?.[0]) throw errors[0];
         const value = data?.[operation.name];
-        return tool.isWrite ? JSON.stringify(value) : answerText(value, context);
+        if (!tool.isWrite) return answerText(value, context);
+        const told = toldMembers(operation, args, context);
+        return JSON.stringify(told ? withMembers(value as Json | null, told) : value);
       },
     };
   };

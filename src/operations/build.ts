@@ -38,7 +38,7 @@ export function buildSchemas(
 }
 
 function executable(
-  { stored, eventScopes }: SchemaModel,
+  { stored, operations, eventScopes }: SchemaModel,
   document: DocumentNode,
   resolvers: Resolvers,
   rootsAreChecked: boolean,
@@ -53,7 +53,7 @@ function executable(
   describeScalars(schema);
   deriveIds(schema, stored);
   countListedObjects(schema);
-  guardFields(schema, { resolvers, eventScopes, rootsAreChecked });
+  guardFields(schema, { resolvers, operations, eventScopes, rootsAreChecked });
   return schema;
 }
 

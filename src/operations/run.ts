@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { ScopeName } from '../auth/scopes';
 import { normaliseKeys } from '../schema/callerKeys';
-import { type Access, accessOf } from '../schema/declaredOperations';
+import { type Access, accessOf, type Operation } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
@@ -16,6 +16,7 @@ import { argumentChecks } from './argumentChecks';
 import type { FallbackReason, ReadContext, ReadOutcome, Written } from './ahead';
 import type { RequestContext } from './context';
 import type { FastRead, FastReadOf, Field, Selected } from './selection';
+import { requireTold } from './toldMembers';
 
 /*
  * How every API runs an operation: access, arguments, Idempotency-Key, then a fast read from the database's bytes, or else the resolver.
@@ -43,13 +44,15 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 interface GuardOptions {
   readonly resolvers: Resolvers;
   /** A key needs one of these scopes to receive events. */
+  readonly operations: readonly Operation[];
   readonly eventScopes: readonly ScopeName[];
   /** Whether access and arguments of root fields were already checked, as REST and MCP do. */
   readonly rootsAreChecked: boolean;
 }
 
 /** Guards every field with @access. */
-export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, rootsAreChecked }: GuardOptions): void {
+export function guardFields(schema: GraphQLSchema, options: GuardOptions): void {
+  const { resolvers, operations, eventScopes, rootsAreChecked } = options;
   const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checksOf = argumentChecks(schema, guarded);
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
@@ -69,7 +72,9 @@ export function guardFields(schema: GraphQLSchema, { resolvers, eventScopes, roo
       field.resolve = guardRows(resolve, field.type, check);
       continue;
     }
-    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, check);
+    const operation = check && operations.find(({ name }) => name === field.name);
+    const run = type === 'Mutation' ? once(resolve) : resolve;
+    field.resolve = guard(operation?.readScope === undefined ? run : telling(operation, run), check);
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
     if (!fastReadOf) continue;
@@ -95,6 +100,14 @@ function guard(resolve: Resolver, check: Check | undefined): Resolver {
   return (source, args, context, info) => {
     check?.(args as Readonly<Record<string, unknown>>, context);
     return traced(info.fieldName, context, () => resolve(source, args, context, info));
+  };
+}
+
+/** A change in GraphQL, whose answer must not tell more than its caller may know; REST and MCP leave that out of the answer. */
+function telling(operation: Operation, resolve: Resolver): Resolver {
+  return (source, args, context, info) => {
+    requireTold(operation, args as Readonly<Record<string, unknown>>, context, info);
+    return resolve(source, args, context, info);
   };
 }
 

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
-import { DAY, HOUR, SECOND } from '../units';
+import { DAY, HOUR, MINUTE, SECOND } from '../units';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 
 /*
@@ -87,6 +87,6 @@ function idOf(text: string): string {
 }
 
 function waitOf(seconds: number): string {
-  const minutes = Math.ceil((seconds * SECOND) / (HOUR / 60));
-  return minutes < 60 ? `${String(minutes)} minutes` : `${String(Math.ceil(minutes / 60))} hours`;
+  const minutes = Math.ceil((seconds * SECOND) / MINUTE);
+  return minutes <= 120 ? `${String(minutes)} min` : `${String(Math.ceil(minutes / 60))} hours`;
 }

@@ -11,6 +11,7 @@ export const MAX_ENDED_KEYS = 1000;
 const AT_ONCE = 100;
 /** A key that ended within this time may be active by the clock of another gateway. */
 const CLOCKS_DIFFER_BY = HOUR;
+const LONG_AGO = new Date(0);
 
 /** Matches active keys, and those that ended so lately that another gateway may still accept them. */
 export const perhapsActive = (now: number): Record<string, unknown> =>
@@ -36,8 +37,8 @@ export async function trimEndedKeys(
   now: number,
 ): Promise<void> {
   const kinds = [
-    { revoked_at: trusted({ $ne: null }) },
-    { revoked_at: null, expires_at: trusted({ $ne: null, $lte: new Date(now) }) },
+    { revoked_at: trusted({ $gt: LONG_AGO }) },
+    { revoked_at: null, expires_at: trusted({ $gt: LONG_AGO, $lte: new Date(now) }) },
   ] as const;
   for (const kind of kinds) {
     const surplus = await apiKeys

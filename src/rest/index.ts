@@ -20,6 +20,7 @@ import { coerceArguments } from '../operations/argumentChecks';
 import type { Read } from '../operations/run';
 import type { Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
+import { toldMembers, withMembers } from '../operations/toldMembers';
 import { entityTag, matchesTag, versionRequired } from '../schema/entityTags';
 import {
   argumentReader,
@@ -108,11 +109,15 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const included = includedIn(args);
     for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
     if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    const answered = await step.run(args, conditional(exchange, operation, context), pending);
+    const whole = await step.run(args, conditional(exchange, operation, context), pending);
+    const told = toldMembers(operation, args, context);
+    const answered = told
+      ? { ...whole, body: JSON.stringify(withMembers(JSON.parse(whole.body.toString()) as object, told)) }
+      : whole;
     const status = context.isExisting ? 200 : answered.status;
     const created = step.location === undefined ? undefined : base + step.location;
-    const whole = { ...answered, status, created, isWhole: included.length === 0 };
-    await answer(exchange, operation, whole, options);
+    const isWhole = included.length === 0 && !told;
+    await answer(exchange, operation, { ...answered, status, created, isWhole }, options);
   };
 }
 
@@ -204,7 +209,7 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 const POLL_AFTER = 2;
 
 interface Answered extends RouteAnswer {
-  /** Whether the answer is the object alone, without included relations. */
+  /** Whether the answer is the object, all of it and nothing else. */
   readonly isWhole: boolean;
   /** Path prefix of the created object. */
   readonly created: string | undefined;
@@ -220,7 +225,7 @@ async function answer(
   if (created !== undefined) response.setHeader('Location', `${publicUrl}${created}/${idOf(body)}`);
   if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
   if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
-  // an ETag covers the object alone, so an answer with included relations has none
+  // an ETag covers the object alone, so an answer with included relations has none; nor has one that does not tell all of it
   const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;
   if (readsOneObject(operation)) versionRequired({ ifMatch: request.headers['if-match'] })(() => tag);
   if (tag !== undefined) response.setHeader('ETag', tag);

@@ -3,7 +3,8 @@ import { NEEDED_ROLES, type NeededRole } from '../auth/roles';
 import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
-import { directiveOf, type RootType, type Sdl } from './sdl';
+import { readScopes } from './readScopes';
+import { directiveOf, namedType, type RootType, type Sdl } from './sdl';
 
 /** What a field requires from its caller: a key with a scope or one of several, or a user or operator with a role; if nothing, any key. */
 export interface Access {
@@ -17,6 +18,8 @@ export interface Operation extends Access {
   readonly name: string;
   readonly kind: RootType;
   readonly rest: RestRoute | undefined;
+  /** Of a change of a stored object: the scope without which its answer has only the id and the members that were sent. */
+  readonly readScope?: Scope | undefined;
   /** Whether callers can name the version to change. */
   readonly takesIfMatch?: boolean;
   readonly sunset?: Sunset | undefined;
@@ -57,6 +60,7 @@ export function findOperations(sdl: Sdl, eventScopes: readonly ScopeName[]): Ope
     }));
     return { omits: included.map(({ name }) => name), includes: method === 'GET' ? included : [] };
   };
+  const scopes = readScopes(sdl);
   return sdl.roots.map(({ kind, field }) => {
     const name = field.name.value;
     const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
@@ -64,6 +68,8 @@ export function findOperations(sdl: Sdl, eventScopes: readonly ScopeName[]): Ope
       name,
       kind,
       ...accessOf(field, eventScopes),
+      // a new object has nothing but what was sent
+      readScope: kind === 'Mutation' && rest?.status !== 201 ? scopes.get(namedType(field.type)) : undefined,
       takesIfMatch: takesIfMatch(field),
       sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
       rest: rest && { ...rest, method: rest.method as Method, ...includesOf(rest.method, field) },

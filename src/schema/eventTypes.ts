@@ -1,6 +1,7 @@
 import { SCOPES, type Scope, type ScopeName } from '../auth/scopes';
 import { ERASED_AT } from './personal';
-import { directiveOf, type Sdl } from './sdl';
+import { readScope } from './readScopes';
+import type { Sdl } from './sdl';
 import { ownerOf, referenceTo, type Types } from './storedTypes';
 
 /* The events that objects of each kind can have, derived from the stored types of the SDL (docs/decisions/events.md). */
@@ -55,18 +56,12 @@ export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, Public
   const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {
     const own = all.find((one) => one.object === object && !one.part);
-    const scope = own && readScope(sdl, own.collection);
-    return scope === undefined ? undefined : SCOPES[scope];
+    return own && readScope(sdl, own.collection);
   };
   return [
     ...all.flatMap((one) => typesOf(one).map((name) => ({ name, scope: scopeOf(one.object) }))),
     { name: GAP, scope: undefined },
   ];
-}
-
-/** The scope of the root field that lists a collection. */
-function readScope(sdl: Sdl, collection: string): ScopeName | undefined {
-  return directiveOf(sdl.rootField(collection), 'access')?.scope as ScopeName | undefined;
 }
 
 function typesOf({ object, hasStatus, hasErasure, part }: PublicCollection): string[] {

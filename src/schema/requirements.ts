@@ -1,29 +1,30 @@
 import type { GraphQLSchema } from 'graphql';
 import { OPERATOR } from '../auth/roles';
 import { objectFields } from './jsonSchema';
-import { type Access, accessOf } from './declaredOperations';
+import { type Access, accessOf, type Operation } from './declaredOperations';
 import type { SchemaModel } from './model';
 import { directiveOf } from './sdl';
 
 /* Who may use a field, in words: for the descriptions of both APIs. */
 
 /** A sentence in Markdown. The explorer recognises by its end what keys cannot use (web/explorer/schema.js). */
-export function requirement({ scope, anyOf, role }: Access): string {
+export function requirement({ scope, anyOf, role, readScope }: Access & Pick<Operation, 'readScope'>): string {
   if (role === OPERATOR) return 'Requires an operator token.';
   if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;
   if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
-  return scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.';
+  const told = readScope && ` Without \`${readScope}\` its answer has only \`id\` and the members that were sent.`;
+  return scope ? `Requires the scope \`${scope}\`.${told ?? ''}` : 'Any valid key can call it.';
 }
 
 /** The schema, with the requirement added to the description of every guarded field, for introspection. */
-export function describeRequirements(schema: GraphQLSchema, { eventScopes }: SchemaModel): GraphQLSchema {
-  for (const { field } of objectFields(schema)) {
+export function describeRequirements(schema: GraphQLSchema, { operations, eventScopes }: SchemaModel): GraphQLSchema {
+  for (const { type, field } of objectFields(schema)) {
     if (!directiveOf(field.astNode, 'access')) continue;
     // explorers list operations with their first paragraph only
     const [first = '', ...paragraphs] = (field.description ?? '').split('\n\n');
-    field.description = [`${first} ${requirement(accessOf(field.astNode, eventScopes))}`.trim(), ...paragraphs].join(
-      '\n\n',
-    );
+    const operation = operations.find(({ kind, name }) => kind === type && name === field.name);
+    const needed = requirement(operation ?? accessOf(field.astNode, eventScopes));
+    field.description = [`${first} ${needed}`.trim(), ...paragraphs].join('\n\n');
   }
   return schema;
 }

@@ -1,4 +1,6 @@
 import type { Organisation } from '../auth/principal';
+import type { Scope } from '../auth/scopes';
+import { readScope } from './readScopes';
 import { directiveOf, namedType, type Sdl } from './sdl';
 import type { StoredType, Types } from './storedTypes';
 
@@ -17,6 +19,8 @@ export interface BulkUpsert {
   readonly needed: readonly string[];
   /** Name of the root field that changes one object (PATCH), if there is one. */
   readonly change: string | undefined;
+  /** The scope to read the objects, which a dry run needs too. */
+  readonly readScope: Scope | undefined;
   readonly report: string;
   /** Type of the result of one element; empty if there is none. */
   readonly result: string;
@@ -47,6 +51,7 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
       {
         ...{ operation: field.name.value, stored: type, list: list.name.value, element, key: type.unique, report },
         change: change?.field.name.value,
+        readScope: readScope(sdl, type.collection),
         needed: needed.map(({ name }) => name.value),
         result: results ? namedType(results.type) : '',
       },

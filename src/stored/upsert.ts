@@ -70,6 +70,7 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   context: RequestContext,
 ): Promise<UpsertReport> {
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
+  if (dryRun) context.authorise({ scope: spec.readScope, role: undefined }, 'A dry run, which tells what is stored,');
   const elements = args[spec.list] as readonly unknown[];
   // the first point was charged with the request
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;

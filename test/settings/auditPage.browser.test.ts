@@ -143,7 +143,7 @@ inBrowser('the audit log on the settings page', () => {
     const name = 'Jürgen, "x";=1';
     await makeKey(gateway, of, { name });
     // texts that a spreadsheet takes for formulas, or strips before one
-    const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', 'harmless = 1'];
+    const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', '＝1', 'harmless = 1'];
     await add(
       names.map((actor, at) => ({
         ...{ organisation_id: of.id, action: 'webhook.deleted', at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)) },

@@ -113,6 +113,7 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
   const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   const responses = sharedResponses(statuses, api.callers);
   const used = JSON.stringify([paths, responses]);
+  const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
   return {
     openapi: '3.1.0',
     info: {
@@ -130,7 +131,8 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API): OpenApiDocum
         [api.security[0]]: { type: 'http', scheme: 'bearer', description: api.security[1] },
       },
       schemas: openAnswers({
-        ...describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false })),
+        ...schemas,
+        ...changedSchemas(linked, schemas),
         ...problemSchemas(statuses, api.callers),
         ...Object.fromEntries(
           linked
@@ -240,19 +242,38 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
   };
 }
 
+/** The name of the type of the answer to a change, in which a key that may not read has only what it sent. */
+const changedName = ({ type }: Linked['field']): string => `Changed${String(type).replace('!', '')}`;
+
+/** The types of answers to changes. */
+function changedSchemas(
+  linked: readonly Linked[],
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    linked.flatMap(({ operation: { readScope }, field }) => {
+      const whole = schemas[String(field.type)];
+      if (readScope === undefined || !whole) return [];
+      const description = `${String(whole.description)} To a key without the scope \`${readScope}\`: \`id\` and the members that were sent.`;
+      return [[changedName(field), { ...whole, description, required: ['id'] }] as const];
+    }),
+  );
+}
+
 function success(one: Linked, all: readonly Linked[], { callers }: Api): object {
   const links = linksOf(one, all);
   const { operation, field } = one;
   const { rest } = operation;
   const operations = all.map((other) => other.operation);
-  const type = String(field.type).replace('!', '');
+  const isTold = operation.readScope !== undefined;
+  const type = isTold ? changedName(field) : String(field.type).replace('!', '');
   const headers = [
     ...callers.headers,
     ...(answersPage(field) ? ['Link'] : []),
     ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
     ...(rest.status === 202 ? ['Retry-After'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
-    ...(hasEntityTag(operation) ? [rest.includes.length > 0 ? perhaps('ETag') : 'ETag'] : []),
+    ...(hasEntityTag(operation) ? [rest.includes.length > 0 || isTold ? perhaps('ETag') : 'ETag'] : []),
   ];
   return {
     description: field.description ?? type,

@@ -102,6 +102,8 @@ interface MemberList {
 interface AuditEvent {
   readonly id: string;
   readonly at: string;
+  readonly times: number;
+  readonly last_at: string;
   readonly action: string;
   readonly actor: string;
   readonly actor_name: string | null;

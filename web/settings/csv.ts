@@ -1,4 +1,5 @@
 import { type Answer, call, failureOf } from './api';
+import { csvOf } from './csvText';
 import { say } from './page';
 
 /* The audit log as a file, put together here page by page. What was read is kept until it is saved or another file is begun. */
@@ -18,7 +19,9 @@ interface Job {
 const AT_ONCE = 100;
 /** How long to wait when too many requests were made, in milliseconds. */
 const PAUSE = 5000;
-const COLUMNS = ['id', 'at', 'times', 'last_at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details'] as const;
+const COLUMNS = [
+  ...(['id', 'at', 'action', 'actor', 'actor_name', 'from', 'key_id', 'details', 'times', 'last_at'] as const),
+];
 
 const counted = (number: number): string => `${number.toLocaleString('en')} ${number === 1 ? 'event' : 'events'}`;
 
@@ -118,7 +121,7 @@ export class Csv {
   /** Saves what was read, and forgets it. */
   #save({ events, cursor, most }: Job): void {
     const name = `audit-${new Date().toISOString().slice(0, 10)}.csv`;
-    const href = URL.createObjectURL(new Blob([toCsv(events.slice(0, most))], { type: 'text/csv' }));
+    const href = URL.createObjectURL(new Blob([csvOf(COLUMNS, events.slice(0, most))], { type: 'text/csv' }));
     Object.assign(document.createElement('a'), { href, download: name }).click();
     // the browser has read the file by then
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
@@ -137,21 +140,4 @@ export class Csv {
     Object.assign(this, { message, actions, link });
     this.draw();
   }
-}
-
-/**
- * Events as CSV (RFC 4180). It begins with a byte order mark, without which Excel takes UTF-8 for another encoding. A cell that a
- * spreadsheet would take for a formula begins with an apostrophe, since other people choose the names in it.
- */
-function toCsv(events: readonly Event[]): string {
-  const rows = [COLUMNS, ...events.map((event) => COLUMNS.map((column) => String(event[column] ?? '')))];
-  return `\ufeff${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
-}
-
-/** What a spreadsheet may take for a formula: Excel takes the full-width forms of the signs too. */
-const FORMULA = /^[=+\-@＝＋－＠\t\r\n]/;
-
-function cellOf(value: string): string {
-  const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -49,7 +49,7 @@ export interface paths {
          * Change a customer.
          * @description Change a customer. Omitted members are unchanged; null clears a member. Strings must not contain control characters other than tabs and line breaks. A change that changes nothing stores nothing, and keeps `updated_at`.
          *
-         *     Requires the scope `customers:write`.
+         *     Requires the scope `customers:write`. Without `customers:read` its answer has only `id` and the members that were sent.
          */
         patch: operations["update_customer"];
         trace?: never;
@@ -209,7 +209,7 @@ export interface paths {
          * Change a product.
          * @description Change a product. Omitted members are unchanged; null clears a member. Strings must not contain control characters other than tabs and line breaks. A change that changes nothing stores nothing, and keeps `updated_at`.
          *
-         *     Requires the scope `products:write`.
+         *     Requires the scope `products:write`. Without `products:read` its answer has only `id` and the members that were sent.
          */
         patch: operations["update_product"];
         trace?: never;
@@ -331,7 +331,7 @@ export interface paths {
          * Change a request thread: close or reopen it, assign it to a customer, give it your own reference.
          * @description Change a request thread: close or reopen it, assign it to a customer, give it your own reference. Omitted members are unchanged; null clears a member. A change that changes nothing stores nothing, and keeps `updated_at`.
          *
-         *     Requires the scope `requests:write`.
+         *     Requires the scope `requests:write`. Without `requests:read` its answer has only `id` and the members that were sent.
          */
         patch: operations["update_request"];
         trace?: never;
@@ -1552,6 +1552,144 @@ export interface components {
             /** @description Phone number. 1 to 50 characters. */
             phone?: string | null;
         };
+        /** @description A customer of the organisation. To a key without the scope `customers:read`: `id` and the members that were sent. */
+        ChangedCustomer: {
+            /**
+             * Format: uuid
+             * @description Id of the customer (UUID).
+             */
+            id: string;
+            /** @description The customer's id in the organisation's own systems; unique in the organisation. */
+            external_ref?: string;
+            /** @description Name. */
+            name?: string;
+            /**
+             * Format: email
+             * @description Email address.
+             */
+            email?: string | null;
+            /** @description Phone number, as free text. */
+            phone?: string | null;
+            /** @description VAT registration number. */
+            vat_number?: string | null;
+            /** @description Billing address. */
+            billing_address?: components["schemas"]["Address"] | null;
+            /** @description Delivery address. */
+            delivery_address?: components["schemas"]["Address"] | null;
+            /** @description Contacts at the customer. */
+            contacts?: components["schemas"]["Contact"][];
+            /**
+             * Format: date-time
+             * @description When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`.
+             */
+            erased_at?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A product of the organisation. To a key without the scope `products:read`: `id` and the members that were sent. */
+        ChangedProduct: {
+            /**
+             * Format: uuid
+             * @description Id of the product (UUID).
+             */
+            id: string;
+            /** @description Stock keeping unit; unique in the organisation. */
+            sku?: string;
+            /** @description Name. */
+            name?: string;
+            /** @description Description. */
+            description?: string | null;
+            /** @description Category. */
+            category?: string | null;
+            /** @description Unit of measure of the price, e.g. each, kg, m. */
+            uom?: string;
+            /**
+             * Format: known-currency
+             * @description Currency of the price (ISO 4217).
+             */
+            currency?: string;
+            /**
+             * Format: int64
+             * @description Unit price in minor units; null if on request.
+             */
+            unit_price_minor?: number | null;
+            /** @description Whether the product is exempt from VAT. */
+            vat_exempt?: boolean;
+            /**
+             * Format: int32
+             * @description Days from order to dispatch.
+             */
+            lead_time_days?: number | null;
+            /** @description Whether the product is on sale. */
+            active?: boolean;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description A thread of messages between a customer and the organisation. To a key without the scope `requests:read`: `id` and the members that were sent. */
+        ChangedRequest: {
+            /**
+             * Format: uuid
+             * @description Id of the thread (UUID).
+             */
+            id: string;
+            /** @description Subject. */
+            subject?: string;
+            /** @description Status of the thread. */
+            status?: components["schemas"]["RequestStatus"];
+            /**
+             * Format: uuid
+             * @description Id of the customer.
+             */
+            customer_id?: string | null;
+            /** @description The person who sent the request. */
+            contact?: components["schemas"]["RequestContact"] | null;
+            /** @description The caller's own reference for the thread, such as a ticket number; unique in the organisation if given. */
+            external_ref?: string | null;
+            /**
+             * Format: int32
+             * @description Number of messages.
+             */
+            message_count?: number;
+            /**
+             * Format: date-time
+             * @description When the last message was written.
+             */
+            last_message_at?: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            created_at?: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at?: string;
+            /** @description The customer. Only with `include=customer`. */
+            customer?: components["schemas"]["Customer"] | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** @description An error (RFC 9457). */
         Problem: {
             /**
@@ -1661,7 +1799,7 @@ export interface components {
             customers: components["schemas"]["CustomerUpsert"][];
             /** @description All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false. */
             atomic?: boolean | null;
-            /** @description Validate and report the outcome without storing anything. Default false. */
+            /** @description Validate and report the outcome without storing anything; needs the scope `customers:read` too, since the outcome tells what is stored. Default false. */
             dry_run?: boolean | null;
         };
         PatchCustomersIdBody: {
@@ -1690,7 +1828,7 @@ export interface components {
             products: components["schemas"]["ProductUpsert"][];
             /** @description All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false. */
             atomic?: boolean | null;
-            /** @description Validate and report the outcome without storing anything. Default false. */
+            /** @description Validate and report the outcome without storing anything; needs the scope `products:read` too, since the outcome tells what is stored. Default false. */
             dry_run?: boolean | null;
         };
         PatchProductsIdBody: {
@@ -1744,7 +1882,7 @@ export interface components {
             text: string;
             /** @description Who wrote the message. Default `customer`. */
             author?: components["schemas"]["MessageAuthor"] | null;
-            /** @description Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer. */
+            /** @description Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer; a key without the scope `requests:read` is not told that name. */
             author_name?: string | null;
         };
         PatchRequestsIdBody: {
@@ -2126,7 +2264,7 @@ export interface components {
          */
         "Retry-After.perhaps": number;
         /**
-         * @description Strong entity tag of the current version of the object. Absent with `include`.
+         * @description Strong entity tag of the current version of the object. Absent with `include`, and in the answer to a key that may change the object but not read it.
          * @example "Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"
          */
         "ETag.perhaps": string;
@@ -2426,7 +2564,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2462,7 +2600,7 @@ export interface operations {
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Customer"];
+                    "application/json": components["schemas"]["ChangedCustomer"];
                 };
             };
             400: components["responses"]["InvalidRequest"];
@@ -3321,7 +3459,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3342,7 +3480,7 @@ export interface operations {
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
                      */
-                    "application/json": components["schemas"]["Product"];
+                    "application/json": components["schemas"]["ChangedProduct"];
                 };
             };
             400: components["responses"]["InvalidRequest"];
@@ -4102,7 +4240,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    ETag: components["headers"]["ETag"];
+                    ETag: components["headers"]["ETag.perhaps"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4124,7 +4262,7 @@ export interface operations {
                      *       "external_ref": "T-1001"
                      *     }
                      */
-                    "application/json": components["schemas"]["Request"];
+                    "application/json": components["schemas"]["ChangedRequest"];
                 };
             };
             400: components["responses"]["InvalidRequest"];

@@ -5,6 +5,7 @@ import { READ_TIMEOUT } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
+import { SCOPES } from '../../auth/scopes';
 import type { RequestContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
@@ -124,7 +125,11 @@ interface NewMessage {
  * Adds a message to a thread, and sets the thread's status according to who wrote it, in one transaction.
  * @throws AppError validation_failed if the text is blank; not_found
  */
-export async function addMessage(data: OrganisationData, input: NewMessage, write: UnitOfWork): Promise<Message> {
+export async function addMessage(
+  data: OrganisationData,
+  input: NewMessage,
+  { write, mayRead }: { readonly write: UnitOfWork; readonly mayRead: boolean },
+): Promise<Message> {
   throwFaults(brokenTexts(input));
   requireText(input);
   const author = input.author ?? 'customer';
@@ -149,7 +154,8 @@ export async function addMessage(data: OrganisationData, input: NewMessage, writ
     };
     await data.collection(messages).insertOne(message, { session });
     await writeRows(data.collection(requests), [{ row, before }], { ordered: true, session });
-    return message;
+    // the name of whoever the thread is of is the answer of a read
+    return mayRead ? message : { ...message, author_name: input.author_name ?? null };
   }, STORED);
 }
 
@@ -247,6 +253,9 @@ function firstLine(text: string): string {
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
 
+const mayReadThreads = ({ principal }: RequestContext): boolean =>
+  principal.kind === 'key' && principal.scopes.has(SCOPES.REQUESTS_READ);
+
 const updateOne: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 
 export const requestResolvers = {
@@ -258,7 +267,7 @@ export const requestResolvers = {
     open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
       openRequest(context.data, args, context.write),
     add_request_message: (_: unknown, args: NewMessage, context: RequestContext) =>
-      addMessage(context.data, args, context.write),
+      addMessage(context.data, args, { write: context.write, mayRead: mayReadThreads(context) }),
     update_request: updateOne,
   },
 };

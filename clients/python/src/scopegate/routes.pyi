@@ -2,7 +2,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, overload
 
-from .types import Address, AddressChange, AddressInput, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, McpAccess, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
+from .types import Address, AddressChange, AddressInput, ChangedCustomer, ChangedProduct, ChangedRequest, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, McpAccess, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
 
 class Routes:
     @overload
@@ -186,17 +186,17 @@ class Routes:
 
         Requires the scope `requests:write`."""
     @overload
-    def patch(self, path: Literal["/customers/{id}"], body: PatchCustomersIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> Customer:
+    def patch(self, path: Literal["/customers/{id}"], body: PatchCustomersIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> ChangedCustomer:
         """Change a customer. Omitted members are unchanged; null clears a member. Strings must not contain control characters other than tabs and line breaks. A change that changes nothing stores nothing, and keeps `updated_at`.
 
-        Requires the scope `customers:write`."""
+        Requires the scope `customers:write`. Without `customers:read` its answer has only `id` and the members that were sent."""
     @overload
-    def patch(self, path: Literal["/products/{id}"], body: PatchProductsIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> Product:
+    def patch(self, path: Literal["/products/{id}"], body: PatchProductsIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> ChangedProduct:
         """Change a product. Omitted members are unchanged; null clears a member. Strings must not contain control characters other than tabs and line breaks. A change that changes nothing stores nothing, and keeps `updated_at`.
 
-        Requires the scope `products:write`."""
+        Requires the scope `products:write`. Without `products:read` its answer has only `id` and the members that were sent."""
     @overload
-    def patch(self, path: Literal["/requests/{id}"], body: PatchRequestsIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> Request:
+    def patch(self, path: Literal["/requests/{id}"], body: PatchRequestsIdBody, /, *, id: str, idempotency_key: str | None = ..., if_match: str | None = ...) -> ChangedRequest:
         """Change a request thread: close or reopen it, assign it to a customer, give it your own reference. Omitted members are unchanged; null clears a member. A change that changes nothing stores nothing, and keeps `updated_at`.
 
-        Requires the scope `requests:write`."""
+        Requires the scope `requests:write`. Without `requests:read` its answer has only `id` and the members that were sent."""

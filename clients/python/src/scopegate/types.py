@@ -827,6 +827,93 @@ class RequestContactInput(TypedDict):
     """Phone number. 1 to 50 characters."""
 
 
+class ChangedCustomer(TypedDict):
+    """A customer of the organisation. To a key without the scope `customers:read`: `id` and the members that were sent."""
+
+    id: str
+    """Id of the customer (UUID)."""
+    external_ref: NotRequired[str]
+    """The customer's id in the organisation's own systems; unique in the organisation."""
+    name: NotRequired[str]
+    """Name."""
+    email: NotRequired[str | None]
+    """Email address."""
+    phone: NotRequired[str | None]
+    """Phone number, as free text."""
+    vat_number: NotRequired[str | None]
+    """VAT registration number."""
+    billing_address: NotRequired[Address | None]
+    """Billing address."""
+    delivery_address: NotRequired[Address | None]
+    """Delivery address."""
+    contacts: NotRequired[list[Contact]]
+    """Contacts at the customer."""
+    erased_at: NotRequired[str | None]
+    """When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`."""
+    created_at: NotRequired[str]
+    """When it was created."""
+    updated_at: NotRequired[str]
+    """When it last changed."""
+
+
+class ChangedProduct(TypedDict):
+    """A product of the organisation. To a key without the scope `products:read`: `id` and the members that were sent."""
+
+    id: str
+    """Id of the product (UUID)."""
+    sku: NotRequired[str]
+    """Stock keeping unit; unique in the organisation."""
+    name: NotRequired[str]
+    """Name."""
+    description: NotRequired[str | None]
+    """Description."""
+    category: NotRequired[str | None]
+    """Category."""
+    uom: NotRequired[str]
+    """Unit of measure of the price, e.g. each, kg, m."""
+    currency: NotRequired[str]
+    """Currency of the price (ISO 4217)."""
+    unit_price_minor: NotRequired[int | None]
+    """Unit price in minor units; null if on request."""
+    vat_exempt: NotRequired[bool]
+    """Whether the product is exempt from VAT."""
+    lead_time_days: NotRequired[int | None]
+    """Days from order to dispatch."""
+    active: NotRequired[bool]
+    """Whether the product is on sale."""
+    created_at: NotRequired[str]
+    """When it was created."""
+    updated_at: NotRequired[str]
+    """When it last changed."""
+
+
+class ChangedRequest(TypedDict):
+    """A thread of messages between a customer and the organisation. To a key without the scope `requests:read`: `id` and the members that were sent."""
+
+    id: str
+    """Id of the thread (UUID)."""
+    subject: NotRequired[str]
+    """Subject."""
+    status: NotRequired[RequestStatus]
+    """Status of the thread."""
+    customer_id: NotRequired[str | None]
+    """Id of the customer."""
+    contact: NotRequired[RequestContact | None]
+    """The person who sent the request."""
+    external_ref: NotRequired[str | None]
+    """The caller's own reference for the thread, such as a ticket number; unique in the organisation if given."""
+    message_count: NotRequired[int]
+    """Number of messages."""
+    last_message_at: NotRequired[str]
+    """When the last message was written."""
+    created_at: NotRequired[str]
+    """When it was created."""
+    updated_at: NotRequired[str]
+    """When it last changed."""
+    customer: NotRequired[Customer | None]
+    """The customer. Only with `include=customer`."""
+
+
 class Problem(TypedDict):
     """An error (RFC 9457)."""
 
@@ -922,7 +1009,7 @@ class CustomersBulkBody(TypedDict):
     atomic: NotRequired[bool | None]
     """All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false."""
     dry_run: NotRequired[bool | None]
-    """Validate and report the outcome without storing anything. Default false."""
+    """Validate and report the outcome without storing anything; needs the scope `customers:read` too, since the outcome tells what is stored. Default false."""
 
 
 class PatchCustomersIdBody(TypedDict):
@@ -952,7 +1039,7 @@ class ProductsBulkBody(TypedDict):
     atomic: NotRequired[bool | None]
     """All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false."""
     dry_run: NotRequired[bool | None]
-    """Validate and report the outcome without storing anything. Default false."""
+    """Validate and report the outcome without storing anything; needs the scope `products:read` too, since the outcome tells what is stored. Default false."""
 
 
 class PatchProductsIdBody(TypedDict):
@@ -1000,7 +1087,7 @@ class RequestsIdMessagesBody(TypedDict):
     author: NotRequired[MessageAuthor | None]
     """Who wrote the message. Default `customer`."""
     author_name: NotRequired[str | None]
-    """Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer."""
+    """Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer; a key without the scope `requests:read` is not told that name."""
 
 
 class PatchRequestsIdBody(TypedDict):

@@ -1,0 +1,21 @@
+import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
+import { directiveOf, isObjectNode, type Sdl } from './sdl';
+
+/* The scopes to read stored objects: those of the root fields that list them. */
+
+/** The scope of the root field that lists a collection; undefined if there is none. */
+export function readScope(sdl: Sdl, collection: string): Scope | undefined {
+  const scope = directiveOf(sdl.rootField(collection), 'access')?.scope as ScopeName | undefined;
+  return scope === undefined ? undefined : SCOPES[scope];
+}
+
+/** The same by the stored type. */
+export function readScopes(sdl: Sdl): ReadonlyMap<string, Scope> {
+  return new Map(
+    sdl.document.definitions.filter(isObjectNode).flatMap((node) => {
+      const collection = directiveOf(node, 'stored')?.collection;
+      const scope = collection === undefined ? undefined : readScope(sdl, collection);
+      return scope === undefined ? [] : [[node.name.value, scope] as const];
+    }),
+  );
+}
