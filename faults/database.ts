@@ -1,8 +1,7 @@
-import mongoose from 'mongoose';
 import { startOne } from '../src/database/embedded';
 import { CANDIDATES } from '../src/database/embedded/candidates';
 import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/process';
-import { argumentsOf, type RunningServer, startServer, withClient } from '../src/database/embedded/server';
+import { argumentsOf, type RunningServer, startServer } from '../src/database/embedded/server';
 import type { EmbeddedOptions, Program } from '../src/database/embedded/types';
 import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
@@ -20,9 +19,6 @@ export interface FaultDatabase {
   stop(): Promise<void>;
 }
 
-/** MongoDB's default, in seconds, and not the shorter time that the product sets where it can: gateways must not rely on it. */
-const TRANSACTION_LIFETIME = 60;
-
 /** Starts MONGOD_BINARY, or else the first of the product's embedded servers that works, on its own data. */
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
   const { MONGOD_BINARY } = process.env;
@@ -33,12 +29,10 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     report: () => undefined,
   };
   const port = await freePort();
-  async function start(program: Program): Promise<RunningServer> {
+  const start = (program: Program): Promise<RunningServer> => {
     ending.throwIfAborted();
-    const server = await startServer(program, { ...options, signal: ending }, port);
-    await limitTransactions(server.uri);
-    return server;
-  }
+    return startServer(program, { ...options, signal: ending }, port);
+  };
 
   const { program, server: first } = await startOne(options, undefined, { candidates: CANDIDATES, start });
   let server = first;
@@ -58,16 +52,6 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     },
     stop: onEnd('the database', () => server.stop()),
   };
-}
-
-/** No effect if the server has no such parameter. */
-async function limitTransactions(uri: string): Promise<void> {
-  const command = { setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME };
-  try {
-    await withClient(uri, 10_000, (client) => client.db('admin').command(command));
-  } catch (error) {
-    if (!(error instanceof mongoose.mongo.MongoServerError)) throw error;
-  }
 }
 
 function syncOption(program: Program): string {

@@ -79,7 +79,7 @@ export async function settle(load: Load, callers: readonly Caller[], rig: Rig, t
   const notes = [
     `${number(verdict.objects)} products and threads were acknowledged; ${number(verdict.acknowledgedByReplay)} calls got their first answer as a replay because the original was lost; ${number(verdict.unacknowledgedPresent)} calls are stored but were never acknowledged (at most once each); ${number(verdict.torn)} are stored in part.`,
     `${number(replayed.asked)} acknowledged calls were replayed afterwards: ${number(replayed.asked - replayed.different.length)} answers were identical byte for byte.`,
-    `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. The other gateway, or its own successor, ends a dead gateway's transaction; until then retries of its write get 409 with Retry-After.`,
+    `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. The database ends a dead gateway's transaction after its own limit; until then retries of its write get 409 with Retry-After.`,
     `Individual answers: ${load.tally.toString()}; the slowest took ${milliseconds(load.slowest())}.`,
   ];
   return { ...countsOf(verdict), notes, broken: promises.broken };

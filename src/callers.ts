@@ -20,7 +20,6 @@ import { SECOND } from './units';
 
 interface LimitersOptions {
   readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
-  readonly databases: { readonly gateways: { readonly count: () => number } };
   readonly logger: Logger;
   /** Number of this worker, if it shares limits with other workers. */
   readonly worker?: string | undefined;
@@ -30,10 +29,7 @@ interface LimitersOptions {
 const ORGANISATION_FACTOR = 10;
 
 /** Opens the limiters of a gateway. Logs and counts whether limits are shared. */
-export function openGatewayLimiters(
-  { config, databases, logger, worker }: LimitersOptions,
-  metrics: Metrics,
-): Promise<Limiters> {
+export function openGatewayLimiters({ config, logger, worker }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
   const isWorker = worker !== undefined;
   metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
   return openLimiters({
@@ -41,8 +37,7 @@ export function openGatewayLimiters(
     organisationLimit:
       config.RATE_LIMIT_ORGANISATION ?? Math.min(MAX_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
-    // each worker registers itself as a gateway
-    instances: () => config.INSTANCES ?? databases.gateways.count(),
+    instances: config.INSTANCES,
     isWorker,
     onChange: (state, reason) => {
       metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');

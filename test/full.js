@@ -21,7 +21,6 @@ const FILES = `
   examples/receivers.system
   examples/receiversAlone.system
   operation/clusters.system
-  operation/deadGateways.system
   operation/deadSockets.system
   operation/events.system
   operation/eventsMove.system

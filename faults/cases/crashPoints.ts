@@ -54,7 +54,7 @@ export const crashPoints: Case = {
     return {
       notes: [
         `A write has ${number(steps.length)} steps: ${steps.join(', ')}.`,
-        `The other gateway completed the write at most ${milliseconds(Math.max(0, ...waits))} after the kill, once it had ended the dead gateway's transaction.`,
+        `The other gateway completed the write at most ${milliseconds(Math.max(0, ...waits))} after the kill, once the database had ended the dead gateway's transaction.`,
       ],
       broken: promises.broken,
     };

@@ -24,7 +24,7 @@ export interface LimitersOptions {
   readonly organisationLimit: number;
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
-  readonly instances: () => number;
+  readonly instances: number;
   /** Whether this is a worker that shares its limits with others through the process that started it, if not through Redis. */
   readonly isWorker?: boolean;
   /** Called when the shared store goes down and when it recovers. */
@@ -129,14 +129,10 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   /** Counts in the shared store, or, while that fails, in memory up to this instance's share, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
     const shared = stores.store(name, points);
-    const insurance = memoryStore(points);
-    const insured = (id: string, taken: number): Promise<RateLimiterRes> => {
-      insurance.points = Math.ceil(points / instances());
-      return insurance.consume(id, taken);
-    };
+    const insurance = memoryStore(Math.ceil(points / instances));
     return {
       async consume(id, taken) {
-        if (Date.now() < awayUntil) return insured(id, taken);
+        if (Date.now() < awayUntil) return insurance.consume(id, taken);
         try {
           const result = await within(stores.timeout, shared.consume(id, taken));
           noteAnswer();
@@ -144,7 +140,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
           void noteMiss(refusal);
-          return insured(id, taken);
+          return insurance.consume(id, taken);
         }
       },
     };

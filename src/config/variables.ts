@@ -131,8 +131,8 @@ export const VARIABLES = {
     help: 'Redis or Valkey for rate limits shared by several gateways; in memory if unset',
   },
   INSTANCES: {
-    schema: wholeNumber(1, 1000).optional(),
-    help: 'number of gateways that share REDIS_URL; while Redis is down, each allows its share of the limit; if unset, the running gateways in the control database',
+    schema: wholeNumber(1, 1000).default(1),
+    help: 'number of gateways that share REDIS_URL: while Redis is down, each allows its share of the limits',
   },
   INTROSPECTION: {
     schema: z.enum(['public', 'key', 'off']).default('key'),

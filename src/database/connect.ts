@@ -2,7 +2,6 @@ import mongoose, { type Connection } from 'mongoose';
 import { AppError } from '../errors';
 import { type Cluster, type ClusterOptions, createCluster, OldServerError } from './cluster';
 import { createCourtesy } from './courtesy';
-import { deadGateways, type GatewayRow } from './deadGateways';
 import { isDuplicateKey, isUnauthorised } from './faults';
 import { createGate } from './gate';
 import type { Upkeep } from './keeper';
@@ -15,7 +14,7 @@ import {
 } from './organisationData';
 import { createQuota } from './quota';
 import { createProbe } from './probe';
-import { type Transact, transactOn } from './transact';
+import { transactOn } from './transact';
 
 // client input never becomes an operator; collections and indexes are created by indexes.ts alone
 mongoose.set('sanitizeFilter', true);
@@ -75,19 +74,10 @@ export async function connectDatabases(options: DatabaseOptions) {
   });
   const courtesy = createCourtesy();
   const control = main.useDb(options.controlDatabase);
-  const gateways = deadGateways({
-    rows: main.getClient().db(options.controlDatabase).collection<GatewayRow>('gateways'),
-    endSessions: async (name, ids) => {
-      const client = clusterOf(name).connection().getClient();
-      await client.db('admin').command({ killSessions: ids.map((id) => ({ id })) });
-    },
-  });
-  const transactsOn = (name: string, client: mongoose.mongo.MongoClient): Transact =>
-    transactOn(client, (session) => gateways.note(name, session));
   const open = (name: string): OpenCluster => {
     const cluster = clusterOf(name);
     const client = cluster.connection().getClient();
-    return { client, transact: transactsOn(name, client), now: cluster.clock.now };
+    return { client, transact: transactOn(client), now: cluster.clock.now };
   };
   const upkeep: Upkeep = {
     // nothing may be created before the control data is open
@@ -102,9 +92,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Organisations, keys, sessions and the audit log. */
     control,
     /** Runs a change of the control data as one transaction. */
-    changeControl: transactsOn(DEFAULT_CLUSTER, main.getClient()),
-    /** Ends the transactions of gateways that died. */
-    gateways,
+    changeControl: transactOn(main.getClient()),
     /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
     organisationData,
     /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
@@ -192,10 +180,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     giveWayTo: courtesy.giveWayTo,
     /** When the connections to a cluster were last lost, by performance.now(). */
     lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
-    async close(): Promise<void> {
-      await gateways.stop();
-      await close();
-    },
+    close,
   };
 }
 

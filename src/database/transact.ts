@@ -6,11 +6,11 @@ export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Prom
 /** Makes a function that runs transactions on one client; `note` is awaited before the first command of each. */
 export function transactOn(
   client: mongo.MongoClient,
-  note: (session: ClientSession) => Promise<void> | undefined,
+  note?: (session: ClientSession) => Promise<void> | undefined,
 ): Transact {
   return (work) =>
     client.withSession(async (session) => {
-      await note(session);
+      await note?.(session);
       return session.withTransaction(() => work(session), {
         readConcern: { level: 'snapshot' },
         writeConcern: { w: 'majority', journal: true },

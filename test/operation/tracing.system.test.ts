@@ -228,9 +228,6 @@ test('health checks and the gateway’s own commands are not traced', async () =
     ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${traced.url}${path}`, { headers }))),
   );
   for (const { answer } of checks) expect([answer.status, answer.headers.get('traceparent')]).toEqual([200, null]);
-  // it has sent commands of its own before it listened
-  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(traced.url).host } });
-  expect(await rows.toArray()).toEqual([expect.objectContaining({ beat: expect.any(Number) })]);
   // spans arrive in the order in which they ended
   const later = await tracedCall((headers) => caller.get('/products', {}, headers));
   await eventually(() => ofKind(later.found(), SERVER)[0]);

@@ -39,6 +39,8 @@ test('MongoDB in docker-compose.yml requires a password, which the gateway uses,
   const { mongo, gateway } = compose.services;
   expect(mongo.environment.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGODB_PASSWORD:\?[^}]+README[^}]*\}$/);
   expect(mongo.command).toContain('--keyFile=/data/configdb/key');
+  // locks of a killed gateway end by then
+  expect(mongo.command).toContain('--setParameter=transactionLifetimeLimitSeconds=15');
   const { MONGO_INITDB_ROOT_USERNAME: user = '' } = mongo.environment!;
   expect(gateway.environment.MONGODB_URI).toContain(`mongodb://${String(user)}:\${MONGODB_PASSWORD}@mongo:`);
   expect(mongo.ulimits.nofile).toBeGreaterThan(CLUSTER_FILES);

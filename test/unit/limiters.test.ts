@@ -1,13 +1,12 @@
 import { openLimiters } from '../../src/admission/limiters';
 
-test('while Redis is down, each gateway allows its share of the limit by the number of gateways that run now', async () => {
-  let gateways = 2;
+test('while Redis is down, each gateway allows its share of the limit by INSTANCES', async () => {
   const limiters = await openLimiters({
     limit: 60,
     organisationLimit: 60,
     // nothing listens there
     redisUrl: 'redis://127.0.0.1:1',
-    instances: () => gateways,
+    instances: 2,
     onChange: () => undefined,
   });
   try {
@@ -17,8 +16,6 @@ test('while Redis is down, each gateway allows its share of the limit by the num
       return count;
     };
     expect(await allowed('one')).toBe(30);
-    gateways = 3;
-    expect(await allowed('other')).toBe(20);
   } finally {
     limiters.close();
   }

@@ -91,8 +91,8 @@ function setOf(cluster: string, { setName, isWritablePrimary }: Hello): string {
 }
 
 /**
- * How long each cluster that responds keeps the transactions of a dead process. Only a warning, since running gateways end the
- * transactions of dead ones; undefined if no cluster reports its limit.
+ * How long each cluster that responds keeps the transactions of a dead process. Only a warning, since nothing is lost; undefined
+ * if no cluster reports its limit.
  */
 export async function checkTransactionLimit({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
   const limits = await Promise.all(databases.clusters.map((cluster) => databases.transactionLimit(cluster)));

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { hostname } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
 import { describeError, toggleDebug } from '../../log';
@@ -105,20 +104,8 @@ async function listen(
   config: Config,
   options: Omit<ServerOptions, 'config' | keyof Store>,
 ): Promise<RunningServer> {
-  const { logger } = options;
-  await databases.gateways.start({
-    onEnded: ({ _id, place }) => {
-      logger.warn({ gateway: _id, place }, 'a gateway died; its transactions were ended');
-    },
-    // only debug, since the log already names a cluster that does not respond
-    onError: (error) => {
-      logger.debug({ error: describeError(error) }, 'looking for dead gateways failed; will retry');
-    },
-  });
   try {
-    const server = await startServer({ config, databases, control, ...options });
-    await databases.gateways.listensAt(`${hostname()} ${server.url} ${options.worker ?? ''}`);
-    return server;
+    return await startServer({ config, databases, control, ...options });
   } catch (error) {
     throw addressFailure(error, config) ?? error;
   }
