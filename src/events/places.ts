@@ -11,9 +11,7 @@ interface Place {
   readonly giveUp: () => void;
 }
 
-export type Places = ReturnType<typeof createPlaces>;
-
-/** A full gateway has room for a newcomer if another organisation has more places: the oldest of the organisation with most is given up. */
+/** In a full gateway, a newcomer gets the oldest place of the organisation with most, unless its own would then have as many. */
 export function createPlaces() {
   /** By organisation, the oldest first. */
   const taken = new Map<string, Set<Place>>();
@@ -26,7 +24,7 @@ export function createPlaces() {
     if (own.size === 0) taken.delete(owner);
   }
 
-  /** Gives up a place for an organisation that has `count`; returns false if none has more than that, with the new one. */
+  /** Gives up a place for an organisation that has `count`. Returns false if no other would keep as many as it then has. */
   function displaceFor(count: number): boolean {
     let [most, owner, oldest] = [count + 1, '', undefined as Place | undefined];
     for (const [one, places] of taken)

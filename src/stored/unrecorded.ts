@@ -1,7 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
-import { timeDigits } from '../events/position';
 import type { RequestContext } from '../operations/context';
 
 /*
@@ -18,7 +17,7 @@ const RETRY_AFTER = 1;
 interface Changes {
   readonly count: number;
   /** The cluster time by which they were committed; undefined while the call is in progress. */
-  readonly until: string | undefined;
+  readonly until: mongo.Timestamp | undefined;
 }
 
 /** The changes that are not known to be recorded. */
@@ -55,7 +54,7 @@ export async function admitted<T>(
   try {
     return await run((count, time) => {
       // a server without times has no log either
-      if (count > 0 && time) add(queue, id, { count, until: timeDigits(time) });
+      if (count > 0 && time) add(queue, id, { count, until: time });
     });
   } finally {
     remove(queue, id, running);
@@ -70,11 +69,9 @@ function queueOf({ database: { client } }: OrganisationData): Queue {
 
 /** Forgets what was recorded at a cluster time; without recording there is nothing to wait for. */
 function forgetRecorded(queue: Queue, recorded: mongo.Timestamp | undefined): void {
-  const at = recorded && timeDigits(recorded);
   for (const [organisation, all] of queue.byOrganisation)
     for (const changes of all)
-      if (changes.until !== undefined && (at === undefined || changes.until <= at))
-        remove(queue, organisation, changes);
+      if (changes.until && (!recorded || changes.until.lessThanOrEqual(recorded))) remove(queue, organisation, changes);
 }
 
 function add(queue: Queue, organisation: string, changes: Changes): void {
