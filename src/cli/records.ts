@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
-import { BODY_BOUNDS, type JsonBounds, structureFault } from '../http/json';
+import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
 import { publishedSchemas } from '../published';
 import { published } from '../schema/model';
 import { normalised, isCallerKey } from '../schema/callerKeys';
@@ -194,12 +194,13 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
     const check = checkWith(requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
     return (line) => {
       if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
-      const value = parse(line.text);
-      if (value instanceof SyntaxError) {
-        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
+      const malformed = parse(line.text);
+      if (malformed instanceof SyntaxError) {
+        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(malformed.message)}` }] };
       }
-      const built = structureFault(line.text, LINE_BOUNDS);
-      if (built) return { faults: [built] };
+      const checked = checkedJson(line.text, LINE_BOUNDS);
+      if (checked.fault) return { faults: [checked.fault] };
+      const value = checked.text === line.text ? malformed : parse(checked.text);
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
       }
@@ -218,7 +219,13 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
 }
 
 /** Files come from the operator, so only their depth is limited, for the sake of the parser. */
-const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, containers: Infinity, names: Infinity, wideMembers: Infinity };
+const LINE_BOUNDS: JsonBounds = {
+  ...BODY_BOUNDS,
+  containers: Infinity,
+  names: Infinity,
+  wideMembers: Infinity,
+  inexactNumbers: Infinity,
+};
 
 const UNREADABLE = {
   encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },

@@ -31,6 +31,7 @@ import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
 import { answerText, tooLarge } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
+import { checkedJson } from '../http/json';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mask';
 import type { Operation } from '../schema/declaredOperations';
@@ -249,6 +250,19 @@ function withoutEmptyName(body: unknown): unknown {
   return others;
 }
 
+/** A query string whose variables have only numbers that are parsed as what they are, as in a body (inexactNumbers.ts). */
+function withCheckedVariables(search: string): string {
+  if (!search.includes('variables=')) return search;
+  const query = new URLSearchParams(search);
+  const given = query.get('variables') ?? '';
+  const checked = checkedJson(given);
+  const { fault } = checked;
+  if (fault) throw invalidRequest([{ parameter: 'variables', code: fault.code, detail: fault.detail }]);
+  if (checked.text === given) return search;
+  query.set('variables', checked.text);
+  return `?${query.toString()}`;
+}
+
 /** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
 export function runApollo<Context extends BaseContext>(
   server: ApolloServer<Context>,
@@ -270,7 +284,7 @@ export function runApollo<Context extends BaseContext>(
     httpGraphQLRequest: {
       method: (request.method ?? 'GET').toUpperCase(),
       headers,
-      search: at === -1 ? '' : target.slice(at).replace(NO_NAME, '$1'),
+      search: at === -1 ? '' : withCheckedVariables(target.slice(at).replace(NO_NAME, '$1')),
       body: withoutEmptyName(body),
     },
     context,

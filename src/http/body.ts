@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseContentType } from 'content-type';
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { MEBIBYTE } from '../units';
-import { searchFault } from './json';
+import { type Checked, checkJson } from './json';
 import type { Exchange } from './exchange';
 
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
@@ -67,24 +67,25 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
-  const fault = await faultIn(text);
+  const checked = await check(text);
+  const { fault } = checked;
   if (fault) throw fault.code === 'duplicate' ? invalidRequest([fault]) : validationFailed([fault]);
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(checked.text) as unknown;
   } catch {
     const detail = text.trim() === '' ? 'is empty; send a JSON object' : 'is not valid JSON';
     throw invalidRequest([{ pointer: '', code: 'json', detail }]);
   }
 }
 
-/** The structural fault of a JSON text, if any. For a large text, yields to other requests after each step of the search and before the caller parses it. */
-async function faultIn(text: string): Promise<Fault | undefined> {
-  const search = searchFault(text);
+/** Checks a JSON text. For a large one, yields to other requests after each piece and before the caller parses it. */
+async function check(text: string): Promise<Checked> {
+  const pieces = checkJson(text);
   for (;;) {
-    const { done, value } = search.next();
-    if (done && (value !== undefined || text.length <= LARGE)) return value;
+    const { done, value } = pieces.next();
+    if (done && (value.fault !== undefined || text.length <= LARGE)) return value;
     await turn();
-    if (done) return undefined;
+    if (done) return value;
   }
 }
 

@@ -1,9 +1,10 @@
 import type { Fault } from '../errors';
 import { escapePointer } from '../schema/validation';
+import { fractionOf, isDigit, numberAround, seemsWhole } from './inexactNumbers';
 
 /*
- * Checks JSON text before it is parsed: JSON.parse keeps the last of two members with the same name, and takes seconds for
- * 5 MiB of distinct names (docs/decisions/worst-bodies.md).
+ * Checks JSON text before it is parsed: JSON.parse keeps the last of two members with the same name, rounds fractions away, and takes seconds
+ * for 5 MiB of distinct names (docs/decisions/worst-bodies.md).
  */
 
 export interface JsonBounds {
@@ -15,6 +16,8 @@ export interface JsonBounds {
   readonly wideMembers: number;
   /** Members of all distinct sequences of names, each counted from where it first differs: JSON.parse creates a hidden class for each. */
   readonly orderMembers: number;
+  /** Numbers with a fraction that a double does not hold. */
+  readonly inexactNumbers: number;
 }
 
 /**
@@ -27,27 +30,52 @@ export const BODY_BOUNDS: JsonBounds = {
   names: 20_000,
   wideMembers: 20_000,
   orderMembers: 20_000,
+  inexactNumbers: 20_000,
 };
 
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
+const [DOT, SMALL_E, LARGE_E] = [46, 101, 69];
 
-export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Fault | undefined {
-  const search = searchFault(text, bounds);
+/** The structural fault of a JSON text, or else the text to parse. */
+export type Checked = { readonly fault: Fault } | { readonly fault?: undefined; readonly text: string };
+
+export function checkedJson(text: string, bounds: JsonBounds = BODY_BOUNDS): Checked {
+  const check = checkJson(text, bounds);
   for (;;) {
-    const { done, value } = search.next();
+    const { done, value } = check.next();
     if (done) return value;
   }
+}
+
+/** Checks a text in one pass, in pieces. Of the result for a text that is not valid JSON only this is certain, that it is not valid either. */
+export function* checkJson(text: string, bounds: JsonBounds = BODY_BOUNDS): Generator<undefined, Checked> {
+  const inexact: Span[] = [];
+  const fault = yield* searchFault(text, bounds, inexact);
+  if (fault) return { fault };
+  if (inexact.length === 0) return { text };
+  const parts: string[] = [];
+  let reached = 0;
+  for (const { start, end } of inexact) {
+    parts.push(text.slice(reached, start), fractionOf(text.slice(start, end)));
+    reached = end;
+  }
+  return { text: parts.join('') + text.slice(reached) };
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
 }
 
 /** Characters to scan before yielding to other requests: about 15 ms with the worst text. */
 const PIECE = 512 * 1024;
 
 /**
- * Looks for the first structural fault of a JSON text: `duplicate` for a repeated member name, `depth` or `size` beyond the bounds.
- * Makes one pass, in pieces; the result for a text that is not valid JSON is meaningless.
+ * Looks for the first structural fault of a JSON text: `duplicate` for a repeated member name, `depth` or `size` beyond the bounds. Notes the
+ * numbers that would be rounded to whole ones.
  */
-export function* searchFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Generator<undefined, Fault | undefined> {
+function* searchFault(text: string, bounds: JsonBounds, inexact: Span[]): Generator<undefined, Fault | undefined> {
   // by name: the last object with this name at each depth, which is enough, since objects at one depth do not overlap
   const names = new Map<string, Name>();
   const orders = createOrders(bounds.names);
@@ -95,6 +123,20 @@ export function* searchFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Ge
           }
         }
         at = end;
+        break;
+      }
+      case DOT:
+      case SMALL_E:
+      case LARGE_E: {
+        // not the e of true or false
+        if (!isDigit(text.charCodeAt(at - 1))) break;
+        const [start, end] = numberAround(text, at);
+        if (seemsWhole(text.slice(start, end))) {
+          if (inexact.length === bounds.inexactNumbers)
+            return tooLarge(`has more than ${count(bounds.inexactNumbers)} numbers with more digits than can be held`);
+          inexact.push({ start, end });
+        }
+        at = end - 1;
         break;
       }
       case COMMA:

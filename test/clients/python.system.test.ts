@@ -41,6 +41,7 @@ test('the wheel has exactly the files it needs', async () => {
     'error.py',
     'money.py',
     'py.typed',
+    'refusals.py',
     'routes.pyi',
     'types.py',
     'webhook.py',

@@ -53,6 +53,22 @@ export const WORST_BODIES: readonly WorstBody[] = [
     };
   }),
   {
+    name: 'numbers that seem whole',
+    code: 'size',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', () => '1e-400', ']}'),
+  },
+  {
+    name: 'numbers that nearly seem whole',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', () => '1e-300', ']}'),
+  },
+  {
+    name: 'one long number',
+    path: '/requests',
+    make: (bytes) => `{"text":1.${'0'.repeat(bytes - 20)}1}`,
+  },
+  {
     name: 'unknown members',
     code: 'size',
     path: '/requests',

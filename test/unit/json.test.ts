@@ -1,4 +1,6 @@
-import { BODY_BOUNDS, structureFault } from '../../src/http/json';
+import { BODY_BOUNDS, checkedJson } from '../../src/http/json';
+
+const structureFault = (text: string): unknown => checkedJson(text).fault;
 
 describe('a duplicate member is found at any depth', () => {
   test.each([
@@ -94,3 +96,81 @@ test.each(['{"a', '{"a\\', '{"a":"', ']]]}}', '{,,}', ':::', '{"\\u00zz":1}', '{
     expect(structureFault(text)).toBeUndefined();
   },
 );
+
+describe('a number that JSON.parse would make whole although it has a fraction', () => {
+  const parsed = (text: string): unknown => JSON.parse((checkedJson(text) as { readonly text: string }).text);
+
+  test.each([
+    ['900719925474099.96', 900719925474099.875],
+    ['-900719925474099.96', -900719925474099.875],
+    ['0.99999999999999999999', 1 - Number.EPSILON / 2],
+    ['1.00000000000000000001', 1 + Number.EPSILON],
+    ['1.000000000000000000000000001e0', 1 + Number.EPSILON],
+    ['100000000000000000001e-20', 1 + Number.EPSILON],
+    ['1234567.00000000000000001E+2', 123456700.00000001],
+    ['1e-400', Number.MIN_VALUE],
+    ['-1e-400', -Number.MIN_VALUE],
+    ['1e-99999999999999999999', Number.MIN_VALUE],
+    [`0.${'0'.repeat(400)}1`, Number.MIN_VALUE],
+    [`1.${'0'.repeat(50)}1`, 1 + Number.EPSILON],
+    ['4503599627370494.99', 4503599627370494.5],
+    ['4503599627370496.5', '4503599627370496.5'],
+    ['12345678901234567.5', '12345678901234567.5'],
+    ['123456789012345678905e-1', '123456789012345678905e-1'],
+  ])('is none when it is parsed: %s', (number, expected) => {
+    expect(Number.isInteger(Number(number))).toBe(true);
+    expect(parsed(number)).toBe(expected);
+    const text = `{"a": [${number}, true, "${number}", ${number}],"e":{"b.e":${number}},"c":false}`;
+    expect(parsed(text)).toEqual({ a: [expected, true, number, expected], e: { 'b.e': expected }, c: false });
+  });
+
+  test.each([
+    ...['0', '-0', '-0.0', '1', '1.0', '1.50', '1e2', '1.5e1', '15e-1', '0.1', '1E5', '0e-400', '0.0e99', '-12.25'],
+    ...['9007199254740993', '900719925474099.5', '1e400', '1e22', '5e-324', '2.2250738585072014e-308'],
+    ...['10000000000000000000e-19', '1.00000000000000000000', `1${'0'.repeat(30)}.0`, `${'9'.repeat(400)}`],
+    ...[
+      '100.0000000000000000000000000e-2',
+      '4503599627370497',
+      '0.30000000000000004',
+      '0.1000000000000000055511151231257827',
+    ],
+    ...['true', 'false', 'null', '"1.00000000000000000001"', '"\\"', '{"1.00000000000000000001":1}'],
+  ])('and any other text is left as it is: %s', (text) => {
+    expect(checkedJson(text)).toEqual({ text });
+    expect(checkedJson(`[${text}]`)).toEqual({ text: `[${text}]` });
+  });
+
+  test.each([
+    '1.',
+    '.5',
+    '1.2.3',
+    '1e',
+    '1e+',
+    '--1.00000000000000000001',
+    '1.0000000000000000000-1',
+    '1.00000000000000000001e',
+    'e1.5',
+    '[1.00000000000000000001',
+  ])('malformed, stays malformed: %s', (text) => {
+    expect(() => parsed(text)).toThrow(SyntaxError);
+  });
+
+  test('is found among many others', () => {
+    const numbers = Array.from({ length: 100_000 }, (_, at) =>
+      at === 70_000 ? '1.00000000000000000001' : `${String(at)}.5`,
+    );
+    const read = parsed(`[${numbers.join()}]`) as number[];
+    expect(read.filter((_, at) => read[at] !== at + 0.5)).toEqual([1 + Number.EPSILON]);
+  });
+
+  test('may be there 20,000 times', () => {
+    const list = (length: number): string => `[${Array.from({ length }, () => '1e-400').join()}]`;
+    expect(structureFault(list(20_000))).toBeUndefined();
+    expect(structureFault(list(20_001))).toMatchObject({ code: 'size' });
+  });
+
+  test('as long as a body takes time in proportion', () => {
+    const long = `1.${'0'.repeat(5_000_000)}1`;
+    expect(parsed(`[${long}, 0.${'0'.repeat(5_000_000)}]`)).toEqual([1 + Number.EPSILON, 0]);
+  });
+});
