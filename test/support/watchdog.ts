@@ -12,7 +12,7 @@ import { late } from './gateway';
  * each run are appended to it.
  */
 
-/** How late /livez may be: in milliseconds, or on a slow machine as a multiple of a fixed computation timed in the same run. */
+/** How late /livez may be, and how long a turn of the event loop: in milliseconds, or on a slow machine as a multiple of a fixed computation timed in the same run. */
 const LATE = 200;
 const COMPUTATIONS = 10;
 /** The other organisation's read also waits for the database, so this multiple of its usual time is added. */
@@ -113,6 +113,8 @@ export interface Bounds {
 export interface Report {
   readonly late: number;
   readonly lateLimit: number;
+  /** The longest turn of the event loop, in processor time. */
+  readonly turn: number;
   readonly readLate: number;
   readonly readLimit: number;
   /** Statuses other than 200 of either, 0 for none. */
@@ -143,7 +145,7 @@ export async function watch(
   const wrong = [...calm.livez.failures, ...calm.reads.failures];
   if (wrong.length > 0) throw new Error(`others were answered ${wrong.join(', ')} before ${name} began`);
   const port = Number(new URL(url).port);
-  const used = await collected(pid);
+  const { used } = await collected(pid);
   const before = usage(pid, port);
   let most = before;
   const sampling = setInterval(() => {
@@ -157,6 +159,7 @@ export async function watch(
   const { livez, reads, computed } = await probing({ pid, targets }, worst).finally(() => {
     clearInterval(sampling);
   });
+  const { turn } = await collected(pid);
   const kept = bounds.kept ?? KEPT;
   const isBack = (now: Usage, bytes: number): boolean =>
     now.files <= before.files && now.connections <= before.connections && bytes <= used + kept * MIB;
@@ -166,6 +169,7 @@ export async function watch(
   const report: Report = {
     late: Math.round(Math.max(0, ...livez.waits)),
     lateLimit: Math.round(Math.max(LATE, usual)),
+    turn: Math.round(turn),
     readLate: Math.round(Math.max(0, ...reads.waits)),
     readLimit: Math.round(Math.max(LATE, usual) + READS * median(calm.reads.waits)),
     failures: [...livez.failures, ...reads.failures],
@@ -182,11 +186,14 @@ export async function watch(
 }
 
 function faultsOf(report: Report, { kept: most = KEPT, peak = Infinity }: Bounds = {}): string[] {
-  const { late, lateLimit, readLate, readLimit, failures, files, connections, memory, kept } = report;
+  const { late, lateLimit, turn, readLate, readLimit, failures, files, connections, memory, kept } = report;
   const more = (what: string, [before, after]: readonly [number, number]): string[] =>
     after > before ? [`${String(after)} ${what} are open, ${String(before)} before`] : [];
   return [
     ...(late > lateLimit ? [`/livez was late by ${String(late)} ms (${String(lateLimit)} allowed)`] : []),
+    ...(turn > lateLimit
+      ? [`a turn of the event loop took ${String(turn)} ms of the processor (${String(lateLimit)} allowed)`]
+      : []),
     ...(readLate > readLimit
       ? [`another organisation's read was late by ${String(readLate)} ms (${String(readLimit)} allowed)`]
       : []),
@@ -251,13 +258,13 @@ function usage(pid: number, port: number): Usage {
   };
 }
 
-/** Collects garbage in the process, once it is free to. Resolves with the bytes in use afterwards. */
-async function collected(pid: number): Promise<number> {
+/** Collects garbage in the process, once it is free to. Resolves with the bytes in use afterwards, and the longest turn since the last time. */
+async function collected(pid: number): Promise<{ readonly used: number; readonly turn: number }> {
   const file = `${COLLECTED}-${String(pid)}`;
   rmSync(file, { force: true });
   process.kill(pid, 'SIGWINCH');
   for (let waited = 0; waited < COLLECTED_WITHIN && !existsSync(file); waited += 50) await sleep(50);
-  return Number(readFileSync(file, 'utf8'));
+  return JSON.parse(readFileSync(file, 'utf8')) as Awaited<ReturnType<typeof collected>>;
 }
 
 async function settled(
@@ -266,7 +273,7 @@ async function settled(
 ): Promise<Usage & { readonly used: number }> {
   const latest = performance.now() + within;
   for (;;) {
-    const used = await collected(pid);
+    const { used } = await collected(pid);
     const now = usage(pid, port);
     if (isSo(now, used) || performance.now() > latest) return { ...now, used };
     await sleep(300);
