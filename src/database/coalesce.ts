@@ -4,6 +4,7 @@ import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from './raw
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { READ_TIMEOUT } from './native';
+import { anyOf, readByKeys, type Reading } from './readRows';
 
 interface LoaderOptions {
   readonly projection?: Projection | undefined;
@@ -20,11 +21,26 @@ export function coalescedReads<T extends { _id: string }>(
   options: LoaderOptions,
 ): DataLoader<string, T | null> {
   const { projection } = options;
-  return loaderOf<T>(options, async (filter, most) => {
+  return loaderOf<T>(options, async (ids) => {
     // everything in the first batch, which has 101 rows by default
-    const options = { limit: most, batchSize: most + 1, maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
-    const found = await rows.find<T>(filter as object, options).toArray();
+    const { length: limit } = ids;
+    const how = { limit, batchSize: limit + 1, maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
+    const found = await rows.find<T>({ _id: anyOf(ids) } as object, how).toArray();
     return found.map((row) => [row._id, row]);
+  });
+}
+
+/** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces. */
+export function coalescedRows<T extends { _id: string }>(
+  rows: mongo.Collection<T>,
+  options: LoaderOptions & { readonly reading: Reading },
+): DataLoader<string, T | null> {
+  const { projection, reading } = options;
+  return loaderOf<T>(options, async (keys) => {
+    const found: [string, T][] = [];
+    for await (const piece of readByKeys<T>(rows, { member: '_id', keys, projection }, reading))
+      found.push(...piece.rows.map((row): [string, T] => [row._id, row]));
+    return found;
   });
 }
 
@@ -37,8 +53,9 @@ export function coalescedRawReads<T extends { _id: string }>(
   options: LoaderOptions,
 ): DataLoader<string, Buffer | null> {
   const { projection } = options;
-  return loaderOf<Buffer>(options, async (filter, most) => {
-    const { bytes, places } = requireWhole(await findRaw(collection, { filter, projection, most }));
+  return loaderOf<Buffer>(options, async (ids) => {
+    const find = { filter: { _id: anyOf(ids) }, projection, most: ids.length };
+    const { bytes, places } = requireWhole(await findRaw(collection, find));
     const rows: [string, Buffer][] = [];
     for (let at = 0; at < places.length; at += 2) {
       const row = bytes.subarray(places[at], places[at + 1]);
@@ -50,14 +67,11 @@ export function coalescedRawReads<T extends { _id: string }>(
 
 function loaderOf<T>(
   { gate = (work) => work(), maxBatchSize }: LoaderOptions,
-  find: (filter: { readonly _id: string | { $in: string[] } }, most: number) => Promise<(readonly [string, T])[]>,
+  find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
-    const [first, ...others] = new Set(ids);
-    if (first === undefined || !ids.every((id) => typeof id === 'string'))
-      throw new TypeError('an id must be a string');
-    const filter = { _id: others.length === 0 ? first : { $in: [first, ...others] } };
-    const byId = new Map(await find(filter, others.length + 1));
+    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id must be a string');
+    const byId = new Map(await find([...new Set(ids)]));
     return ids.map((id) => byId.get(id) ?? null);
   }
 

@@ -13,8 +13,13 @@ export interface Collection<out T extends { readonly _id: string } = { readonly 
   readonly row?: T;
 }
 
-/** Members to exclude (0) or include (1). */
+/** Members to exclude (0), or to include (1, then with `_id`). */
 export type Projection = Readonly<Record<string, 0 | 1>>;
+
+/** A projection with one more member; one that excludes members has it already. */
+export function including(projection: Projection, member: string): Projection {
+  return projection._id === 1 ? { ...projection, [member]: 1 } : projection;
+}
 
 /** Search words are never returned. */
 export const WITHOUT_SEARCH: Projection = { search: 0 };

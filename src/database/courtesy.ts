@@ -2,6 +2,10 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
 /** How many rows to decode at once; decoding blocks the event loop. */
 export const ROWS_PER_PIECE = 250;
+/** How many bytes of rows to decode at once, and how many objects to put into an answer: each takes some milliseconds. */
+const [BYTES_PER_PIECE, OBJECTS_PER_PIECE] = [256 * 1024, 2048];
+/** The part of each turn for work that has not waited, so that an organisation's small requests do not queue behind its large ones. */
+const RESERVED = 1 / 4;
 /** How long work on many elements runs before it gives way, in milliseconds. */
 const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
@@ -20,6 +24,43 @@ export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
     until = performance.now() + slice;
   };
   return () => (performance.now() < until ? undefined : pause());
+}
+
+/**
+ * Called before a row is decoded, with its bytes, and before objects are put into an answer, with their number. Returns a promise to await
+ * if this turn of the event loop has had its piece.
+ */
+export type Budget = (work: { readonly bytes: number } | { readonly objects: number }) => Promise<void> | undefined;
+
+/** Lets one piece through in each turn of the event loop; the rest waits, each piece for a turn of its own. */
+export function createBudget(ownTurn: () => Promise<void>): Budget {
+  const waiting: { readonly cost: number; readonly begin: () => void }[] = [];
+  /** What this turn has left of its piece. */
+  let left = 1;
+  let isRenewing = false;
+
+  async function renew(): Promise<void> {
+    isRenewing = true;
+    while (left < 1) {
+      await (waiting.length > 0 ? ownTurn() : turn());
+      left = 1;
+      // what is larger than a piece has a turn for itself
+      for (let next = waiting[0]; next && (left === 1 || left - next.cost >= RESERVED); next = waiting[0]) {
+        left -= next.cost;
+        waiting.shift();
+        next.begin();
+      }
+    }
+    isRenewing = false;
+  }
+
+  return (work) => {
+    const cost = 'bytes' in work ? work.bytes / BYTES_PER_PIECE : work.objects / OBJECTS_PER_PIECE;
+    if (left < 1 && cost > left) return new Promise((begin) => waiting.push({ cost, begin }));
+    left -= cost;
+    if (!isRenewing && left < 1) void renew();
+    return undefined;
+  };
 }
 
 /**

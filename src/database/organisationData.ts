@@ -2,9 +2,9 @@ import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
-import { coalescedRawReads, coalescedReads } from './coalesce';
+import { coalescedRawReads, coalescedRows } from './coalesce';
 import { AppError } from '../errors';
-import { type Courtesy, type Pace, paceOf } from './courtesy';
+import { type Budget, type Courtesy, createBudget, type Pace, paceOf } from './courtesy';
 import { alone, createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
 import { type Reading, RowSizes } from './readRows';
@@ -16,9 +16,10 @@ const POINT_READ_BATCH = 8;
 
 /** What loads objects by id, and how many it reads in one command. */
 const LOADERS = {
-  point: { load: coalescedReads, maxBatchSize: POINT_READ_BATCH },
+  point: { load: coalescedRows, maxBatchSize: POINT_READ_BATCH },
   raw: { load: coalescedRawReads, maxBatchSize: POINT_READ_BATCH },
-  relation: { load: coalescedReads, maxBatchSize: 1000 },
+  relation: { load: coalescedRows, maxBatchSize: 1000 },
+  nested: { load: coalescedRows, maxBatchSize: 1000 },
 } as const;
 
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
@@ -62,8 +63,12 @@ export class OrganisationData {
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
-  /** Keyed by the projection object, since projections are few, and all are constants. */
-  readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
+  /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
+  readonly #loaders = new Map<string, WeakMap<Projection, DataLoader<string, unknown>>>();
+  /** Lets the organisation's rows be decoded, and put into answers, a piece in each turn of the event loop. */
+  readonly budget: Budget;
+  /** The same, but others go first between two pieces. */
+  readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.giveWay());
   readonly #keeper: Keeper;
   readonly organisationId: string;
   readonly cluster: string;
@@ -83,6 +88,7 @@ export class OrganisationData {
     this.cluster = place.cluster;
     this.database = open.client.db(databaseName(place.id));
     this.now = open.now;
+    this.budget = createBudget(courtesy.ownTurn);
     this.#keeper = keeperOf(place, this.database, upkeep, {
       creating: (work) => this.creating(work),
       quietly: (work) => alone(this.#transactions, AT_ONCE.transactions, work),
@@ -166,7 +172,7 @@ export class OrganisationData {
 
   /** How to read rows for a request; `hold` counts the bytes of those that it keeps. */
   reading(hold?: Reading['hold']): Reading {
-    return { sizes: this.#rowSizes, ownTurn: () => this.ownTurn(), pace: this.pace(), hold };
+    return { sizes: this.#rowSizes, budget: this.budget, hold };
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
@@ -190,7 +196,7 @@ export class OrganisationData {
   }
 
   /** Reads one object by id (upper or lower case), batched with other reads in the same turn of the event loop. */
-  read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
+  read<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
     return this.#loader<T>('point', definition, projection).load(id.toLowerCase());
   }
 
@@ -205,12 +211,13 @@ export class OrganisationData {
   }
 
   /** Reads a related object; all relations on one level of a query are batched. */
-  related<T extends { _id: string }>(
-    definition: Collection<T>,
-    id: string,
-    projection?: Projection,
-  ): Promise<T | null> {
+  related<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
     return this.#loader<T>('relation', definition, projection).load(id);
+  }
+
+  /** The same for a row of a list inside a list, of which a query can have thousands: between two pieces others go first. */
+  nested<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
+    return this.#loader<T>('nested', definition, projection).load(id);
   }
 
   /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
@@ -221,18 +228,17 @@ export class OrganisationData {
     return done;
   }
 
-  #loader<T>(
-    kind: keyof typeof LOADERS,
-    definition: Collection,
-    projection?: Projection,
-  ): DataLoader<string, T | null> {
+  #loader<T>(kind: keyof typeof LOADERS, definition: Collection, projection: Projection): DataLoader<string, T | null> {
     const key = `${definition.name} ${kind}`;
-    const known = this.#loaders.get(key) ?? new Map<Projection | undefined, DataLoader<string, unknown>>();
+    const known = this.#loaders.get(key) ?? new WeakMap<Projection, DataLoader<string, unknown>>();
     this.#loaders.set(key, known);
     let loader = known.get(projection);
     if (!loader) {
       const { load, maxBatchSize } = LOADERS[kind];
-      loader = load(this.collection(definition), { maxBatchSize, gate: this.reads, projection });
+      const { reads: gate } = this;
+      const budget = kind === 'nested' ? this.nestedBudget : this.budget;
+      const reading = { ...this.reading(), budget };
+      loader = load(this.collection(definition), { maxBatchSize, gate, reading, projection });
       known.set(projection, loader);
     }
     return loader as DataLoader<string, T | null>;

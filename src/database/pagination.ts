@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
 import mongoose, { type mongo, trusted } from 'mongoose';
-import type { Projection } from './collection';
+import { including, type Projection } from './collection';
 import { pieceOf, type Reading, readPiece, RowSizes } from './readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
@@ -47,7 +46,7 @@ const DEFAULT_SORT = '-created_at';
 const DEFAULT_TIMES: readonly string[] = ['created_at'];
 
 /** How control data is read, whose rows are small. */
-const CONTROL: Reading = { sizes: new RowSizes(), ownTurn: () => turn(), pace: () => undefined };
+const CONTROL: Reading = { sizes: new RowSizes(), budget: () => undefined };
 
 /** Reads one page through the index for its sort, in pieces if its rows are large; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(
@@ -58,16 +57,17 @@ export async function findPage<T extends { _id: string }>(
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return toPage<T>([], list, cursorAt);
   const { filterAfter, most, ...how } = query;
-  const { projection } = request;
+  const projection = request.projection && including(request.projection, list.field);
   const rows: T[] = [];
   while (rows.length < most) {
     const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
     const filter = last ? filterAfter({ value: last[list.field] as Position['value'], id: last._id }) : query.filter;
-    const wanted = Math.min(most - rows.length, pieceOf(collection, request, reading));
+    const wanted = Math.min(most - rows.length, pieceOf(collection, reading));
     const piece = await readPiece(collection, { ...how, filter, most: wanted, projection }, reading);
     rows.push(...piece.rows);
     if (piece.isWhole && piece.rows.length < wanted) break;
   }
+  await reading.budget({ objects: rows.length });
   return toPage(rows, list, cursorAt);
 }
 

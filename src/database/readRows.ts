@@ -1,6 +1,6 @@
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../units';
-import type { Pace } from './courtesy';
+import type { Budget } from './courtesy';
 import { findRaw, type RawFind, type RawRows } from './rawRows';
 
 /*
@@ -10,12 +10,10 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
 
 /** Bytes of rows to ask for in one command. */
 const PIECE = 4 * MEBIBYTE;
-/** Rows of the first command to read rows of a kind, when their size is unknown: a page of 100, with the row beyond it. */
+/** Rows of the first command, when their size is unknown: a page of 100, with the row beyond it. */
 const FIRST_ROWS = 101;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */
 const KEPT = 600_000;
-/** From this many bytes on, decoding begins in a turn of the event loop of its own. */
-const LARGE = 256 * 1024;
 
 interface Size {
   /** Bytes of a row on average, in the answer where they were largest. */
@@ -23,46 +21,45 @@ interface Size {
   readonly at: number;
 }
 
-/** How large rows are that were read lately, of any kind: a collection with a projection. */
+/** How large the rows of each collection are that were read lately, with whatever members. */
 export class RowSizes {
   readonly #sizes = new Map<string, Size>();
 
-  /** How many rows of a kind one command should read. */
-  rowsPerPiece(kind: string): number {
-    const size = this.#sizes.get(kind);
+  /** How many rows of a collection one command should read. */
+  rowsPerPiece(collection: string): number {
+    const size = this.#sizes.get(collection);
     return size ? Math.max(1, Math.floor(PIECE / size.bytes)) : FIRST_ROWS;
   }
 
-  /** Notes an answer with this many rows of a kind. */
-  note(kind: string, rows: number, bytes: number): void {
+  /** Notes an answer with this many rows of a collection. */
+  note(collection: string, rows: number, bytes: number): void {
     if (rows === 0) return;
     const average = Math.ceil(bytes / rows);
     const now = performance.now();
-    const known = this.#sizes.get(kind);
-    if (!known || average >= known.bytes || now - known.at > KEPT) this.#sizes.set(kind, { bytes: average, at: now });
+    const known = this.#sizes.get(collection);
+    if (!known || average >= known.bytes || now - known.at > KEPT)
+      this.#sizes.set(collection, { bytes: average, at: now });
   }
 }
 
 /** How to read, for whom. */
 export interface Reading {
   readonly sizes: RowSizes;
-  /** Waits for a turn of the event loop of its own. */
-  readonly ownTurn: () => Promise<void>;
-  readonly pace: Pace;
+  /** Bounds what is decoded in a turn of the event loop. */
+  readonly budget: Budget;
   /** Counts bytes of rows that are kept in memory. @throws AppError unavailable or invalid_request if that is too many */
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 
-/** Reads rows with one command, without decoding them; resolves in a turn of its own if they are many bytes. */
+/** Reads rows with one command, without decoding them. */
 export async function readRaw<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   find: RawFind,
-  { sizes, ownTurn, hold }: Omit<Reading, 'pace'>,
+  { sizes, hold }: Omit<Reading, 'budget'>,
 ): Promise<RawRows> {
   const rows = await findRaw(collection, find);
-  sizes.note(kindOf(collection, find), rows.places.length / 2, rows.bytes.length);
+  sizes.note(collection.collectionName, rows.places.length / 2, rows.bytes.length);
   hold?.(rows.bytes.length);
-  if (rows.bytes.length > LARGE) await ownTurn();
   return rows;
 }
 
@@ -82,22 +79,44 @@ export async function readPiece<T extends { _id: string }>(
   const { bytes, places, isWhole } = await readRaw(collection, find, reading);
   const rows: T[] = [];
   for (let at = 0; at < places.length; at += 2) {
-    const pause = reading.pace();
-    if (pause) await pause;
-    rows.push(mongoose.mongo.BSON.deserialize(bytes.subarray(places[at], places[at + 1])) as T);
+    const row = bytes.subarray(places[at], places[at + 1]);
+    const wait = reading.budget({ bytes: row.length });
+    if (wait) await wait;
+    rows.push(mongoose.mongo.BSON.deserialize(row) as T);
   }
   return { rows, bytes: bytes.length, isWhole };
 }
 
-/** How many of the rows one command should read. */
-export function pieceOf<T extends { _id: string }>(
-  collection: mongo.Collection<T>,
-  find: Pick<RawFind, 'projection'>,
-  { sizes }: Pick<Reading, 'sizes'>,
-): number {
-  return sizes.rowsPerPiece(kindOf(collection, find));
+/** How many rows of a collection one command should read. */
+export function pieceOf({ collectionName }: { collectionName: string }, { sizes }: Pick<Reading, 'sizes'>): number {
+  return sizes.rowsPerPiece(collectionName);
 }
 
-function kindOf({ collectionName }: { collectionName: string }, { projection }: Pick<RawFind, 'projection'>): string {
-  return projection ? `${collectionName} ${Object.keys(projection).join(' ')}` : collectionName;
+/** The condition that a member has one of some values. */
+export function anyOf(values: readonly string[]): unknown {
+  return values.length === 1 ? values[0] : { $in: values };
+}
+
+/** Rows of a piece, and the keys that they answer: those of its rows, and those without a row. */
+export interface KeyedPiece<T> extends Piece<T> {
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Reads the rows that have one of some keys as the value of a unique member, in pieces. */
+export async function* readByKeys<T extends { _id: string }>(
+  collection: mongo.Collection<T>,
+  { member, keys: all, ...how }: Pick<RawFind, 'projection' | 'session'> & { member: string; keys: readonly string[] },
+  reading: Reading,
+): AsyncGenerator<KeyedPiece<T>, void> {
+  let keys = all;
+  while (keys.length > 0) {
+    const wanted = keys.slice(0, pieceOf(collection, reading));
+    const find = { ...how, filter: { [member]: anyOf(wanted) }, most: wanted.length };
+    const piece = await readPiece(collection, find, reading);
+    const answered = piece.isWhole
+      ? new Set(wanted)
+      : new Set(piece.rows.map((row) => (row as Readonly<Record<string, unknown>>)[member] as string));
+    yield { ...piece, keys: answered };
+    keys = keys.filter((key) => !answered.has(key));
+  }
 }

@@ -90,6 +90,8 @@ export function singleWriter(shape: Shape) {
   };
 }
 
+/** From this many bytes on, rows take several milliseconds to write. */
+const LARGE = 256 * 1024;
 const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [], isWhole: true };
 
 /** A page as JSON. */
@@ -103,13 +105,14 @@ export async function writePage<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   request: ListRequest,
   writer: PageWriter,
-  reading: Omit<Reading, 'pace'>,
+  { reading, ownTurn }: { readonly reading: Reading; readonly ownTurn: () => Promise<void> },
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
   // its rows would all be in memory, and be written in one go
-  if (query.most > pieceOf(collection, request, reading)) throw new UnsupportedValue('large');
+  if (query.most > pieceOf(collection, reading)) throw new UnsupportedValue('large');
   const rows = requireWhole(await readRaw(collection, { ...query, projection: request.projection }, reading));
+  if (rows.bytes.length > LARGE) await ownTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field)) : null;
   return { text: writer.write(rows, list.limit, next), next };

@@ -66,7 +66,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
 }
 
 /** Operators never read or write an organisation's data, but writing a long answer still yields to other requests. */
-const NO_DATA = { giveWay: () => turn(), ownTurn: () => turn() } as Pick<
+const NO_DATA = { giveWay: () => turn(), ownTurn: () => turn(), budget: () => undefined } as Pick<
   OrganisationData,
-  'giveWay' | 'ownTurn'
+  'giveWay' | 'ownTurn' | 'budget'
 > as OrganisationData;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
-import { pieceOf, readPiece } from '../database/readRows';
+import { readByKeys } from '../database/readRows';
 import type { Fault } from '../errors';
 import type { RequestContext } from '../operations/context';
 import type { BulkUpsert, Outcome } from '../schema/upserts';
@@ -56,7 +56,7 @@ export async function applyElements<Document extends Stored, Input extends objec
   const steps: Step[] = [];
   const collection = data.collection(spec.collection);
   const reading = data.reading(holdRows);
-  const { pace } = reading;
+  const pace = data.pace();
   let hasFailed = false;
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
@@ -74,12 +74,12 @@ export async function applyElements<Document extends Stored, Input extends objec
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }
 
-  async function apply(pieces: ReadonlyMap<string, Document>, indexes: Iterable<number>): Promise<void> {
+  async function apply(known: ReadonlyMap<string, Document>, indexes: Iterable<number>): Promise<void> {
     const changes: RowChange<Document>[] = [];
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
-      changes.push(...decide(index, pieces.get(validated[index]?.key ?? '')));
+      changes.push(...decide(index, known.get(validated[index]?.key ?? '')));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }
@@ -87,22 +87,11 @@ export async function applyElements<Document extends Stored, Input extends objec
   const byKey = indexesByKey(validated, spec);
   await apply(new Map(), byKey.get(null) ?? []);
   byKey.delete(null);
-  let keys = [...byKey.keys()];
-  while (keys.length > 0) {
-    const wanted = keys.slice(0, pieceOf(collection, {}, reading));
-    const find = { filter: { [spec.key]: { $in: wanted } }, most: wanted.length, session };
-    const piece = await readPiece(collection, find, reading);
-    try {
-      const rows = new Map(piece.rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
-      const found = piece.isWhole ? new Set(wanted) : new Set(rows.keys());
-      await apply(
-        rows,
-        [...found].flatMap((key) => byKey.get(key) ?? []),
-      );
-      keys = keys.filter((key) => !found.has(key));
-    } finally {
-      holdRows?.(-piece.bytes);
-    }
+  const find = { member: spec.key, keys: [...byKey.keys()] as string[], session };
+  for await (const { rows, keys, bytes } of readByKeys(collection, find, reading)) {
+    const known = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
+    const indexes = [...keys].flatMap((key) => byKey.get(key) ?? []);
+    await apply(known, indexes).finally(() => holdRows?.(-bytes));
   }
   return steps;
 }

@@ -14,9 +14,6 @@ import { emailConditions, searchConditions } from './search';
 
 /* Lists and reads of all resources. */
 
-/** From this many rows on, a page takes several milliseconds. */
-const MANY = 50;
-
 /** The part of a request's context that reads rows. */
 export type RowReader = Pick<RequestContext, 'data' | 'holdRows'>;
 
@@ -29,12 +26,7 @@ export function listPage<T extends { _id: string }>(
   filters?: readonly Filter[],
 ): Promise<Page<T>> {
   const page = pageRequest(data, collection, args, projection, filters);
-  return data.pages(async () => {
-    const found = await findPage(data.collection(collection), page, data.reading(holdRows));
-    // what follows takes about as long as decoding did
-    if (found.data.length >= MANY) await data.ownTurn();
-    return found;
-  });
+  return data.pages(() => findPage(data.collection(collection), page, data.reading(holdRows)));
 }
 
 /** The same page as JSON text. @throws UnsupportedValue if it cannot be written from the bytes of its rows */
@@ -46,7 +38,9 @@ export function listPageText<T extends { _id: string }>(
   writer: PageWriter,
 ): Promise<WrittenPage> {
   const page = pageRequest(data, collection, args, projection);
-  return data.reads(() => writePage(data.collection(collection), page, writer, data.reading()));
+  return data.reads(() =>
+    writePage(data.collection(collection), page, writer, { reading: data.reading(), ownTurn: () => data.ownTurn() }),
+  );
 }
 
 function pageRequest<T extends { _id: string }>(

@@ -1,16 +1,18 @@
-import type { FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
-import { type Projection, WITHOUT_SEARCH } from '../database/collection';
+import type { FieldDefinitionNode } from 'graphql';
 import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
+import { tooLarge } from '../operations/answers';
+import type { RequestContext } from '../operations/context';
 import { ETAG } from '../schema/entityTags';
 import type { Resolver, Resolvers } from '../operations/run';
-import { selects } from '../operations/selection';
 import { directiveOf, namedType, rowName, type Sdl } from '../schema/sdl';
 import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
 import { requireNumbers } from './brokenNumbers';
 import { listPage, listPageText, readOne } from './collection';
 import { tagResolver } from './entityTag';
 import { listOfParent } from './parentList';
+import { projectionOfList, projectionOfObject } from './projections';
+import { listedRow, referredRow } from './references';
 import type { Resource, Row } from './resource';
 import { totals, type TotalsArguments } from './totals';
 
@@ -57,16 +59,19 @@ function ofRoot(sdl: Sdl, field: FieldDefinitionNode, byType: ReadonlyMap<string
   }
   const listed = byType.get(rowName(field) ?? '');
   if (listed?.name === name.value) {
-    const projectionOf = projections(listed, 'data');
-    const list: Resolver = async (_, given, context, info) =>
-      requireRows(listed, await listPage(context, listed, given as Args, projectionOf(info)));
+    const list: Resolver = async (_, given, context, info) => {
+      const page = await listPage(context, listed, given as Args, projectionOfList(listed, info));
+      return unlessRefused(context, requireRows(listed, page));
+    };
     return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
   }
   const read = byType.get(namedType(field.type));
   if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
-  const projectionOf = projections(read);
-  const readById: Resolver = async (_, { id }, { data }, info) =>
-    requireRow(read, await readOne(data, read, id as string, name.value, projectionOf(info)));
+  const readById: Resolver = async (_, { id }, { data }, info) => {
+    const row = await readOne(data, read, id as string, name.value, projectionOfObject(read, info));
+    requireNumbers(read, row);
+    return row;
+  };
   return Object.assign(readById, { fastReadOf: fastObjectOf(read, name.value) });
 }
 
@@ -74,30 +79,25 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
   if (!other) return undefined;
   if (isList) {
     const parent = { collection: owner, field: member };
-    const projectionOf = projections(other, 'data');
-    return async (row, args, context, info) =>
-      requireRows(
-        other,
-        await listOfParent(context, other, parent, (row as Row)._id, args as Args, projectionOf(info)),
-      );
+    return async (row, given, context, info) => {
+      const { _id: id } = row as Row;
+      const args = given as Args;
+      const projection = projectionOfList(other, info, member);
+      const read = (one: string) => listedRow({ resource: other, id: one, context, info }, projection);
+      const page = await listOfParent(context, other, parent, id, args, { projection, read });
+      // the rows of a first page were checked when they were read
+      return unlessRefused(context, typeof args.cursor === 'string' ? requireRows(other, page) : page);
+    };
   }
   return refersTo(other, member);
 }
 
 /** Resolves to the object whose id is in a member of a row. */
 function refersTo(other: Resource, member: string): Resolver {
-  const projectionOf = projections(other);
-  return (row, _, { data }, info) => {
+  return (row, _, context, info) => {
     const id = (row as Readonly<Record<string, unknown>>)[member];
-    if (typeof id !== 'string') return null;
-    const related = data.related(other, id, projectionOf(info));
-    return other.brokenNumber ? related.then((found) => requireRow(other, found)) : related;
+    return typeof id === 'string' ? referredRow({ resource: other, id, context, info }) : null;
   };
-}
-
-function requireRow<T extends Row | null>(resource: Resource, row: T): T {
-  if (row) requireNumbers(resource, row);
-  return row;
 }
 
 function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> {
@@ -105,15 +105,7 @@ function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> 
   return page;
 }
 
-/**
- * Returns what gives a query's projection: never the search words, and the members that lists omit only if the query selects one of them,
- * or the entity tag, which covers them.
- */
-function projections(
-  { stored: { omittedInLists }, projection }: Resource,
-  ...path: readonly string[]
-): (info: GraphQLResolveInfo) => Projection {
-  if (omittedInLists.length === 0) return () => projection;
-  return (info) =>
-    [...omittedInLists, ETAG].some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection;
+/** The page without its rows if the answer is refused, since nobody gets it. */
+function unlessRefused(context: RequestContext, page: Page<Row>): Page<Row> {
+  return tooLarge(context) ? { ...page, data: [] } : page;
 }

@@ -1,16 +1,17 @@
 import DataLoader from 'dataloader';
 import type { Collection, Projection } from '../database/collection';
-import { ROWS_PER_PIECE } from '../database/courtesy';
 import { READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../database/pagination';
 import { parentFilter } from '../schema/filters';
 import { published } from '../schema/model';
 import { listPage, listRequest, type RowReader } from './collection';
+import type { Row } from './resource';
 
 /*
- * Lists of a parent (a customer's quotes): one aggregation reads the first pages of all parents at one level of a query, so
- * that a page of customers with their quotes takes two queries, not a hundred.
+ * Lists of a parent (a customer's quotes). One aggregation finds the first rows of all parents at one level of a query, and one read
+ * fetches them, so that a page of customers with their quotes takes three queries, not a hundred. The aggregation returns ids only:
+ * $lookup puts everything that it finds for a parent into one document, which may have 16 MB.
  */
 
 export interface Parent {
@@ -19,43 +20,53 @@ export interface Parent {
   readonly field: string;
 }
 
-/** Loads a promise per parent, since the rows of some parents arrive before those of others. */
-type RowsByParent = DataLoader<string, Promise<unknown[]>>;
+/** How to read the rows of a list. */
+interface Reading {
+  /** The members to read, the parent's id among them. */
+  readonly projection: Projection;
+  /** Reads a row by id. */
+  readonly read: (id: string) => Promise<Row | null>;
+}
 
-const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
+/** Where a row is in its list. */
+interface Position extends Row {
+  readonly created_at: Date;
+}
 
-export async function listOfParent<T extends { _id: string }>(
+type Loader = DataLoader<string, readonly Position[]>;
+
+const loaders = new WeakMap<OrganisationData, Map<string, Loader>>();
+
+export async function listOfParent(
   reader: RowReader,
-  collection: Collection<T>,
+  collection: Collection<Row>,
   parent: Parent,
   parentId: string,
   args: ListArguments,
-  projection: Projection,
-): Promise<Page<T>> {
+  { projection, read }: Reading,
+): Promise<Page<Row>> {
   const filter = parentFilter(published.filtersOf(collection.name), parent.field);
   const ofParent = { ...args, [filter.argument]: parentId };
   const { data } = reader;
   if (args.cursor !== null && args.cursor !== undefined)
     return listPage(reader, collection, ofParent, projection, [filter]);
-  const rows = (await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT, projection).load(
-    parentId,
-  )) as T[];
-  return firstPage(rows, listRequest(data, collection, ofParent, [filter]));
+  const positions = await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT).load(parentId);
+  const page = firstPage([...positions], listRequest(data, collection, ofParent, [filter]));
+  const rows = await Promise.all(page.data.map(({ _id }) => read(_id)));
+  await data.nestedBudget({ objects: rows.length });
+  // a row may have been deleted, or moved to another parent, since it was found
+  const isOfParent = (row: Row | null): row is Row =>
+    row !== null && (row as Row & Readonly<Record<string, unknown>>)[parent.field] === parentId;
+  return { ...page, data: rows.filter(isOfParent) };
 }
 
-function loaderFor<T extends { _id: string }>(
-  data: OrganisationData,
-  collection: Collection<T>,
-  parent: Parent,
-  limit: number,
-  projection: Projection,
-): RowsByParent {
-  const known = loaders.get(data) ?? new Map<string, RowsByParent>();
+function loaderFor(data: OrganisationData, collection: Collection, parent: Parent, limit: number): Loader {
+  const known = loaders.get(data) ?? new Map<string, Loader>();
   loaders.set(data, known);
-  const key = JSON.stringify([collection.name, parent.field, limit, projection]);
+  const key = `${collection.name} ${parent.field} ${String(limit)}`;
   let loader = known.get(key);
   if (!loader) {
-    loader = new DataLoader((ids) => readFirstRows(data, collection, parent, ids, limit + 1, projection), {
+    loader = new DataLoader((ids) => findFirstRows(data, collection, parent, ids, limit + 1), {
       cache: false,
       maxBatchSize: 100,
       batchScheduleFn: (dispatch) => setImmediate(dispatch),
@@ -65,23 +76,16 @@ function loaderFor<T extends { _id: string }>(
   return loader;
 }
 
-function readFirstRows<T extends { _id: string }>(
+async function findFirstRows(
   data: OrganisationData,
-  collection: Collection<T>,
+  collection: Collection,
   parent: Parent,
   ids: readonly string[],
   limit: number,
-  projection: Projection,
-): Promise<Promise<unknown[]>[]> {
-  const parents = data.collection(parent.collection);
-  const expected = new Map<string, Promised>();
-  const rowsOf = ids.map((id) => {
-    const one = expected.get(id) ?? promised();
-    expected.set(id, one);
-    return one.promise;
-  });
+): Promise<(readonly Position[])[]> {
+  const parents = [...new Set(ids)];
   const stages = [
-    { $match: { _id: { $in: [...expected.keys()] } } },
+    { $match: { _id: { $in: parents } } },
     { $project: { _id: 1 } },
     {
       $lookup: {
@@ -89,57 +93,18 @@ function readFirstRows<T extends { _id: string }>(
         from: data.collection(collection).collectionName,
         localField: '_id',
         foreignField: parent.field,
-        pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],
+        pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: { created_at: 1 } }],
         as: 'rows',
       },
     },
   ];
-  const read = data.aggregations(async () => {
-    // resolve parents in batches, so that the reads that follow for each of them are batched too
-    let piece: Found[] = [];
-    const handOver = (): void => {
-      for (const { _id, rows } of piece) expected.get(_id)?.resolve(rows);
-      piece = [];
-    };
-    let rowsOfPiece = 0;
-    for await (const found of parents.aggregate<Found>(stages, {
-      batchSize: ids.length + 1,
-      maxTimeMS: READ_TIMEOUT,
-    })) {
-      piece.push(found);
-      rowsOfPiece += found.rows.length;
-      if (rowsOfPiece < ROWS_PER_PIECE) continue;
-      rowsOfPiece = 0;
-      handOver();
-      await data.giveWay();
-    }
-    handOver();
-  });
-  read.then(
-    // resolves parents that no longer exist; no effect on the others, which are already resolved
-    () => {
-      for (const { resolve } of expected.values()) resolve([]);
-    },
-    (error: unknown) => {
-      for (const { reject } of expected.values()) reject(error);
-    },
+  const options = { batchSize: parents.length + 1, maxTimeMS: READ_TIMEOUT };
+  const found = await data.aggregations(() =>
+    data
+      .collection(parent.collection)
+      .aggregate<Row & { readonly rows: readonly Position[] }>(stages, options)
+      .toArray(),
   );
-  return Promise.resolve(rowsOf);
-}
-
-interface Found {
-  readonly _id: string;
-  readonly rows: unknown[];
-}
-
-interface Promised {
-  readonly promise: Promise<unknown[]>;
-  readonly resolve: (rows: unknown[]) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-function promised(): Promised {
-  let settle: Pick<Promised, 'resolve' | 'reject'> | undefined;
-  const promise = new Promise<unknown[]>((resolve, reject) => (settle = { resolve, reject }));
-  return Object.assign(settle as unknown as Pick<Promised, 'resolve' | 'reject'>, { promise });
+  const rowsOf = new Map(found.map(({ _id, rows }) => [_id, rows]));
+  return ids.map((id) => rowsOf.get(id) ?? []);
 }

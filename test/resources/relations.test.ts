@@ -59,14 +59,47 @@ describe('a relation to one object', () => {
     expect(ofOne.length).toBeGreaterThan(1);
   });
 
-  test('reads lines only if selected', async () => {
-    const document = '{ orders(limit: 5) { data { quote { number } } } }';
-    const sent = await commandsOf(gateway, organisation, () => query(caller, document));
+  test.each<[string, [string, Json][]]>([
+    [
+      'orders(limit: 5) { data { quote { number } } }',
+      [
+        ['orders', { _id: 1, created_at: 1, quote_id: 1 }],
+        ['quotes', { _id: 1, number: 1 }],
+      ],
+    ],
+    [
+      'requests(limit: 5, sort: "-updated_at") { data { customer { id } } }',
+      [
+        ['requests', { _id: 1, customer_id: 1, updated_at: 1 }],
+        ['customers', { _id: 1 }],
+      ],
+    ],
+    [
+      'orders(limit: 5) { data { customer { ...a contacts { __typename } } delivery_address { city } } }',
+      [
+        ['orders', { _id: 1, created_at: 1, customer_id: 1, 'delivery_address.city': 1 }],
+        ['customers', { _id: 1, name: 1, 'contacts.role': 1 }],
+      ],
+    ],
+    [
+      'orders(limit: 5) { data { customer { contacts { __typename } } customer_id } }',
+      [
+        ['orders', { _id: 1, created_at: 1, customer_id: 1 }],
+        ['customers', { _id: 1, 'contacts.id': 1 }],
+      ],
+    ],
+    [
+      'quotes(limit: 5) { data { customer { etag } } }',
+      [
+        ['quotes', { _id: 1, created_at: 1, customer_id: 1 }],
+        ['customers', { search: 0 }],
+      ],
+    ],
+  ])('reads only what is selected: %s', async (selected, expected) => {
+    const fragment = selected.includes('...a') ? 'fragment a on Customer { name contacts { role } }' : '';
+    const sent = await commandsOf(gateway, organisation, () => query(caller, `{ ${selected} } ${fragment}`));
     const finds = sent.filter(({ name }) => name === 'find').map(({ command }) => [command.find, command.projection]);
-    expect(finds).toEqual([
-      ['orders', expect.objectContaining({ lines: 0 })],
-      ['quotes', expect.objectContaining({ lines: 0 })],
-    ]);
+    expect(finds).toEqual(expected);
   });
 });
 

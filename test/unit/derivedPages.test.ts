@@ -33,10 +33,11 @@ describe('a list of a parent', () => {
       organisationId: ORGANISATION,
       collection: () => found,
       pages: (work: () => unknown) => work(),
-      reading: () => ({ sizes: new RowSizes() }),
+      reading: () => ({ sizes: new RowSizes(), budget: () => undefined }),
     } as unknown as OrganisationData;
     const parent = { collection: collectionOf('customers'), field: 'customer_id' };
-    await listOfParent({ data }, collectionOf(name), parent, PARENT, { limit: 1, cursor }, {});
+    const reading = { projection: {}, read: () => Promise.resolve(null) };
+    await listOfParent({ data }, collectionOf(name), parent, PARENT, { limit: 1, cursor }, reading);
     return asked();
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
+import type { Projection } from '../../database/collection';
 import { READ_TIMEOUT } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
@@ -10,6 +11,7 @@ import type { RequestContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
+import { ERASED_AT } from '../../schema/personal';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
@@ -21,6 +23,8 @@ import { type Message, messages, requests, type RequestThread } from './requests
 
 /** The collections that a new thread or message is written to. */
 const STORED = { writes: [requests, messages] };
+/** What tells whether a customer exists and was erased. */
+const STANDING: Projection = { _id: 1, [ERASED_AT]: 1 };
 /** Maximum length of a subject, in characters. */
 const SUBJECT_LENGTH = lengthOf('subject');
 /** The stored members of a request's contact, the person who sent it. */
@@ -214,9 +218,9 @@ function requireText({ text }: { readonly text: string }): void {
 }
 
 /** @throws AppError validation_failed if the organisation has no such customer, or the customer was erased */
-async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
+async function customerOf(data: OrganisationData, id: string | null): Promise<Pick<Customer, '_id'> | null> {
   if (id === null) return null;
-  const found = await data.related(customers, id, customers.projection);
+  const found = await data.related(customers, id, STANDING);
   const gone = erasedFault(found, '/customer_id');
   if (gone) throw validationFailed([gone]);
   if (found) return found;

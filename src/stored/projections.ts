@@ -1,0 +1,169 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  isLeafType,
+  isListType,
+  isObjectType,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { type Projection, WITHOUT_SEARCH } from '../database/collection';
+import { memberOf } from '../operations/build';
+import { fieldsIn } from '../operations/selection';
+import { ROWS } from '../schema/sdl';
+import type { StoredType } from '../schema/storedTypes';
+
+/*
+ * The members that an operation needs of stored rows: those that it selects, and the ids that its relations follow. All others stay in
+ * the database. A field with another resolver, such as the entity tag, needs the whole row.
+ */
+
+interface Stored {
+  readonly stored: Pick<StoredType, 'type' | 'relations'>;
+}
+
+/** All rows of a field share one array of nodes, in graphql-js and in graphql-jit. */
+const ofPlaces = new WeakMap<readonly FieldNode[], Projection>();
+
+/** The members to read of the object being resolved. */
+export function projectionOfObject(of: Stored, info: GraphQLResolveInfo): Projection {
+  return projectionAt(of, info, (nodes) => nodes);
+}
+
+/** The members to read of the rows of the list being resolved, and one more if given. */
+export function projectionOfList(of: Stored, info: GraphQLResolveInfo, member?: string): Projection {
+  const rowsIn = (nodes: readonly FieldNode[]): readonly FieldNode[] =>
+    fieldsIn(nodes, fragmentsOf(info)).filter(({ name }) => name.value === ROWS);
+  return projectionAt(of, info, rowsIn, member);
+}
+
+function projectionAt(
+  of: Stored,
+  info: GraphQLResolveInfo,
+  rowsIn: (nodes: readonly FieldNode[]) => readonly FieldNode[],
+  member?: string,
+): Projection {
+  const { fieldNodes } = info;
+  let projection = ofPlaces.get(fieldNodes);
+  if (!projection) ofPlaces.set(fieldNodes, (projection = projectionFor(of, info, rowsIn(fieldNodes), member)));
+  return projection;
+}
+
+const ofReferences = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
+
+/**
+ * The members to read of rows that other rows refer to: what the operation selects of them in all places together, so that no row has to
+ * be read twice.
+ */
+export function projectionOfReferences(of: Stored, info: GraphQLResolveInfo): Projection {
+  const { operation } = info;
+  let known = ofReferences.get(operation);
+  if (!known) ofReferences.set(operation, (known = new Map()));
+  const { type } = of.stored;
+  let projection = known.get(type);
+  if (!projection) known.set(type, (projection = projectionFor(of, info, referencesTo(type, info))));
+  return projection;
+}
+
+type Fragments = (name: string) => FragmentDefinitionNode | undefined;
+
+function fragmentsOf({ fragments }: GraphQLResolveInfo): Fragments {
+  return (name) => fragments[name];
+}
+
+/** The nodes of an operation's fields that lead from a row to one of a type. Visits each fragment once. */
+function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
+  const { schema, operation } = info;
+  const roots = [schema.getQueryType(), schema.getMutationType()];
+  const found: FieldNode[] = [];
+  const visited = new Set<string>();
+  const walk = (set: SelectionSetNode, on: unknown): void => {
+    if (!isObjectType(on)) return;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.INLINE_FRAGMENT) {
+        walk(selection.selectionSet, on);
+      } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const { value: name } = selection.name;
+        const fragment = info.fragments[name];
+        if (!fragment || visited.has(name)) continue;
+        visited.add(name);
+        walk(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value));
+      } else if (selection.selectionSet) {
+        const outer = on.getFields()[selection.name.value]?.type;
+        if (!outer) continue;
+        const inner = getNamedType(outer);
+        if (inner.name === type && !roots.includes(on) && !isListType(getNullableType(outer))) found.push(selection);
+        walk(selection.selectionSet, inner);
+      }
+    }
+  };
+  walk(operation.selectionSet, schema.getRootType(operation.operation));
+  return found;
+}
+
+/** One object for each set of members, since reads are batched by it. It lives as long as the operation. */
+const projectionsOf = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
+
+function projectionFor(
+  { stored }: Stored,
+  info: GraphQLResolveInfo,
+  nodes: readonly FieldNode[],
+  member?: string,
+): Projection {
+  const members = new Set(member === undefined ? [] : [member]);
+  const type = info.schema.getType(stored.type) as GraphQLObjectType;
+  if (!addMembers(members, nodes, { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) }))
+    return WITHOUT_SEARCH;
+  let known = projectionsOf.get(info.operation);
+  if (!known) projectionsOf.set(info.operation, (known = new Map()));
+  const names = [...members].sort();
+  const key = names.join();
+  let projection = known.get(key);
+  if (!projection) known.set(key, (projection = Object.fromEntries(['_id', ...names].map((name) => [name, 1]))));
+  return projection;
+}
+
+interface Place {
+  readonly type: GraphQLObjectType;
+  /** The path of the object in its row, with a dot at its end. */
+  readonly prefix: string;
+  readonly relations: StoredType['relations'];
+  readonly fragments: Fragments;
+}
+
+/** Adds the members that nodes select of an object; false if the whole row is needed. */
+function addMembers(members: Set<string>, nodes: readonly FieldNode[], place: Place): boolean {
+  const { type, prefix, relations, fragments } = place;
+  const fields = type.getFields();
+  return fieldsIn(nodes, fragments).every((node) => {
+    const { value: name } = node.name;
+    if (name === '__typename') return true;
+    const field = fields[name];
+    const member = field && memberOf(field);
+    if (member === undefined) {
+      const relation = relations.find((one) => one.field.name.value === name);
+      if (relation && !relation.isList) members.add(relation.member);
+      return relation !== undefined;
+    }
+    const inner = getNamedType(field?.type);
+    if (!isObjectType(inner)) {
+      members.add(prefix + member);
+      return true;
+    }
+    const within = { type: inner, prefix: `${prefix}${member}.`, relations: [], fragments };
+    return addMembers(members, [node], within) && addAny(members, within);
+  });
+}
+
+/** Makes sure that an object is read at all, even if nothing but its `__typename` is selected. */
+function addAny(members: Set<string>, { type, prefix }: Place): boolean {
+  if ([...members].some((member) => member.startsWith(prefix))) return true;
+  const first = Object.values(type.getFields()).find((field) => isLeafType(getNamedType(field.type)));
+  if (first) members.add(prefix + first.name);
+  return first !== undefined;
+}

@@ -1,0 +1,72 @@
+import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
+import type { Projection } from '../database/collection';
+import { tooLarge } from '../operations/answers';
+import type { RequestContext } from '../operations/context';
+import { requireNumbers } from './brokenNumbers';
+import { projectionOfReferences } from './projections';
+import type { Resource, Row } from './resource';
+
+/* Rows of relations. A query reads each of them once, wherever and under however many aliases it is selected. */
+
+type Rows = Map<string, Promise<Row | null>>;
+
+/** By resource and projection. */
+const ofRequests = new WeakMap<RequestContext, Map<Resource, Map<Projection, Rows>>>();
+
+interface Wanted {
+  readonly resource: Resource;
+  readonly id: string;
+  readonly context: RequestContext;
+  readonly info: GraphQLResolveInfo;
+}
+
+/**
+ * The row that a row refers to, with the members that the operation selects of such rows; null if there is none.
+ * @throws AppError invalid_request if it has a number that cannot be returned
+ */
+export async function referredRow(wanted: Wanted): Promise<Row | null> {
+  const { resource, context, info } = wanted;
+  // nobody gets an answer that is refused, so it needs no more rows
+  if (tooLarge(context)) return null;
+  const row = await once(wanted, projectionOfReferences(resource, info), 'related');
+  await context.data.budget({ objects: 1 });
+  return tooLarge(context) ? null : row;
+}
+
+/** A row of a parent's list. @throws AppError as {@link referredRow} does */
+export function listedRow(wanted: Wanted, projection: Projection): Promise<Row | null> {
+  return once(wanted, projection, 'nested');
+}
+
+function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'): Promise<Row | null> {
+  const { resource, id, context, info } = wanted;
+  // a mutation must see what its earlier fields wrote
+  if (info.operation.operation !== OperationTypeNode.QUERY) return read(wanted, projection, kind);
+  const rows = rowsOf(resource, projection, context);
+  let row = rows.get(id);
+  if (!row) rows.set(id, (row = read(wanted, projection, kind)));
+  return row;
+}
+
+function rowsOf(resource: Resource, projection: Projection, context: RequestContext): Rows {
+  let resources = ofRequests.get(context);
+  if (!resources) ofRequests.set(context, (resources = new Map()));
+  let projections = resources.get(resource);
+  if (!projections) resources.set(resource, (projections = new Map()));
+  let rows = projections.get(projection);
+  if (!rows) projections.set(projection, (rows = new Map()));
+  return rows;
+}
+
+function read(
+  { resource, id, context: { data } }: Wanted,
+  projection: Projection,
+  kind: 'related' | 'nested',
+): Promise<Row | null> {
+  const reading = data[kind](resource, id, projection);
+  if (!resource.brokenNumber) return reading;
+  return reading.then((row) => {
+    if (row) requireNumbers(resource, row);
+    return row;
+  });
+}
