@@ -30,7 +30,7 @@ export interface Change {
 /** The collection of a cluster's tail, in a database named like the control database. */
 export const TAILS = 'event_tails';
 
-/** How the names of organisations' databases begin; matching whole names takes some servers twice the time of a change. */
+/** How the names of organisations' databases begin; matching whole names makes reading half as dear again (docs/decisions/events.md). */
 const OF_ORGANISATION = /^org_/;
 /** Operations that remove whole collections. */
 const DROPS = ['drop', 'rename', 'dropDatabase'];
