@@ -148,7 +148,7 @@ function parameterReader(
     if (badVersion) faults.push(badVersion);
     const found = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
     for (const fault of [...found, ...includeFaults(given, operation)]) {
-      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
+      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, given));
     }
     if (faults.length > 0) throw invalidRequest(faults);
     return given;
@@ -169,7 +169,9 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
     const value = decode(at === -1 ? '' : part.slice(at + 1), true);
     const schema = known.get(name);
     if (!schema) {
-      faults.push({ parameter: shorten(name), code: 'unknown', detail: 'is not a parameter of this route' });
+      const list = /^(.+)\[\d*\]$/.exec(name)?.[1] ?? '';
+      const hint = known.get(list)?.type === 'array' ? repeat(list) : '';
+      faults.push({ parameter: shorten(name), code: 'unknown', detail: `is not a parameter of this route${hint}` });
     } else if (value === undefined) {
       faults.push(badEncoding(name));
     } else if (value === '' && name === MAY_BE_EMPTY) {
@@ -185,6 +187,18 @@ function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args:
       args[name] = coerce(value, schema);
     }
   }
+}
+
+/** How to send a list, for callers who are used to brackets or commas. */
+function repeat(name: string): string {
+  return `; repeat ${name} for several: ${name}=a&${name}=b`;
+}
+
+function withListHint(fault: Fault, given: Arguments): Fault {
+  const { parameter = '', detail } = fault;
+  const list: unknown = given[parameter];
+  const isJoined = Array.isArray(list) && list.some((one) => typeof one === 'string' && one.includes(','));
+  return isJoined ? { ...fault, detail: detail + repeat(parameter) } : fault;
 }
 
 /** Converts a parameter to its type; an invalid one stays a string and fails validation. */

@@ -55,6 +55,51 @@ test.each<[string, string, Json[]]>([
   expect(found.sort((a, b) => (a.parameter < b.parameter ? -1 : 1))).toEqual(errors);
 });
 
+test.each<[string, string, string]>([
+  [
+    '/quotes?status[]=draft&status[]=sent',
+    'status[]',
+    'is not a parameter of this route; repeat status for several: status=a&status=b',
+  ],
+  [
+    '/quotes?status[0]=draft',
+    'status[0]',
+    'is not a parameter of this route; repeat status for several: status=a&status=b',
+  ],
+  [
+    '/quotes?include[]=lines',
+    'include[]',
+    'is not a parameter of this route; repeat include for several: include=a&include=b',
+  ],
+  ['/quotes?limit[]=1', 'limit[]', 'is not a parameter of this route'],
+  [
+    '/quotes?include=lines,customer',
+    'include',
+    'must be one of lines, customer; repeat include for several: include=a&include=b',
+  ],
+  [
+    '/quotes?status=draft,sent',
+    'status',
+    'must be one of draft, sent, accepted, declined, expired, withdrawn; repeat status for several: status=a&status=b',
+  ],
+  [`/quotes?id=${randomUUID()},${randomUUID()}`, 'id', 'must be a valid UUID; repeat id for several: id=a&id=b'],
+  [
+    '/events?types=order.created,quote.created',
+    'types',
+    expect.stringMatching(/^must be one of .*; repeat types for several: types=a&types=b$/),
+  ],
+  ['/quotes?status=won', 'status', 'must be one of draft, sent, accepted, declined, expired, withdrawn'],
+  ['/products?active=1', 'active', 'must be true or false'],
+  ['/products?active=yes', 'active', 'must be true or false'],
+])('%s: the error says how to write it', async (path, parameter, detail) => {
+  const { body } = await caller.get(path);
+  expect(body.errors).toContainEqual(expect.objectContaining({ parameter, detail }));
+});
+
+test('a sku may have a comma', async () => {
+  expect(await caller.get('/products?sku=a,b')).toMatchObject({ status: 200, body: { data: [] } });
+});
+
 describe('a parameter is accepted', () => {
   const ALL = 3;
   test.each([

@@ -78,6 +78,61 @@ describe.each(FACES)('pages in $name', (face) => {
   );
 });
 
+describe('while rows are renamed between pages, in every direction', () => {
+  /** Reads a list page by page, and renames the row that is read first and the one that is read last after each page. */
+  async function renaming(
+    args: Json,
+  ): Promise<{ seen: string[]; changed: Set<string>; all: string[]; again: string[] }> {
+    const own = await makeOrganisation(gateway);
+    const reader = await callerOf(gateway, own);
+    const there = records.products.slice(0, 40);
+    await store(gateway, own, { products: there });
+    const [seen, changed] = [[] as string[], new Set<string>()];
+    let last = '';
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = await ask(REST, reader, 'products', { ...args, limit: 6, ...(cursor && { cursor }) });
+      seen.push(...ids(page.data));
+      for (const { updated_at: at } of page.data as Json[]) if (at > last) last = at;
+      cursor = page.next_cursor as string | null;
+      const unread = there.filter(({ id }) => !seen.includes(id as string));
+      for (const [row, name] of [
+        [unread[0], 'A'],
+        [unread.at(-1), 'ZZ'],
+        [page.data[0], 'ZZ'],
+        [page.data.at(-1), 'A'],
+      ])
+        if (row && !changed.has(row.id)) {
+          changed.add(row.id);
+          await reader.patch(`/products/${row.id}`, { name: `${name} ${String(changed.size)}` });
+        }
+      if (seen.length > 400) throw new Error('the pages never end');
+    }
+    const later = await reader.get('/products', { updated_since: last, limit: 100 });
+    return { seen, changed, all: there.map(({ id }) => id as string).sort(), again: ids(later.body.data) };
+  }
+
+  test.each(['created_at', '-created_at'])('a list sorted by %s has each exactly once', async (sort) => {
+    const { seen, all } = await renaming({ sort });
+    expect(seen.sort()).toEqual(all);
+  });
+
+  test('a list sorted by updated_at has each, and again what was changed', async () => {
+    const { seen, all, changed } = await renaming({ sort: 'updated_at' });
+    expect([...new Set(seen)].sort()).toEqual(all);
+    for (const id of all) if (!changed.has(id)) expect(seen.filter((one) => one === id)).toHaveLength(1);
+  });
+
+  test.each(['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'])(
+    'a list with updated_since sorted by %s has none twice, and the next one has what was changed',
+    async (sort) => {
+      const { seen, all, changed, again } = await renaming({ sort, updated_since: '1970-01-01' });
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(all.filter((id) => !changed.has(id) && !seen.includes(id))).toEqual([]);
+      expect([...changed].filter((id) => !again.includes(id))).toEqual([]);
+    },
+  );
+});
+
 describe('the Link header of a REST list', () => {
   test.each([
     ['/products', {}],

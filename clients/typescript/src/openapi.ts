@@ -2309,7 +2309,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending.
+                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
@@ -2950,7 +2950,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at, placed_at or number; prefix with `-` for descending.
+                 * @description Sort by created_at, updated_at, placed_at or number; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "placed_at" | "-placed_at" | "number" | "-number";
@@ -3234,7 +3234,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending.
+                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
@@ -3660,7 +3660,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or number; prefix with `-` for descending.
+                 * @description Sort by created_at, updated_at or number; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
@@ -3916,7 +3916,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at or updated_at; prefix with `-` for descending.
+                 * @description Sort by created_at or updated_at; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at";
