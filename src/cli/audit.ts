@@ -34,7 +34,7 @@ async function audit({ json, limit, ...filters }: AuditOptions): Promise<void> {
       WHEN: ({ at }) => at.toISOString(),
       WHO: ({ actor }) => actor.who,
       FROM: ({ actor }) => actor.from,
-      WHAT: ({ action, times = 1 }) => (times > 1 ? `${action} (${String(times)} times)` : action),
+      WHAT: ({ action, times }) => (times > 1 ? `${action} (${String(times)} times)` : action),
       ORGANISATION: ({ organisation_id }) => organisation_id,
       KEY: ({ key_id }) => key_id ?? '',
       DETAILS: ({ details }) => JSON.stringify(details),

@@ -87,11 +87,13 @@ async function logs(options: LogsOptions): Promise<void> {
 /** The matching requests, at most one more than the limit. @throws CommandFailure if the organisation or its key does not exist */
 async function find(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
   await requireOrganisation(store, org);
-  if (key !== undefined && (await store.control.apiKeys.find(key))?.organisation.id !== org) {
+  const { apiKeys, requests } = store.control;
+  const isUnknown = key !== undefined && (await apiKeys.find(key))?.organisation.id !== org;
+  // a key that was deleted after its end may still have requests
+  if (isUnknown && (await requests.list({ organisationId: org, key_id: key }, 1)).length === 0)
     throw notFound('key', key, `see scopegate key list --org ${org}`);
-  }
   const query = { organisationId: org, key_id: key, request_id: requestId, since: since?.toISOString(), ...filters };
-  return store.control.requests.list(query, limit + 1);
+  return requests.list(query, limit + 1);
 }
 
 /** Possible reasons why no request matches. */

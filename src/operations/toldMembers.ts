@@ -30,7 +30,12 @@ export function withMembers(answer: object | null, told: ReadonlySet<string>): o
 const NAMED = 5;
 
 /** Checks what GraphQL selects from the answer before anything is stored. @throws AppError insufficient_scope */
-export function requireTold(operation: Answering, args: Arguments, context: RequestContext, info: GraphQLResolveInfo): void {
+export function requireTold(
+  operation: Answering,
+  args: Arguments,
+  context: RequestContext,
+  info: GraphQLResolveInfo,
+): void {
   const told = toldMembers(operation, args, context);
   if (!told) return;
   const { fieldNodes, fragments, variableValues } = info;
@@ -41,5 +46,8 @@ export function requireTold(operation: Answering, args: Arguments, context: Requ
   const others = [...new Set(names)].filter((name) => !told.has(name) && name !== '__typename');
   if (others.length === 0) return;
   const named = `${others.slice(0, NAMED).join(', ')}${others.length > NAMED ? ' and others' : ''}`;
-  context.authorise({ scope: operation.readScope, role: undefined }, `Selecting ${named}, which the call does not set,`);
+  context.authorise(
+    { scope: operation.readScope, role: undefined },
+    `Selecting ${named}, which the call does not set,`,
+  );
 }

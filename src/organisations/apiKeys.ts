@@ -129,8 +129,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   }
 
   /** Ending or making a key must not fail for what is only kept. */
-  const tidy = (organisationId: string): Promise<void> =>
-    trimEndedKeys(models, organisationId, now()).catch(onError);
+  const tidy = (organisationId: string): Promise<void> => trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
     /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; with `attempt`, also what {@link keyAnswers} throws */

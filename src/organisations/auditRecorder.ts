@@ -63,7 +63,10 @@ export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
     throw new AppError('rate_limited', detail, { retryAfter });
   }
 
-  return async (session: ClientSession, ...[actor, action, organisationId, details, keyId]: Parameters<RecordEvent>) => {
+  return async (
+    session: ClientSession,
+    ...[actor, action, organisationId, details, keyId]: Parameters<RecordEvent>
+  ) => {
     const at = new Date();
     const place = { organisation_id: organisationId, key_id: keyId ?? null };
     const event: AuditEvent = { _id: randomUUID(), at, actor, action, ...place, details };

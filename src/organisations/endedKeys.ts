@@ -23,11 +23,7 @@ export async function changeInKeys(
   { organisationId, set, now }: { readonly organisationId: string; readonly set: object; readonly now: number },
   session: ClientSession,
 ): Promise<void> {
-  await apiKeys.updateMany(
-    { 'organisation.id': organisationId, ...perhapsActive(now) },
-    { $set: set },
-    { session },
-  );
+  await apiKeys.updateMany({ 'organisation.id': organisationId, ...perhapsActive(now) }, { $set: set }, { session });
 }
 
 /** Deletes an organisation's longest ended keys beyond {@link MAX_ENDED_KEYS}, with their usage, some at a time. */

@@ -65,7 +65,9 @@ export function importKeys(models: ControlModels, actor: Actor) {
         { $match: { organisation_id: organisationId, key_id: { $in: missing } } },
         { $group: { _id: '$key_id' } },
       ];
-      const gone = await nativeCollection(models.auditEvents).aggregate<{ _id: string }>(changed, { session }).toArray();
+      const gone = await nativeCollection(models.auditEvents)
+        .aggregate<{ _id: string }>(changed, { session })
+        .toArray();
       const ended = new Set(gone.map(({ _id }) => _id));
       const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));
       const documents = created.map(({ id, ...key }) => ({ _id: id, organisation, ...key }));

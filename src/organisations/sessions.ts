@@ -68,7 +68,10 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
   }
 
   /** Ends a user's least recently begun sessions beyond {@link MAX_SESSIONS}. */
-  async function endOldest({ organisation_id, user }: Pick<SessionDocument, 'organisation_id' | 'user'>, session: ClientSession) {
+  async function endOldest(
+    { organisation_id, user }: Pick<SessionDocument, 'organisation_id' | 'user'>,
+    session: ClientSession,
+  ) {
     const surplus = await stored
       .find({ organisation_id, 'user.id': user.id }, { _id: 1 }, { session })
       .sort({ created_at: -1 })

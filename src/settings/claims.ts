@@ -41,7 +41,10 @@ function nameOf({ name, preferred_username, email, sub }: Claims): string {
 function lineOf(claim: unknown): string | undefined {
   if (typeof claim !== 'string') return undefined;
   // cut before the pattern of a name is tried on it, and between characters, not within one
-  const line = Array.from(claim.slice(0, 2 * MAX_NAME).trim()).slice(0, MAX_NAME).join('').toWellFormed();
+  const line = Array.from(claim.slice(0, 2 * MAX_NAME).trim())
+    .slice(0, MAX_NAME)
+    .join('')
+    .toWellFormed();
   return nameFault(line) === undefined ? line : undefined;
 }
 

@@ -23,7 +23,8 @@ const BULK = published.upserts;
 const callers = new Map<string, Promise<Client>>();
 const callerWith = (...scopes: (Scope | undefined)[]): Promise<Client> => {
   const name = scopes.join();
-  const known = callers.get(name) ?? callerOf(gateway, organisation, { scopes: scopes.filter((scope) => scope !== undefined) });
+  const known =
+    callers.get(name) ?? callerOf(gateway, organisation, { scopes: scopes.filter((scope) => scope !== undefined) });
   callers.set(name, known);
   return known;
 };
@@ -39,20 +40,37 @@ const SENT: Readonly<Record<string, readonly Json[]>> = {
 };
 
 /** Changes an object; over GraphQL with a selection. */
-async function change(face: Face, caller: Client, operation: Operation, sent: Json, select: readonly string[], headers?: Record<string, string>) {
+async function change(
+  face: Face,
+  caller: Client,
+  operation: Operation,
+  sent: Json,
+  select: readonly string[],
+  headers?: Record<string, string>,
+) {
   const args = { id: argumentsOf(operation, IDS).id, ...sent };
   if (face !== GRAPHQL) return face.call(caller, operation, args, headers);
   const fields = published.rootField(operation.name)!.arguments!;
   const given = fields.filter(({ name }) => name.value in args);
   const declared = given.map(({ name, type }) => `$${name.value}: ${typeText(type)}`).join(', ');
   const passed = given.map(({ name }) => `${name.value}: $${name.value}`).join(', ');
-  return caller.graphql(`mutation(${declared}) { ${operation.name}(${passed}) { ${select.join(' ')} } }`, args, headers);
+  return caller.graphql(
+    `mutation(${declared}) { ${operation.name}(${passed}) { ${select.join(' ')} } }`,
+    args,
+    headers,
+  );
 }
 const typeText = (type: Json): string =>
-  type.kind === 'NamedType' ? type.name.value : type.kind === 'ListType' ? `[${typeText(type.type)}]` : `${typeText(type.type)}!`;
+  type.kind === 'NamedType'
+    ? type.name.value
+    : type.kind === 'ListType'
+      ? `[${typeText(type.type)}]`
+      : `${typeText(type.type)}!`;
 /** The members that an answer tells; over MCP null is the same as leaving a member out. */
-const toldBy = (face: Face, sent: Json): string[] =>
-  ['id', ...Object.keys(sent).filter((name) => face !== MCP || sent[name] !== null)];
+const toldBy = (face: Face, sent: Json): string[] => [
+  'id',
+  ...Object.keys(sent).filter((name) => face !== MCP || sent[name] !== null),
+];
 const selectable: Readonly<Record<string, string>> = {
   contacts: 'contacts { name role }',
   delivery_address: 'delivery_address { line1 line2 city }',
@@ -60,11 +78,16 @@ const selectable: Readonly<Record<string, string>> = {
 
 test('every change of a stored object has a scope without which its answer is cut, and everything that it can set is tested', () => {
   const stored = [...published.stored.keys()];
-  const writes = published.roots.filter(({ kind, field }) => kind === 'Mutation' && stored.includes(namedType(field.type)));
-  const created = operations.filter(({ rest }) => rest?.status === 201).map(({ name }) => name);
-  expect(writes.map(({ field }) => field.name.value).filter((name) => !created.includes(name)).sort()).toEqual(
-    CHANGES.map(({ name }) => name).sort(),
+  const writes = published.roots.filter(
+    ({ kind, field }) => kind === 'Mutation' && stored.includes(namedType(field.type)),
   );
+  const created = operations.filter(({ rest }) => rest?.status === 201).map(({ name }) => name);
+  expect(
+    writes
+      .map(({ field }) => field.name.value)
+      .filter((name) => !created.includes(name))
+      .sort(),
+  ).toEqual(CHANGES.map(({ name }) => name).sort());
   expect(Object.keys(SENT).sort()).toEqual(CHANGES.map(({ name }) => name).sort());
 });
 
@@ -111,7 +134,12 @@ describe.each(CHANGES)('$name', (operation) => {
     for (const member of members.filter((name) => name !== 'id' && !(name in sent))) {
       const named = published.fieldsOf(type).find(({ name }) => name.value === member)!;
       const text = published.fieldsOf(namedType(named.type)).length > 0 ? `${member} { __typename }` : member;
-      for (const select of [text, `name: ${text}`, `... on ${type} { ${text} }`, `... { ... @include(if: true) { ${text} } }`]) {
+      for (const select of [
+        text,
+        `name: ${text}`,
+        `... on ${type} { ${text} }`,
+        `... { ... @include(if: true) { ${text} } }`,
+      ]) {
         const { status, body } = await change(GRAPHQL, writer, operation, sent, ['id', select]);
         expect([select, status, body.data?.[operation.name] ?? null]).toEqual([select, 200, null]);
         expect(body.errors).toMatchObject([{ extensions: { code: 'insufficient_scope', required_scope: readScope } }]);
@@ -119,7 +147,11 @@ describe.each(CHANGES)('$name', (operation) => {
       }
     }
     expect(await dumpOf(gateway, organisation)).toBe(before);
-    const skipped = await change(GRAPHQL, writer, operation, sent, ['id', '__typename', `${members[1]!} @skip(if: true)`]);
+    const skipped = await change(GRAPHQL, writer, operation, sent, [
+      'id',
+      '__typename',
+      `${members[1]!} @skip(if: true)`,
+    ]);
     expect(skipped.body.data[operation.name]).toEqual({ id: expect.any(String), __typename: type });
   });
 });
@@ -142,19 +174,25 @@ describe.each(BULK)('$operation', ({ operation: name, list, key, readScope, stor
   });
 });
 
-test.each(ALL_FACES)("$name: a key without requests:read is not told a thread's people by writing into it", async (face) => {
-  const [writer, reader] = [await callerWith('requests:write'), await callerWith('requests:write', 'requests:read')];
-  const open = operations.find(({ name }) => name === 'open_request')!;
-  const add = operations.find(({ name }) => name === 'add_request_message')!;
-  const opened = face.valueOf(await face.call(writer, open, { text: 'Do you deliver?', customer_id: IDS.customer }), open);
-  expect(opened).toMatchObject({ customer_id: IDS.customer, contact: null });
-  const nameOf = async (caller: Client, more: object = {}) =>
-    face.valueOf(await face.call(caller, add, { id: opened.id, text: 'Hello?', ...more }), add).author_name;
-  expect(await nameOf(writer)).toBeNull();
-  expect(await nameOf(writer, { author_name: 'Bo' })).toBe('Bo');
-  const told = await nameOf(reader);
-  expect(told).toEqual(expect.any(String));
-  // the name is stored all the same
-  const messages = (await reader.get(`/requests/${String(opened.id)}/messages`)).body.data;
-  expect(messages.map(({ author_name }: Json) => author_name)).toEqual([told, told, 'Bo', told]);
-});
+test.each(ALL_FACES)(
+  "$name: a key without requests:read is not told a thread's people by writing into it",
+  async (face) => {
+    const [writer, reader] = [await callerWith('requests:write'), await callerWith('requests:write', 'requests:read')];
+    const open = operations.find(({ name }) => name === 'open_request')!;
+    const add = operations.find(({ name }) => name === 'add_request_message')!;
+    const opened = face.valueOf(
+      await face.call(writer, open, { text: 'Do you deliver?', customer_id: IDS.customer }),
+      open,
+    );
+    expect(opened).toMatchObject({ customer_id: IDS.customer, contact: null });
+    const nameOf = async (caller: Client, more: object = {}) =>
+      face.valueOf(await face.call(caller, add, { id: opened.id, text: 'Hello?', ...more }), add).author_name;
+    expect(await nameOf(writer)).toBeNull();
+    expect(await nameOf(writer, { author_name: 'Bo' })).toBe('Bo');
+    const told = await nameOf(reader);
+    expect(told).toEqual(expect.any(String));
+    // the name is stored all the same
+    const messages = (await reader.get(`/requests/${String(opened.id)}/messages`)).body.data;
+    expect(messages.map(({ author_name }: Json) => author_name)).toEqual([told, told, 'Bo', told]);
+  },
+);

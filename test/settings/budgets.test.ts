@@ -27,7 +27,14 @@ beforeEach(async () => {
 /** Adds events as if an admin had caused them, the first an age ago. */
 async function addEvents(action: AuditAction, count: number, age: number, who = 'user:link:Ann'): Promise<void> {
   const at = new Date(Date.now() - age);
-  const of = { at, action, actor: { who, from: '192.0.2.1' }, organisation_id: organisation.id, key_id: null, details: {} };
+  const of = {
+    at,
+    action,
+    actor: { who, from: '192.0.2.1' },
+    organisation_id: organisation.id,
+    key_id: null,
+    details: {},
+  };
   await events().insertMany(Array.from({ length: count }, () => ({ _id: randomUUID(), ...of })));
 }
 const listed = async (action: AuditAction) => (await admin.call('audit_events', { action, limit: 100 })).data;
@@ -57,24 +64,33 @@ const CHANGES: readonly (readonly [AuditAction, () => Promise<() => Promise<obje
     const call = { updated: 'update', rotated: 'rotate', enabled: 'enable' }[done];
     const make = async () => {
       const { endpoint } = await admin.call('create_webhook_endpoint', HOOK);
-      return () => admin.call(`${call}_webhook_endpoint`, { id: endpoint.id, ...(done === 'updated' && { types: ['order.created'] }) });
+      return () =>
+        admin.call(`${call}_webhook_endpoint`, {
+          id: endpoint.id,
+          ...(done === 'updated' && { types: ['order.created'] }),
+        });
     };
     return [`webhook.${done}`, make] as const;
   }),
 ];
 
-test.each(CHANGES)('%s: 1,000 in 24 hours; the next stores nothing, and says when and how to go on', async (action, make) => {
-  const change = await make();
-  await addEvents(action, 999, DAY - HOUR);
-  expect(await change()).not.toHaveProperty('code');
-  const other = await (await makeAgain(make))();
-  expect(other).toMatchObject({
-    code: 'rate_limited',
-    retry_after: expect.any(Number),
-    message: expect.stringMatching(/^The organisation has had 1,000 .+ in 24 hours, the most it may; nothing was stored\. Retry in 60 min, or ask the operator, whose command line has no such limit\.$/),
-  });
-  expect(await events().countDocuments({ organisation_id: organisation.id, action })).toBe(1000);
-});
+test.each(CHANGES)(
+  '%s: 1,000 in 24 hours; the next stores nothing, and says when and how to go on',
+  async (action, make) => {
+    const change = await make();
+    await addEvents(action, 999, DAY - HOUR);
+    expect(await change()).not.toHaveProperty('code');
+    const other = await (await makeAgain(make))();
+    expect(other).toMatchObject({
+      code: 'rate_limited',
+      retry_after: expect.any(Number),
+      message: expect.stringMatching(
+        /^The organisation has had 1,000 .+ in 24 hours, the most it may; nothing was stored\. Retry in 60 min, or ask the operator, whose command line has no such limit\.$/,
+      ),
+    });
+    expect(await events().countDocuments({ organisation_id: organisation.id, action })).toBe(1000);
+  },
+);
 
 /** The same change of another key or endpoint, which does not repeat the first. */
 const makeAgain = (make: () => Promise<() => Promise<object>>) => make();
@@ -115,7 +131,9 @@ test('what somebody repeats within the hour is one event that says how often, al
   const names = ['b', 'test', 'b', 'test', 'b'];
   for (const name of names) expect(await admin.call('update_api_key', { id, name })).toMatchObject({ name });
   const updated = await listed('key.updated');
-  expect(updated.map(({ times, details }: { times: number; details: string }) => [times, JSON.parse(details).to])).toEqual([
+  expect(
+    updated.map(({ times, details }: { times: number; details: string }) => [times, JSON.parse(details).to]),
+  ).toEqual([
     [2, { name: 'test' }],
     [3, { name: 'b' }],
   ]);

@@ -33,7 +33,9 @@ test('a change of an organisation is written to its active keys and those that e
   await addEnded(id, 300, 'expires_at', HOUR + 60_000);
   const recent = await addEnded(id, 3, 'expires_at', 60_000);
   await gateway.control.organisations.suspend(organisation.id);
-  const suspended = await rows().find({ 'organisation.id': organisation.id, 'organisation.state': 'suspended' }).toArray();
+  const suspended = await rows()
+    .find({ 'organisation.id': organisation.id, 'organisation.state': 'suspended' })
+    .toArray();
   expect(suspended.map(({ _id }) => _id).sort()).toEqual([id, ...recent].sort());
   const caller = client(gateway, key);
   expect(await caller.get('/me')).toMatchObject({ status: 403, body: { code: 'organisation_suspended' } });
@@ -58,17 +60,23 @@ test.each(['revoked_at', 'expires_at'] as const)(
     const ended = await addEnded(id, 1150, member, 60_000);
     const hour = new Date();
     const counts = { requests: 1, errors: 0, rate_limited: 0, hour };
-    await gateway.control.usage.add([ended[0]!, ended[1149]!, organisationUsageId(organisation.id)].map((keyId) => ({ keyId, ...counts })));
+    await gateway.control.usage.add(
+      [ended[0]!, ended[1149]!, organisationUsageId(organisation.id)].map((keyId) => ({ keyId, ...counts })),
+    );
     const admin = await signIn(gateway, organisation);
     const { api_key } = await admin.call('create_api_key', { name: 'k', scopes: ['products:read'] });
     expect(await countOf(organisation.id)).toBe(1052);
     // the revoked one counts among the revoked
     expect(await admin.call('revoke_api_key', { id: api_key.id })).toMatchObject({ id: api_key.id, state: 'revoked' });
     await makeKey(gateway, organisation);
-    const left = await rows().find({ _id: { $in: ended } }, { projection: { _id: 1 } }).toArray();
+    const left = await rows()
+      .find({ _id: { $in: ended } }, { projection: { _id: 1 } })
+      .toArray();
     const revoked = Number(member === 'revoked_at');
     expect(left.map(({ _id }) => _id).sort()).toEqual(ended.slice(150 + revoked).sort());
-    const used = async (keyId: string) => (await gateway.control.usage.read(keyId, 'last_24h')).operations.length + (await gateway.control.usage.read(keyId, 'last_24h')).buckets.at(-1)!.requests;
+    const used = async (keyId: string) =>
+      (await gateway.control.usage.read(keyId, 'last_24h')).operations.length +
+      (await gateway.control.usage.read(keyId, 'last_24h')).buckets.at(-1)!.requests;
     expect([await used(ended[0]!), await used(ended[1149]!)]).toEqual([0, 1]);
     // their requests still count in those of the organisation
     expect(await used(organisationUsageId(organisation.id))).toBe(1);

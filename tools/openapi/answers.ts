@@ -120,7 +120,11 @@ export function sharedHeaders(callers: Callers): Record<string, Header> {
   const others = {
     ...(wait && { [perhaps('Retry-After')]: { ...wait, required: false } }),
     ...(tag && {
-      [perhaps('ETag')]: { ...tag, description: `${tag.description} Absent with \`include\`, and in the answer to a key that may change the object but not read it.`, required: false },
+      [perhaps('ETag')]: {
+        ...tag,
+        description: `${tag.description} Absent with \`include\`, and in the answer to a key that may change the object but not read it.`,
+        required: false,
+      },
     }),
   };
   return { ...headers, ...Object.fromEntries(variants), ...others };

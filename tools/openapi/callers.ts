@@ -37,7 +37,7 @@ export const OPERATORS: Callers = {
       help: '`errors` says what forbids it: an erasure or a move that goes on, a full cluster, an `external_ref` that is taken, or the owner of a sandbox. Without `errors`, the organisation with this `external_ref` is being erased, or other requests kept changing the same objects.',
     },
     rate_limited: {
-      help: 'The token has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point.',
+      help: 'The token has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. Or the organisation has had as many new keys, rotations, webhooks, sign-in links or names in 24 hours as it may: `detail` says which.',
     },
     unavailable: { help: 'The database is not responding, or too many requests are in progress. `detail` says which.' },
   },

@@ -102,13 +102,18 @@ export function keyPage(): PageOf {
   return { open, refresh: load, close };
 }
 
-async function read(): Promise<Found> {
-  const key = await call('key', { id: shownId() }).catch((error: unknown) => {
+/** A key; null if there is none, or it was deleted after its end. */
+const keyOf = (id: string): Promise<Key | null> =>
+  call('key', { id }).catch((error: unknown) => {
     if (failureOf(error).code !== 'not_found') throw error;
-    throw notFound('There is no such API key.', 'keys', 'All API keys');
+    return null;
   });
+
+async function read(): Promise<Found> {
+  const key = await keyOf(shownId());
+  if (!key) throw notFound('There is no such API key.', 'keys', 'All API keys');
   const [next, { data }] = await Promise.all([
-    key.rotated_to === null ? null : call('key', { id: key.rotated_to }),
+    key.rotated_to === null ? null : keyOf(key.rotated_to),
     call('replacedKeys', { replaced_by: key.id }),
   ]);
   const previous = data[0] ?? null;

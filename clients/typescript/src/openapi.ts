@@ -1245,7 +1245,7 @@ export interface components {
             request_id: string;
             /** @description Who wrote the message. */
             author: components["schemas"]["MessageAuthor"];
-            /** @description Name of the author. */
+            /** @description Name of the author. In the answer to a key that adds the message without the scope `requests:read`: the name that it sent, or null. */
             author_name: string | null;
             /** @description The text. */
             body: string;
@@ -1799,7 +1799,7 @@ export interface components {
             customers: components["schemas"]["CustomerUpsert"][];
             /** @description All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false. */
             atomic?: boolean | null;
-            /** @description Validate and report the outcome without storing anything; needs the scope `customers:read` too, since the outcome tells what is stored. Default false. */
+            /** @description Validate and report the outcome without storing anything. Requires the scope `customers:read` too, since the outcome tells what is stored. Default false. */
             dry_run?: boolean | null;
         };
         PatchCustomersIdBody: {
@@ -1828,7 +1828,7 @@ export interface components {
             products: components["schemas"]["ProductUpsert"][];
             /** @description All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false. */
             atomic?: boolean | null;
-            /** @description Validate and report the outcome without storing anything; needs the scope `products:read` too, since the outcome tells what is stored. Default false. */
+            /** @description Validate and report the outcome without storing anything. Requires the scope `products:read` too, since the outcome tells what is stored. Default false. */
             dry_run?: boolean | null;
         };
         PatchProductsIdBody: {
@@ -1882,7 +1882,7 @@ export interface components {
             text: string;
             /** @description Who wrote the message. Default `customer`. */
             author?: components["schemas"]["MessageAuthor"] | null;
-            /** @description Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer; a key without the scope `requests:read` is not told that name. */
+            /** @description Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer. */
             author_name?: string | null;
         };
         PatchRequestsIdBody: {

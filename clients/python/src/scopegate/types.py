@@ -592,7 +592,7 @@ class Message(TypedDict):
     author: MessageAuthor
     """Who wrote the message."""
     author_name: str | None
-    """Name of the author."""
+    """Name of the author. In the answer to a key that adds the message without the scope `requests:read`: the name that it sent, or null."""
     body: str
     """The text."""
     created_at: str
@@ -1009,7 +1009,7 @@ class CustomersBulkBody(TypedDict):
     atomic: NotRequired[bool | None]
     """All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false."""
     dry_run: NotRequired[bool | None]
-    """Validate and report the outcome without storing anything; needs the scope `customers:read` too, since the outcome tells what is stored. Default false."""
+    """Validate and report the outcome without storing anything. Requires the scope `customers:read` too, since the outcome tells what is stored. Default false."""
 
 
 class PatchCustomersIdBody(TypedDict):
@@ -1039,7 +1039,7 @@ class ProductsBulkBody(TypedDict):
     atomic: NotRequired[bool | None]
     """All or nothing: if any element is invalid, the call fails with 422 and nothing is stored. Default false."""
     dry_run: NotRequired[bool | None]
-    """Validate and report the outcome without storing anything; needs the scope `products:read` too, since the outcome tells what is stored. Default false."""
+    """Validate and report the outcome without storing anything. Requires the scope `products:read` too, since the outcome tells what is stored. Default false."""
 
 
 class PatchProductsIdBody(TypedDict):
@@ -1087,7 +1087,7 @@ class RequestsIdMessagesBody(TypedDict):
     author: NotRequired[MessageAuthor | None]
     """Who wrote the message. Default `customer`."""
     author_name: NotRequired[str | None]
-    """Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer; a key without the scope `requests:read` is not told that name."""
+    """Name of the author, 1 to 200 characters. If it is the customer, defaults to the name of the person who sent the request, or of the customer."""
 
 
 class PatchRequestsIdBody(TypedDict):
