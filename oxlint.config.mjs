@@ -9,7 +9,6 @@ const ARROWS = {
   package: [],
   units: [],
   within: [],
-  workerChannel: ['within'],
   auth: ['errors', 'within'],
   config: ['auth'],
   log: ['auth', 'config'],
@@ -17,8 +16,8 @@ const ARROWS = {
   database: ['config', 'errors', 'package', 'units', 'within'],
   mask: ['database', 'errors'],
   organisations: ['auth', 'config', 'database', 'errors', 'units'],
-  admission: ['auth', 'database', 'errors', 'units', 'within', 'workerChannel'],
-  metrics: ['admission', 'auth', 'database', 'errors', 'within', 'workerChannel'],
+  admission: ['auth', 'database', 'errors', 'units', 'within'],
+  metrics: ['admission', 'auth', 'database', 'errors', 'within'],
   schema: ['auth', 'errors', 'package', 'units'],
   events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
   webhooks: [

@@ -21,24 +21,20 @@ import { SECOND } from './units';
 interface LimitersOptions {
   readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
   readonly logger: Logger;
-  /** Number of this worker, if it shares limits with other workers. */
-  readonly worker?: string | undefined;
 }
 
 /** Default budget of an organisation, as a multiple of a key's. */
 const ORGANISATION_FACTOR = 10;
 
 /** Opens the limiters of a gateway. Logs and counts whether limits are shared. */
-export function openGatewayLimiters({ config, logger, worker }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
-  const isWorker = worker !== undefined;
-  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
+export function openGatewayLimiters({ config, logger }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
+  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     organisationLimit:
       config.RATE_LIMIT_ORGANISATION ?? Math.min(MAX_POINTS, ORGANISATION_FACTOR * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,
-    isWorker,
     onChange: (state, reason) => {
       metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
       logger.warn(

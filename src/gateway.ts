@@ -35,10 +35,6 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** The demo's key, prefilled in the Sandbox's Authorization header. */
   readonly demoKey?: string;
-  /** Number of this worker, if it shares limits and metrics with other workers. */
-  readonly worker?: string | undefined;
-  /** Number of workers of this gateway. */
-  readonly workers?: number | undefined;
   /** Undefined if requests are not traced. */
   readonly tracing?: Tracing;
 }
@@ -138,7 +134,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
 
 /** What limits and counts requests in progress, and the background work. */
 function createTraffic(
-  { config, databases, control, logger, worker, workers = 1 }: GatewayOptions,
+  { config, databases, control, logger }: GatewayOptions,
   { longest, openConnections, streams }: GatewayHost,
   operations: readonly string[],
 ) {
@@ -146,7 +142,7 @@ function createTraffic(
     metrics.requestShed(reason);
   };
   const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
-  const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'), bodyMemory * workers);
+  const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'));
   const turns = createTurns(onShed.bind(undefined, 'organisation'));
   const { clusters, clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
@@ -159,7 +155,7 @@ function createTraffic(
     },
   });
   const metrics = createMetrics({
-    ...{ operations, worker, clocks, quotas, version, openConnections },
+    ...{ operations, clocks, quotas, version, openConnections },
     pools: databases.pools,
     requestsInFlight: tracker.inFlight,
     clusters: () =>

@@ -1,14 +1,12 @@
-import cluster from 'node:cluster';
 import pino, { type Logger } from 'pino';
 import { KEY_TEXT, KEY_TEXT_SEEN } from './auth/keys';
 import type { Config } from './config';
 
-/** Logs JSON lines with process id and worker number to stderr, since stdout is for a command's result. Without `to`, asynchronously. */
+/** Logs JSON lines with process id to stderr, since stdout is for a command's result. Without `to`, asynchronously. */
 export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
   const { pid } = process;
-  const worker = cluster.worker && { worker: String(cluster.worker.id) };
   return pino(
-    { level, base: { pid, ...worker }, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: { pid }, timestamp: pino.stdTimeFunctions.isoTime },
     to ? { write: (line) => void to.write(line) } : pino.destination({ fd: 2, sync: false }),
   );
 }

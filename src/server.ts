@@ -7,8 +7,6 @@ import { openExchange } from './http/exchange';
 import { redact } from './log';
 
 export interface ServerOptions extends GatewayOptions {
-  /** Waits for a turn of the event loop of the process that accepts connections, if that is not this one. */
-  readonly turnOfAcceptor?: (() => Promise<unknown>) | undefined;
   /** Overrides of the production timeouts, for tests. */
   readonly timeouts?: Partial<typeof TIMEOUTS>;
 }
@@ -63,7 +61,7 @@ const UNREADABLE =
 
 /** Starts serving the APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, logger, turnOfAcceptor } = options;
+  const { config, logger } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = createServer({
     requestTimeout: timeouts.request,
@@ -116,7 +114,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let adminUrl: string | undefined;
   /** Called last, so that a drain can be watched to its end. */
   const closeAdmin = async (): Promise<void> => {
-    if (adminUrl !== undefined) await stopListening(admin, turnOfAcceptor);
+    if (adminUrl !== undefined) await stopListening(admin);
     admin.closeAllConnections();
   };
   async function openPorts(): Promise<string> {
@@ -137,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const begun = gateway.beginDrain();
     connections.announceEnd();
     await pause(config.DRAIN_DELAY * 1000);
-    await stopListening(server, turnOfAcceptor);
+    await stopListening(server);
     await closeGently(server, connections, { idle: timeouts.idle, latest });
     // a database that does not respond may hold up the background work
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
@@ -196,18 +194,15 @@ async function listen(server: NetServer, host: string, port: number): Promise<st
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(opened)}`;
 }
 
-/**
- * Closes the port after accepting the connections that the system has already opened, which closing would reset. `next` waits for a turn
- * of the event loop that accepts them.
- */
-async function stopListening(server: NetServer, next: () => Promise<unknown> = turn): Promise<void> {
+/** Closes the port after accepting the connections that the system has already opened, which closing would reset. */
+async function stopListening(server: NetServer): Promise<void> {
   let quiet = 0;
   const onConnection = (): void => {
     quiet = 0;
   };
   server.on('connection', onConnection);
   const latest = performance.now() + ACCEPT_WITHIN;
-  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await next();
+  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await turn();
   server.off('connection', onConnection);
   // http's own close would destroy idle connections at once, including those on which a request is arriving
   NetServer.prototype.close.call(server);

@@ -48,16 +48,9 @@ interface Holding {
 
 export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
-/**
- * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. In one of several workers, `limit` is the
- * worker's part of `whole`. All requests of a caller may reach one worker, so there the caller may use its share of the whole, up to
- * an organisation's share of the limit.
- */
-export function createBodyMemory(limit: number, onRefused: () => void, whole = limit) {
-  const most = {
-    caller: Math.min(whole * SHARES.caller, limit * SHARES.organisation),
-    organisation: limit * SHARES.organisation,
-  };
+/** Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. */
+export function createBodyMemory(limit: number, onRefused: () => void) {
+  const most = { caller: limit * SHARES.caller, organisation: limit * SHARES.organisation };
   const holdings = new Map<CountedExchange, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;

@@ -7,7 +7,7 @@ const CROWDED = 4 / 5;
 const [SHARE, MIN_PER_ADDRESS] = [1 / 2, 100];
 
 export interface RoomOptions {
-  /** Maximum connections. The server's own maxConnections is not used: node:cluster would pass connections above it between workers forever. */
+  /** Maximum connections. The server's own maxConnections would not close idle ones. */
   readonly most: number;
   /** Whether many callers may share an address, such as that of a proxy. */
   readonly isShared: boolean;

@@ -2,7 +2,7 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 import { NoAnswerError, within } from '../within';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
-/** The limiters of a gateway: in memory, or shared through Redis or with the other workers of a process. */
+/** The limiters of a gateway: in memory, or shared through Redis. */
 export interface Limiters {
   /** Requests of each key. */
   readonly keys: RateLimiter;
@@ -25,18 +25,14 @@ export interface LimitersOptions {
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
-  /** Whether this is a worker that shares its limits with others through the process that started it, if not through Redis. */
-  readonly isWorker?: boolean;
   /** Called when the shared store goes down and when it recovers. */
   readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
 }
 
 /** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
 const REDIS_TIMEOUT = 40;
-/** The same for the primary process of workers, in milliseconds: it is local and nearly idle, so only a dead one takes longer. */
-const PRIMARY_TIMEOUT = 1000;
-/** When a store is asked again, it gets this many times its timeout, since no request waits for it. */
-const RETRY_FACTOR = 5;
+/** The same when Redis is asked again, for which no request waits. */
+const RETRY_TIMEOUT = 5 * REDIS_TIMEOUT;
 /** Timeout of a Redis command, in milliseconds; its request has fallen back to memory long before. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
@@ -44,17 +40,8 @@ const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
-  const { redisUrl, isWorker } = options;
+  const { redisUrl } = options;
   if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
-  if (isWorker) {
-    const { workersLimiter } = await import('./sharedLimits.js');
-    return sharedLimiters(options, {
-      timeout: PRIMARY_TIMEOUT,
-      store: workersLimiter,
-      ping: () => workersLimiter('ping', 1).consume('', 0),
-      close: () => undefined,
-    });
-  }
   return {
     ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
@@ -80,10 +67,8 @@ function memoryStore(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
 }
 
-/** Where several gateways or workers count together. */
+/** Where several gateways count together. */
 interface SharedStores {
-  /** Maximum time a request waits for them, in milliseconds. */
-  readonly timeout: number;
   store(name: string, points: number): RateStore;
   /** @throws if they do not respond */
   ping(): Promise<unknown>;
@@ -113,7 +98,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
 
   /** Asks again before a missing answer counts as a failure, since this machine may have been busy. */
   function noteLate(): Promise<void> {
-    asking ??= within(RETRY_FACTOR * stores.timeout, stores.ping())
+    asking ??= within(RETRY_TIMEOUT, stores.ping())
       .then(noteAnswer, noteFailure)
       .finally(() => (asking = undefined));
     return asking;
@@ -134,7 +119,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
       async consume(id, taken) {
         if (Date.now() < awayUntil) return insurance.consume(id, taken);
         try {
-          const result = await within(stores.timeout, shared.consume(id, taken));
+          const result = await within(REDIS_TIMEOUT, shared.consume(id, taken));
           noteAnswer();
           return result;
         } catch (refusal) {
@@ -150,7 +135,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     ...budgets(options, store),
     health: async () => {
       try {
-        await within(stores.timeout, stores.ping());
+        await within(REDIS_TIMEOUT, stores.ping());
         awayUntil = 0;
         noteAnswer();
       } catch (error) {
@@ -177,7 +162,6 @@ async function redisStores(url: string): Promise<SharedStores> {
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
   });
   return {
-    timeout: REDIS_TIMEOUT,
     store: (name, points) =>
       new RateLimiterRedis({
         storeClient: redis,

@@ -72,21 +72,9 @@ const SAME_PRESS = 500;
 /** How often to check whether the shell that npm started is still there, in milliseconds. */
 const CHECK_SHELL_EVERY = 200;
 
-/**
- * Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends; a second signal exits the process immediately. In a worker,
- * aborts on SIGTERM or when the process that started it ends; that process also handles SIGINT and SIGHUP, which a terminal sends to all
- * its processes.
- */
-export function interruption(isWorker = false): AbortSignal {
+/** Aborts on the first SIGINT, SIGTERM or SIGHUP, or when npm's shell ends; a second signal exits the process immediately. */
+export function interruption(): AbortSignal {
   const controller = new AbortController();
-  if (isWorker) {
-    const stop = (): void => {
-      controller.abort();
-    };
-    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-    process.on('SIGTERM', stop).on('disconnect', stop);
-    return controller.signal;
-  }
   let first: number | undefined;
   const onSignal = (): void => {
     first ??= performance.now();

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { parseRange, rangeFault } from '../auth/addresses';
@@ -14,7 +13,6 @@ import { DAY, HOUR, MINUTE, UUID } from '../units';
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
 const NAME_LENGTH = 200;
-const MAX_WORKERS = 64;
 
 export function uuid(text: string): string {
   if (!UUID.test(text)) throw new InvalidArgumentError('Expected a UUID, e.g. 689defbf-4477-4b15-966e-4830b650ded3.');
@@ -46,15 +44,6 @@ export function port(text: string): number {
   const number = Number(text);
   if (!/^\d{1,5}$/.test(text) || number > 65535)
     throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 picks a free one).');
-  return number;
-}
-
-/** A number of processes, or `auto` for one per core available to this process. */
-export function workers(text: string): number {
-  if (text === 'auto') return Math.min(MAX_WORKERS, availableParallelism());
-  const number = Number(text);
-  if (!/^\d{1,2}$/.test(text) || number < 1 || number > MAX_WORKERS)
-    throw new InvalidArgumentError(`Expected auto or a number from 1 to ${String(MAX_WORKERS)}.`);
   return number;
 }
 

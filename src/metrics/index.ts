@@ -5,7 +5,6 @@ import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addGauges, type GaugeOptions } from './gauges';
 import { gauge, tally } from './tally';
-import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
 export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation' | 'operator';
@@ -40,8 +39,6 @@ export interface FinishedRequest {
 export interface MetricsOptions extends GaugeOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
-  /** Number of this worker. If set, the metrics are those of all workers. */
-  readonly worker?: string | undefined;
 }
 
 /** From a fast read to a slow bulk call, in seconds. */
@@ -55,7 +52,6 @@ export function createMetrics(options: MetricsOptions) {
   const registers = [registry];
   const count = tally.bind(undefined, registry);
   const label = operationLabel(options.operations);
-  const all = options.worker === undefined ? () => registry.metrics() : metricsOfAllWorkers(registry, options.worker);
   let rendering: Promise<string> | undefined;
   collectDefaultMetrics({ register: registry });
   addGauges(registry, options);
@@ -189,7 +185,7 @@ export function createMetrics(options: MetricsOptions) {
     },
     contentType: registry.contentType,
     /** All metrics in the Prometheus text format; concurrent calls share one result. */
-    render: (): Promise<string> => (rendering ??= all().finally(() => (rendering = undefined))),
+    render: (): Promise<string> => (rendering ??= registry.metrics().finally(() => (rendering = undefined))),
   };
 }
 

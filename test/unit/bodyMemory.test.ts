@@ -7,17 +7,17 @@ const sender = (key: string, organisation = 'one') => ({
   log: { principal: { kind: 'key', key: { id: key }, organisation: { id: organisation } } as unknown as Principal },
 });
 
-test('in one of four workers a key has its quarter of the whole, within the half that its organisation has there', () => {
-  const bodies = createBodyMemory(64, () => undefined, 256);
-  // two calls that a quarter of the worker's part would not hold
-  bodies.holdBody(sender('a'), 15);
-  bodies.holdBody(sender('a'), 15);
+test('a key has a quarter, within the half of its organisation', () => {
+  const bodies = createBodyMemory(64, () => undefined);
+  bodies.holdBody(sender('a'), 7);
+  bodies.holdBody(sender('a'), 7);
   expect(() => {
     bodies.holdBody(sender('a'), 3);
   }).toThrow('This caller is sending or reading too much data at once');
-  bodies.holdBody(sender('b'), 2);
+  bodies.holdBody(sender('b'), 16);
+  bodies.holdBody(sender('d'), 2);
   expect(() => {
-    bodies.holdBody(sender('b'), 1);
+    bodies.holdBody(sender('d'), 1);
   }).toThrow('This organisation is sending or reading too much data at once');
   bodies.holdBody(sender('c', 'another'), 32);
   expect(bodies.held()).toBe(64);

@@ -9,7 +9,6 @@ import {
   rangesOrAnywhere,
   scopes,
   uuid,
-  workers,
 } from '../../src/cli/values';
 import { operationShown } from '../../src/cli/logs';
 
@@ -100,8 +99,4 @@ test.each([
   ],
 ])('the operation %j is shown as %s', (operation, shown) => {
   expect(operationShown(operation)).toBe(shown);
-});
-
-test.each(['0', '65', 'many', '-1', '1.5', ''])('%j is not a number of workers', (text) => {
-  expect(() => workers(text)).toThrow('Expected auto or a number from 1 to 64.');
 });

@@ -4,29 +4,18 @@ import type { Config } from '../../config';
 import { CommandFailure } from '../ending';
 import type { Store } from '../store';
 import { print, printJson, sendStderrTo } from '../terminal';
-import { workers } from '../values';
 
 export function addServe(program: ExplainedCommand): void {
   program
     .command('serve')
     .description('serve the API; SIGTERM, SIGHUP or Ctrl-C stop it after accepted requests finish')
-    .option(
-      '--workers <count>',
-      'processes that serve the port, 1 to 64, or auto for one per core; limits are exact over all of them',
-      workers,
-      1,
-    )
     .option('--json', 'print {url} (and admin_url, with ADMIN_PORT) as JSON when ready')
     .environment()
     .examples(
-      [
-        'scopegate serve',
-        'scopegate serve --workers auto',
-        'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve',
-      ],
+      ['scopegate serve', 'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve'],
       ['SIGUSR2 switches the log level to debug, and back.'],
     )
-    .action(async ({ json, workers: count }: JsonOption & { readonly workers: number }) => {
+    .action(async ({ json }: JsonOption) => {
       const [{ readConfig }, { createLogger }] = await Promise.all([
         import('../../config/index.js'),
         import('../../log.js'),
@@ -45,11 +34,6 @@ export function addServe(program: ExplainedCommand): void {
         await control.pepper.adopt();
         return { onListening };
       };
-      if (count > 1) {
-        const { serveWithWorkers } = await import('./workers.js');
-        await serveWithWorkers(config, count, { logger, prepare, onListening });
-        return;
-      }
       const { serveUntilStopped } = await import('./serveUntilStopped.js');
       await serveUntilStopped(config, prepare, { logger });
     });

@@ -19,7 +19,7 @@ export interface Prepared {
   readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
-export interface ServeOptions extends Pick<ServerOptions, 'logger' | 'worker' | 'workers' | 'turnOfAcceptor'> {
+export interface ServeOptions extends Pick<ServerOptions, 'logger'> {
   /** Whether to use the next free port if PORT is taken. */
   readonly anyPort?: boolean;
 }
@@ -33,8 +33,8 @@ export async function serveUntilStopped(
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
   { anyPort = false, ...options }: ServeOptions,
 ): Promise<void> {
-  const { logger, worker } = options;
-  const signal = interruption(worker !== undefined);
+  const { logger } = options;
+  const signal = interruption();
   const onToggle = (): void => {
     toggleDebug(logger, config.LOG_LEVEL);
   };
@@ -90,7 +90,7 @@ async function undoAll(opened: Undo[]): Promise<void> {
 }
 
 /** Connects to all clusters; one that does not respond is connected to once it does. @throws OldServerError */
-export async function reachClusters({ databases }: Store): Promise<void> {
+async function reachClusters({ databases }: Store): Promise<void> {
   const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
   for (const attempt of attempts) {
     if (attempt.status === 'fulfilled') continue;
@@ -117,7 +117,7 @@ type Address = Pick<Config, 'HOST' | 'PORT'>;
 const PORTS_TRIED = 100;
 
 /** PORT if it is free, or else the next free port; any free port if PORT is 0; PORT if all that are tried are taken. */
-export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
+async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
   for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
     const server = createServer().listen(port, HOST);
     try {
