@@ -10,8 +10,8 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
 
 /** Bytes of rows to ask for in one command. */
 const PIECE = 4 * MEBIBYTE;
-/** Rows of the first command, when their size is unknown: a page of 100, with the row beyond it. */
-const FIRST_ROWS = 101;
+/** Bytes of a row whose size is unknown: all that a call can name fit into a piece. */
+const UNKNOWN = 4 * 1024;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */
 const KEPT = 600_000;
 
@@ -27,8 +27,7 @@ export class RowSizes {
 
   /** How many rows of a collection one command should read. */
   rowsPerPiece(collection: string): number {
-    const size = this.#sizes.get(collection);
-    return size ? Math.max(1, Math.floor(PIECE / size.bytes)) : FIRST_ROWS;
+    return Math.max(1, Math.floor(PIECE / (this.#sizes.get(collection)?.bytes ?? UNKNOWN)));
   }
 
   /** Notes an answer with this many rows of a collection. */

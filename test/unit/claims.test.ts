@@ -26,7 +26,9 @@ test('names are cut to 200 characters, none of them in half', () => {
 });
 
 test("an issuer's id that could not be shown is replaced by its hash, and different ids stay different", () => {
-  const ids = ['\u202ea', '\u202eb', 'a\nb', `${'x'.repeat(255)}1`, `${'x'.repeat(255)}2`].map((sub) => userOf({ sub }));
+  const ids = ['\u202ea', '\u202eb', 'a\nb', `${'x'.repeat(255)}1`, `${'x'.repeat(255)}2`].map((sub) =>
+    userOf({ sub }),
+  );
   expect(new Set(ids.map(({ id }) => id)).size).toBe(5);
   for (const { id, name } of ids) {
     expect(id).toMatch(/^oidc:[\w-]{43}$/);
