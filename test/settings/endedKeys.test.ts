@@ -46,9 +46,9 @@ test('a change of an organisation is written to its active keys and those that e
 test('the database deletes a key 90 days after it was revoked or expired', async () => {
   const indexes = await rows().indexes();
   const expiring = indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds !== undefined);
-  expect(expiring.map(({ key, expireAfterSeconds }) => [key, expireAfterSeconds])).toEqual([
-    [{ revoked_at: 1 }, (90 * DAY) / 1000],
-    [{ expires_at: 1 }, (90 * DAY) / 1000],
+  expect(expiring.map(({ key, expireAfterSeconds }) => [Object.keys(key), expireAfterSeconds]).sort()).toEqual([
+    [['expires_at'], (90 * DAY) / 1000],
+    [['revoked_at'], (90 * DAY) / 1000],
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions, type Means } from '../../src/database/embedded';
@@ -93,6 +93,12 @@ async function refusal(chain: Means, more: Partial<EmbeddedOptions> = {}): Promi
   expect(error).toBeInstanceOf(DatabaseUnavailable);
   return (error as Error).message;
 }
+
+test('a new folder for the data is for its owner alone', async () => {
+  const DATA_DIR = join(dataDir, 'new');
+  await once(chainOf([works('binary')]), { DATA_DIR });
+  expect((await stat(DATA_DIR)).mode & 0o777).toBe(0o700);
+});
 
 const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
 

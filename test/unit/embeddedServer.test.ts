@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
@@ -68,7 +68,9 @@ test('a command that is asked ends when the signal aborts', async () => {
   await expect(asked).rejects.toThrow(/timeout|abort/i);
 });
 
-test('a server that fails to start is reported with the end of its log', async () => {
+test('a server that fails to start is reported with the end of its log; the folder of its files is for their owner alone', async () => {
+  // as earlier versions made it
+  await mkdir(join(folder, 'mongod'), { mode: 0o755 });
   const options = { DATA_DIR: folder, CACHE_DIR: folder, report: () => undefined };
   const command = join(folder, 'broken');
   await writeFile(command, '#!/bin/sh\necho "disk is full"; exit 14\n', { mode: 0o755 });
@@ -76,6 +78,7 @@ test('a server that fails to start is reported with the end of its log', async (
   await expect(startServer(program, options)).rejects.toThrow(
     /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
   );
+  expect((await stat(join(folder, 'mongod'))).mode & 0o777).toBe(0o700);
 });
 
 describe('a mongod becomes a one-member replica set', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -68,6 +68,8 @@ export async function startServer(program: Program, { DATA_DIR, signal: cancel }
   const storagePath = join(DATA_DIR, program.storage);
   const [logFile, configFile] = [`${storagePath}.log`, `${storagePath}.conf`];
   await mkdir(storagePath, { recursive: true, mode: 0o700 });
+  // earlier versions let others read it
+  await chmod(storagePath, 0o700).catch(() => undefined);
   // the previous log is moved, so that the tail only covers this start
   await rename(logFile, `${logFile}.previous`).catch(() => undefined);
   await writeFile(configFile, '# empty on purpose: keeps the server from using a configuration it finds elsewhere\n');
