@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Limiters } from './admission/limiters';
 import type { RequestTracker } from './admission/requestTracker';
 import type { BestEffortRecognise } from './auth/recognise';
-import type { Config } from './config';
+import { type Config, publicPath } from './config';
 import type { Availability } from './database/availability';
 import type { Databases } from './database/connect';
 import { AppError } from './errors';
@@ -99,7 +99,9 @@ export async function createFaces(options: FacesOptions) {
     onError: logError('settings failed'),
   });
   const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options) : undefined;
-  const pages = createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') });
+  const pages = createPages({
+    ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
+  });
 
   return {
     /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */

@@ -3,6 +3,8 @@
  * URL. The form is the one of src/pages/page.ts.
  */
 
+import { at } from './base';
+
 const PLACE = 'scopegate:key';
 const { key: demoKey } = JSON.parse(document.getElementById('settings').textContent);
 const changes = new EventTarget();
@@ -85,7 +87,7 @@ async function look(key, isOffered = false) {
   let answer;
   let body;
   try {
-    answer = await fetch('/api/v1/me', { credentials: 'omit', headers: { Authorization: `Bearer ${key}` } });
+    answer = await fetch(at('/api/v1/me'), { credentials: 'omit', headers: { Authorization: `Bearer ${key}` } });
     body = await answer.json();
   } catch {
     // kept below: whether it is valid is not known

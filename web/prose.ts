@@ -1,9 +1,10 @@
 import './prose.css';
+import { at, GATEWAY } from './base';
 import { copy } from './copy';
 
-/* Landing page, sign-in, error pages and guides: the copy buttons, the browser's origin in samples, and the status on the landing page. */
+/* Landing page, sign-in, error pages and guides: the copy buttons, the gateway's address in samples, and the status on the landing page. */
 
-for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
+for (const place of document.querySelectorAll('[data-origin]')) place.textContent = GATEWAY;
 
 for (const button of document.querySelectorAll<HTMLElement>('[data-copy]')) {
   button.hidden = false;
@@ -21,7 +22,7 @@ const status = document.getElementById('status');
 async function showStatus(place: HTMLElement): Promise<void> {
   let [state, words] = ['down', 'Not reachable'];
   try {
-    const answer = await fetch('/readyz', { cache: 'no-store' });
+    const answer = await fetch(at('/readyz'), { cache: 'no-store' });
     // read to the end, or the browser would keep the connection open
     await answer.text();
     [state, words] = answer.ok ? ['ready', 'Up and ready'] : ['down', 'Up, but not ready'];

@@ -7,6 +7,7 @@ import './code.css';
 import './reference.css';
 import './repairs.js';
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-bundle.js';
+import { at } from './base';
 import { onKey } from './key.js';
 import { errorsInOneLine, headersOnRequest, responsesOnRequest } from './reference/answers.js';
 import { requestColumn } from './reference/column';
@@ -27,7 +28,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   document.getElementById('content').focus();
 });
 
-const answer = await fetch(settings.document);
+const answer = await fetch(at(settings.document));
 const spec = await answer.json();
 const operations = operationsOf(spec);
 const list = drawList(operations);

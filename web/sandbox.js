@@ -2,6 +2,7 @@ import './style.css';
 import './key.css';
 import './tool.css';
 import { ApolloSandbox } from '@apollo/sandbox';
+import { at, GATEWAY } from './base';
 import { forKeys } from './explorer/schema.js';
 import { fillKey, knownKey, takeKey } from './key.js';
 
@@ -10,14 +11,14 @@ const PATIENCE_MS = { loaded: 3_000, all: 10_000 };
 /** What the frame may ask for. The package would also open windows and sockets for it, and store its tokens here. */
 const ASKED = ['ExplorerListeningForHandshake', 'IntrospectionQueryWithHeaders', 'ExplorerRequest'];
 const SUBSCRIPTION = 'ExplorerSubscriptionRequest';
-const ENDPOINT = `${location.origin}/graphql`;
+const ENDPOINT = `${GATEWAY}/graphql`;
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const stage = document.getElementById('sandbox');
 const loading = document.getElementById('loading');
 
 /** Redirects to the bundled GraphiQL, replacing this page in the history so that Back does not return to it. */
 function giveWay() {
-  if (loading.isConnected) location.replace('/graphiql');
+  if (loading.isConnected) location.replace(at('/graphiql'));
 }
 
 function begin() {

@@ -99,6 +99,11 @@ export function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
+/** The path of PUBLIC_URL, which the proxy in front removes: empty, or /… without a slash at the end. */
+export function publicPath({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): string {
+  return PUBLIC_URL === undefined ? '' : new URL(PUBLIC_URL).pathname.replace(/\/$/, '');
+}
+
 /** The URL at which people open the gateway of this configuration. */
 export function gatewayUrl({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
   return PUBLIC_URL ?? reachable(`http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${String(PORT)}`);

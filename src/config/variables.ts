@@ -38,6 +38,14 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
+/** An http or https URL that can be followed by a path: an origin, or one with a path of plain segments. */
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, origin, pathname } = new URL(text);
+  const path = pathname === '/' ? '' : pathname;
+  return /^https?:$/.test(protocol) && !text.includes('*') && /^(\/[\w.~-]+)*$/.test(path) && origin + path === text;
+}
+
 /** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
 const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
 
@@ -155,12 +163,9 @@ export const VARIABLES = {
   PUBLIC_URL: {
     schema: z
       .string()
-      .refine(
-        (text) => isOrigin(text) && /^https?:/.test(text),
-        'must be an origin, https://host[:port], without a path',
-      )
+      .refine(isPublicUrl, 'must be https://host[:port], or that with a path, without a slash at the end')
       .optional(),
-    help: 'public URL of this gateway, https://host[:port], for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
+    help: 'public URL of this gateway, https://host[:port], with the path that a proxy in front removes, if any; for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
   },
   OIDC_ISSUER: {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),

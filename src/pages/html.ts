@@ -97,6 +97,15 @@ export function layout(options: LayoutOptions): Html {
     </html> `;
 }
 
+/** Addresses of this gateway in attributes; in other texts, quotes are escaped. */
+const ADDRESS = /( (?:href|src|action)=")(?=\/)/g;
+
+/** The text of a document whose addresses are below a path: in its attributes, and in what its scripts do (web/base.ts). */
+export function below(path: string, { text }: Html): string {
+  if (path === '') return text;
+  return text.replace('<html ', `<html data-base="${path}" `).replaceAll(ADDRESS, `$1${path}`);
+}
+
 /** The logo: a gate with a keyhole, as in web/favicon.svg. */
 const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
   <rect width="32" height="32" rx="8" />

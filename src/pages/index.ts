@@ -5,12 +5,14 @@ import { defaultHeaders, type Page, visibleDemoKey, type Visit } from './page';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql, reference, sandbox } from './tools';
 import { landing } from './landing';
-import { layout } from './html';
+import { below, layout } from './html';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
 export interface PagesOptions extends Visit {
+  /** Path of the pages, which a proxy in front removes. */
+  readonly base?: string;
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
@@ -22,12 +24,14 @@ const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, webhookGu
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
+  const { base = '' } = options;
   const app = express();
+  app.locals.base = base;
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
   app.use(defaultHeaders);
   app.use('/assets', onlyReads, assets());
   app.get('/favicon.ico', (_request, response) => {
-    response.redirect(307, asset('favicon.svg'));
+    response.redirect(307, base + asset('favicon.svg'));
   });
   for (const page of PAGES) {
     const allow = [...READS, ...(page.otherMethods ?? [])];
@@ -38,13 +42,13 @@ export function createPages(options: PagesOptions): Express {
   return app;
 }
 
-function serve(page: Page, { introspection, demoKey }: PagesOptions): RequestHandler {
+function serve(page: Page, { introspection, demoKey, base = '' }: PagesOptions): RequestHandler {
   return (request, response) => {
     const visit = { introspection, demoKey: visibleDemoKey(request, demoKey) };
     // a page with a key must not be written to disk
     response.set('Cache-Control', visit.demoKey === undefined ? 'no-cache' : 'no-store');
-    const { text } = layout({ ...page, body: page.body(visit) });
-    response.vary('Accept').type('html').send(text);
+    const whole = layout({ ...page, body: page.body(visit) });
+    response.vary('Accept').type('html').send(below(base, whole));
   };
 }
 

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { AppError, findAppError, notFound } from '../errors';
 import { setErrorHeaders, writeError } from '../http/problem';
-import { html, layout } from './html';
+import { below, html, layout } from './html';
 
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError): void {
@@ -17,7 +17,10 @@ export function sendError(request: Request, response: Response, error: AppError)
       <p><a href="/">Home page</a></p>
     </article>`;
     const page = layout({ title: `${title} · Scopegate`, description: detail, body });
-    response.status(status).type('html').send(page.text);
+    response
+      .status(status)
+      .type('html')
+      .send(below((response.app.locals.base as string | undefined) ?? '', page));
   } else writeError({ request, response }, error);
 }
 

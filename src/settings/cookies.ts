@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { fingerprint } from '../auth/keys';
 import { attempts, type RateLimiter } from '../admission/rateLimit';
-import type { Config } from '../config';
+import { type Config, publicPath } from '../config';
 import type { Exchange } from '../http/exchange';
 import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -10,11 +10,12 @@ import { AppError } from '../errors';
 
 /**
  * A cookie of the settings pages (the session, or a sign-in in progress), for this host only. Over https its name begins with
- * `__Host-`, so that no other host of the domain can set it.
+ * `__Host-`, so that no other host of the domain can set it; browsers then require the path `/`, so a path of PUBLIC_URL is in the name,
+ * which keeps gateways at one host apart.
  */
 export function cookie(name: string, publicUrl: string | undefined) {
   const isSecure = publicUrl?.startsWith('https:') === true;
-  const fullName = isSecure ? `__Host-${name}` : name;
+  const fullName = `${isSecure ? '__Host-' : ''}${name}${publicPath({ PUBLIC_URL: publicUrl }).replaceAll('/', '.')}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     read({ headers }: IncomingMessage): string | undefined {
@@ -87,7 +88,9 @@ export function checkOrigin({ headers }: IncomingMessage, publicUrl: string | un
   const site = headers['sec-fetch-site'];
   const isOwn =
     origin === undefined ||
-    (publicUrl === undefined ? URL.canParse(origin) && new URL(origin).host === headers.host : origin === publicUrl);
+    (publicUrl === undefined
+      ? URL.canParse(origin) && new URL(origin).host === headers.host
+      : origin === new URL(publicUrl).origin);
   if (isOwn && (site === undefined || site === 'same-origin' || site === 'none')) return;
   throw new AppError('forbidden', 'Cross-site requests are not allowed.');
 }

@@ -13,10 +13,10 @@ import { userBudget, userContexts, type UserContextOptions } from './userContext
 import { requireState } from '../auth/authenticate';
 import { modeOf } from '../auth/principal';
 import { attempts, type RateLimiter, spend } from '../admission/rateLimit';
-import type { Config } from '../config';
+import { type Config, publicPath } from '../config';
 import type { Control } from '../organisations/control';
 import { isToken, type Session, SESSION_LIMITS, userActor } from '../organisations/sessions';
-import type { Html } from '../pages/html';
+import { below, type Html } from '../pages/html';
 import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { UUID } from '../units';
 import { SETTINGS_PAGES } from './documents';
@@ -51,7 +51,8 @@ export function createSettings(options: SettingsOptions) {
     next();
   };
 
-  const app = settingsApp();
+  const base = publicPath(config);
+  const app = settingsApp(base);
   const contexts = userContexts({ ...options, sessions });
   const routes = settingsRoutes({
     ...{ ...options, sessions, prepareSandbox: sandboxMaker(options) },
@@ -83,10 +84,10 @@ export function createSettings(options: SettingsOptions) {
       await tracker.run(exchange, async () => {
         const reply = await route(request, response, exchange);
         if (response.headersSent) return;
-        if ('to' in reply) response.redirect(303, reply.to);
+        if ('to' in reply) response.redirect(303, reply.to.startsWith('/') ? base + reply.to : reply.to);
         else {
           const { status = 200, page } = reply;
-          response.status(status).type('html').send(page.text);
+          response.status(status).type('html').send(below(base, page));
         }
       });
     };
@@ -103,8 +104,9 @@ export function createSettings(options: SettingsOptions) {
   };
 }
 
-function settingsApp(): Express {
+function settingsApp(base: string): Express {
   const app = express();
+  app.locals.base = base;
   app.disable('x-powered-by').enable('case sensitive routing').set('query parser', 'simple');
   app.use(defaultHeaders, settingsPolicy, (_request, response, next) => {
     // same-origin, because without any referrer a form's Origin would be `null`

@@ -1,4 +1,4 @@
-import { describeVariables, readConfig } from '../../src/config';
+import { describeVariables, publicPath, readConfig } from '../../src/config';
 import { faultsOf } from '../support/configFaults';
 
 describe('the environment', () => {
@@ -60,10 +60,16 @@ describe('the environment', () => {
     ['KEY_PREFIX_TEST', 'svc_'],
     ['KEY_PREFIX_TEST', 'svc_live_try_'],
     ...['http://id.example', 'id.example', 'ftp://id.example'].map((issuer) => ['OIDC_ISSUER', issuer]),
-    ...['https://keys.example/', 'https://keys.example/path', 'keys.example', 'ws://keys.example'].map((url) => [
-      'PUBLIC_URL',
-      url,
-    ]),
+    ...[
+      ...[
+        'https://keys.example/',
+        'https://keys.example/path/',
+        'https://keys.example//path',
+        'https://keys.example/a/../b',
+      ],
+      ...['https://keys.example/?', 'https://keys.example/a?b', 'https://keys.example/a#b', 'https://keys.example/a b'],
+      ...['https://keys.example/"x', 'https://user@keys.example', 'keys.example', 'ws://keys.example'],
+    ].map((url) => ['PUBLIC_URL', url]),
     // what no browser sends as an origin
     ...[
       ...['app.example', 'https://app.example/', 'https://app.example/path', 'https://app.example:443', 'null'],
@@ -155,6 +161,15 @@ test('every variable has a one-line description with its default', () => {
     expect(help).toMatch(/^\S.{5,}[^.]$/);
     if (fallback !== '') expect(String(config[name])).toBe(fallback);
   }
+});
+
+test.each([
+  ['https://keys.example', ''],
+  ['http://127.0.0.1:8080', ''],
+  ['https://keys.example/quotes', '/quotes'],
+  ['https://keys.example/apps/quotes-2.0', '/apps/quotes-2.0'],
+])('PUBLIC_URL can be %s, whose path is %j', (PUBLIC_URL, path) => {
+  expect(publicPath(readConfig({ PUBLIC_URL }))).toBe(path);
 });
 
 test("signing in with OpenID Connect requires the issuer's other variables, and names missing ones", () => {

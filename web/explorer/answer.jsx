@@ -1,6 +1,7 @@
 /** @jsxImportSource react */
 import { useEditorContext } from '@graphiql/react';
 import { useEffect, useRef, useState } from 'react';
+import { GATEWAY } from '../base';
 import { copy } from '../copy';
 import { curlOf } from '../samples.js';
 import { withoutStaleName } from './send.js';
@@ -58,7 +59,7 @@ function curl({ queryEditor, variableEditor, headerEditor }) {
   const variables = parsed(variableEditor?.getValue());
   const headers = withoutKey(parsed(headerEditor?.getValue()));
   const body = JSON.stringify(withoutStaleName({ query, variables, operationName }));
-  return curlOf({ method: 'POST', url: `${location.origin}/graphql`, headers, body });
+  return curlOf({ method: 'POST', url: `${GATEWAY}/graphql`, headers, body });
 }
 
 function withoutKey(headers = {}) {

@@ -1,3 +1,4 @@
+import { at } from '../base';
 import { fillKey, knownKey, takeKey } from '../key.js';
 import { forKeys } from './schema.js';
 
@@ -48,7 +49,7 @@ async function post(parameters, given) {
   let response;
   try {
     const body = JSON.stringify(withoutStaleName(parameters));
-    response = await fetch('/graphql', { method: 'POST', credentials: 'omit', headers, body });
+    response = await fetch(at('/graphql'), { method: 'POST', credentials: 'omit', headers, body });
     const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
     const { status } = response;
     return isStream ? { status, body: response.body } : { status, answer: await response.json() };

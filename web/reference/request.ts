@@ -1,3 +1,4 @@
+import { GATEWAY } from '../base';
 import { newUuid } from '../samples.js';
 import type { Operation } from './system';
 
@@ -37,7 +38,7 @@ export function requestOf({ parameters = [], requestBody }: Operation, path: str
   }
   const example = requestBody?.content?.['application/json']?.example;
   const body = entered.body ?? (example === undefined ? undefined : JSON.stringify(example, null, 2));
-  const url = `${location.origin}/api/v1${filled}${query.size > 0 ? `?${query.toString()}` : ''}`;
+  const url = `${GATEWAY}/api/v1${filled}${query.size > 0 ? `?${query.toString()}` : ''}`;
   const request: SampleRequest = { method: method.toUpperCase(), url, headers, body };
   const isRetried = headers[IDEMPOTENCY_KEY] === undefined && parameters.some(({ name }) => name === IDEMPOTENCY_KEY);
   return { request, lacking, isRetried };

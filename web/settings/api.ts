@@ -1,3 +1,4 @@
+import { at } from '../base';
 import type { Calls } from './calls';
 import { noteFound, noteLost, readLost } from './retries';
 import { DOCUMENTS, firstCalls, type PageName } from '../../src/settings/documents';
@@ -147,7 +148,7 @@ function errorOf(answer: ApiAnswer): ApiError['extensions'] | undefined {
 
 async function send(body: string, headers: Headers): Promise<ApiAnswer> {
   try {
-    const response = await fetch('/settings/graphql', {
+    const response = await fetch(at('/settings/graphql'), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf, ...headers },
       signal: AbortSignal.timeout(WITHIN),
@@ -183,7 +184,7 @@ function signedOut(): Failure {
 
 /** Reloads the page's CSRF token; resolves with whether it has changed. @throws Failure */
 export async function renewed(): Promise<boolean> {
-  const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
+  const page = await fetch(at('/settings/integrations'), { signal: AbortSignal.timeout(WITHIN) }).then(
     (response) => response.text(),
     () => '',
   );

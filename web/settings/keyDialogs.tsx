@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { GATEWAY } from '../base';
 import { type Answer, call, type Key, now, settings } from './api';
 import { Choice } from './ask';
 import { Copyable, Sheet, showSecret } from './dialog';
@@ -117,9 +118,9 @@ function showMade(made: Made): void {
 
 function MadeKey({ key: value, api_key: made, old }: Made): JSX.Element {
   // quoted, since zsh takes the question mark of an unquoted URL as a pattern
-  const curl = `curl -H "Authorization: Bearer ${value}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
+  const curl = `curl -H "Authorization: Bearer ${value}" "${GATEWAY}/api/v1${firstPath(made.scopes)}"`;
   const scopegate = {
-    ...{ type: 'http', url: `${location.origin}/mcp` },
+    ...{ type: 'http', url: `${GATEWAY}/mcp` },
     headers: { Authorization: `Bearer ${value}` },
   };
   return (

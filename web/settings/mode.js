@@ -1,8 +1,10 @@
 /* The switch between live data and the sandbox: making a sandbox takes some seconds, in which a second click would do nothing. */
 
+import { BASE } from '../base';
+
 const form = document.querySelector('form.mode');
 form?.addEventListener('submit', ({ submitter }) => {
-  const { pathname } = location;
+  const pathname = location.pathname.slice(BASE.length);
   const [, , list, id] = pathname.split('/');
   // what does not exist in this mode may exist in the other
   const isMissing = id && document.querySelector('[data-page]:not([hidden]) .alert:not([hidden])');

@@ -1,3 +1,4 @@
+import { at } from '../base';
 import { Failure } from './api';
 import { type PageName, SETTINGS_PAGES } from '../../src/settings/documents';
 import { tell } from './notices';
@@ -20,7 +21,7 @@ interface Shown {
   readonly id?: string | undefined;
 }
 
-const PAGE = new RegExp(`^/settings/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
+const PAGE = new RegExp(`^${at('/settings')}/(${SETTINGS_PAGES.join('|')})(?:/([0-9a-f-]{36}))?$`, 'i');
 /** The page of one key or endpoint. */
 const ONE: Readonly<Record<string, Name>> = { keys: 'key', webhooks: 'endpoint' };
 const LISTS: Readonly<Partial<Record<Name, Name>>> = { key: 'keys', endpoint: 'webhooks' };
@@ -75,7 +76,7 @@ export function followAddress(all: Readonly<Record<Name, PageOf>>): void {
 /** Goes to another page. */
 export function go(address: string): void {
   const isList = shown !== undefined && shown.name in ONE;
-  history.pushState({ list: isList ? location.href : listLeft() }, '', address);
+  history.pushState({ list: isList ? location.href : listLeft() }, '', address.startsWith('/') ? at(address) : address);
   follow(false);
 }
 
@@ -110,7 +111,7 @@ function follow(isBack: boolean): void {
   }
   document.querySelector('.side [aria-current]')?.removeAttribute('aria-current');
   const list = LISTS[next.name] ?? next.name;
-  document.querySelector(`.side a[href="/settings/${list}"]`)?.setAttribute('aria-current', 'page');
+  document.querySelector(`.side a[href$="/settings/${list}"]`)?.setAttribute('aria-current', 'page');
   if (!isSame) tell('page');
   placeOf(next.name).hidden = false;
   const heading = headingOf(next.name);

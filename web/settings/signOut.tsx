@@ -1,3 +1,4 @@
+import { at } from '../base';
 import { Failure, failureOf, renewed, settings, WITHIN } from './api';
 import { ask } from './ask';
 import { tell } from './notices';
@@ -47,7 +48,7 @@ async function signOut(fields: FormData): Promise<never> {
   // refused before anything was done: the session may have been replaced by signing in again in another tab
   const isDone = (await post(fields)) || ((await renewed()) && (await post(fields)));
   if (!isDone) throw new Failure('You were not signed out: this page is too old. Reload it.', { code: 'forbidden' });
-  location.assign('/settings/sign-in');
+  location.assign(at('/settings/sign-in'));
   return new Promise(() => undefined);
 }
 
@@ -56,7 +57,7 @@ async function post(fields: FormData): Promise<boolean> {
   fields.set('csrf', settings.csrf);
   const body = new URLSearchParams(fields as never);
   const signal = AbortSignal.timeout(WITHIN);
-  const sending = fetch('/settings/sign-out', { method: 'POST', body, redirect: 'manual', signal });
+  const sending = fetch(at('/settings/sign-out'), { method: 'POST', body, redirect: 'manual', signal });
   const { type, status } = await sending.catch(() => Response.error());
   // not followed, since the page that it leads to may be lost too
   if (type === 'opaqueredirect') return true;

@@ -1,0 +1,14 @@
+import { options } from 'preact';
+import { at, BASE } from '../base';
+
+/* Every link that is drawn is below the path of the gateway. */
+
+const before = options.vnode;
+options.vnode = (node) => {
+  const { type, props } = node as { type: unknown; props: { href?: unknown } };
+  const { href } = props;
+  // a copy of a link has it already
+  if (type === 'a' && typeof href === 'string' && href.startsWith('/') && !href.startsWith(at('/')))
+    props.href = at(href);
+  before?.(node);
+};
