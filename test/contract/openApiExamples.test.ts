@@ -39,6 +39,22 @@ test.each(OPERATIONS)('$operationId has examples that match its schemas', (opera
     expect(faultsOf(parameter)).toEqual([]);
 });
 
+test('every parameter has an example, unless its schema lists its values; an Idempotency-Key one for each operation', () => {
+  const all: readonly Json[] = OPERATIONS.flatMap(({ parameters }) => parameters as Json[]);
+  const lists = ({ schema: { type, items = {}, ...schema } }: Json): boolean =>
+    type === 'boolean' || [items, schema].some((one: Json) => one.enum !== undefined || one.$ref !== undefined);
+  const missing = all.filter((one) => !lists(one) && one.example === undefined).map(({ name }) => String(name));
+  expect(missing).toEqual([]);
+  const keys = all.filter(({ name }) => name === 'Idempotency-Key').map(({ example }) => String(example));
+  expect(new Set(keys).size).toBe(keys.length);
+  const ofOperators: readonly Json[] = Object.values(operatorDocument.paths).flatMap((methods) =>
+    Object.values(methods),
+  );
+  // there it is a secret, and must be the caller's own
+  for (const { name, example } of ofOperators.flatMap(({ parameters }) => parameters as Json[]))
+    if (name === 'Idempotency-Key') expect(example).toBeUndefined();
+});
+
 test('every body of the operator API has an example that matches its schema', () => {
   const operations: readonly Json[] = Object.values(operatorDocument.paths).flatMap((methods) =>
     Object.values(methods),
