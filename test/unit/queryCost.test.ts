@@ -32,6 +32,8 @@ function refusal(text: string, variables?: Record<string, unknown>): string {
   }
 }
 
+const aliases = (count: number, field: string): string =>
+  Array.from({ length: count }, (_, at) => `a${String(at)}: ${field}`).join(' ');
 const NESTED = 'data { customer { orders(limit: 100) { data { id } } } }';
 
 describe('points', () => {
@@ -152,6 +154,28 @@ describe('over 20,000 rows', () => {
 test('a limit argument without bounds is an error when the schema is read', () => {
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
+});
+
+test.each<[number, string, string]>([
+  [1, 'tags of a page', '{ customers(limit: 100) { data { etag } } }'],
+  [4, '30 tags of a page', `{ customers(limit: 100) { data { ${aliases(30, 'etag')} } } }`],
+  [
+    1,
+    'members of a page, 30 times',
+    `{ customers(limit: 100) { data { id ${aliases(29, 'name')} ...F } } } fragment F on Customer { a: __typename }`,
+  ],
+  [4, 'cursors of events', `{ events(limit: 100) { data { ...F } } } fragment F on Event { ${aliases(30, 'cursor')} }`],
+  [4, 'tags of what rows refer to', `{ orders(limit: 100) { data { customer { ${aliases(30, 'etag')} } } } }`],
+  [1, 'tags of one object', `{ customer(id: "1") { ${aliases(30, 'etag')} } }`],
+])('%d points for %s, since values that are worked out count as rows', (expected, _title, text) => {
+  const document = parse(text);
+  expect(createCostOf(publishedSchemas().graphql)(document, operationIn(document)).points({})).toBe(expected);
+});
+
+test('values that are worked out are not refused for their number', () => {
+  const page = 'requests(limit: 100) { data { etag } }';
+  const document = parse(`{ customers(limit: 100) { data { etag ${page} } } }`);
+  expect(createCostOf(publishedSchemas().graphql)(document, operationIn(document)).points({})).toBe(1 + 20);
 });
 
 describe('the turn of a query', () => {

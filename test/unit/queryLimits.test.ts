@@ -51,3 +51,14 @@ describe('an operation', () => {
     expect(refusals(text)).toEqual(messages);
   });
 });
+
+test('a document with many faults costs no more errors than are listed', () => {
+  const made = jest.spyOn(Error, 'captureStackTrace');
+  const fragments = Array.from(
+    { length: 181 },
+    (_, at) => `fragment F${String(at)} on Query { b ...F${String(at + 1)} }`,
+  );
+  expect(refusals(`{ a { ...F0 } } ${fragments.join(' ')} fragment F181 on Query { b }`)).toHaveLength(10);
+  expect(made).toHaveBeenCalledTimes(10);
+  made.mockRestore();
+});

@@ -38,6 +38,9 @@ const CASES: readonly Case[] = [
   ['Order.placed_at is @personal but can be neither', /(type Order @stored[^]*?placed_at: DateTime!)/, '$1 @personal'],
   ['Product.name is @personal, but is not a member', /(type Product @stored[^}]*name: String!)/, '$1 @personal'],
   ['ProductUpsert.colour is no member of Product', /(input ProductUpsert \{)/, '$1 colour: String'],
+  ['Query.products(sku:) takes a string of any length', 'max_items: 20, max_length: 64', 'max_items: 20'],
+  ['Product.orders(note:) takes a string', 'extend type Product { orders(note: String): Int }'],
+  ['ProductUpsert.note takes a string of any length', 'extend input ProductUpsert { note: [String!] }'],
   ['AddressInput.floor is no member of Address, so it would be lost', /(input AddressInput \{)/, '$1 floor: Int'],
   // the SDL contradicts itself
   ['Quote is @stored but has no id: add id: ID!', /(type Quote [^]*?)id: ID!/, '$1'],

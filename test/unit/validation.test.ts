@@ -124,3 +124,30 @@ test.each([
   const found = check({ external_ref: 'A', name: 'A', email }).faults;
   expect(found.map(({ pointer, code }) => `${pointer!} ${code}`).sort()).toEqual(['/email format', '/email length']);
 });
+
+describe('the length of a text is counted in characters,', () => {
+  const lengths = createAjv().compile({ type: 'string', minLength: 2, maxLength: 4 });
+  const check = checkWith(lengths);
+
+  test.each<[string, string[]]>([
+    ['', ['length']],
+    ['a', ['length']],
+    ['😀', ['length']],
+    ['ab', []],
+    ['😀😀', []],
+    ['abcd', []],
+    ['😀😀😀😀', []],
+    ['abcde', ['length']],
+    ['😀😀😀😀a', ['length']],
+    ['😀😀😀😀😀', ['length']],
+  ])('%j', (text, codes) => {
+    expect(check(text).faults.map(({ code }) => code)).toEqual(codes);
+  });
+
+  test('without looking at a text that is too long in any case', () => {
+    const looked = jest.spyOn(String.prototype, 'charCodeAt');
+    check('a'.repeat(1_000_000));
+    expect(looked).not.toHaveBeenCalled();
+    looked.mockRestore();
+  });
+});

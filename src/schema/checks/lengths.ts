@@ -12,7 +12,7 @@ const LISTED: readonly string[] = ['currency', 'known-currency'];
 
 export function lengthErrors({ document }: Sdl): SchemaError[] {
   return document.definitions.flatMap((node) => {
-    if (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION)
+    if (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION)
       return (node.fields ?? []).flatMap((input) => errorsOfInput(`${node.name.value}.${input.name.value}`, input));
     if (!isObjectNode(node)) return [];
     return (node.fields ?? []).flatMap(({ name, arguments: args = [] }) =>
