@@ -37,28 +37,29 @@ export function createBudget(ownTurn: () => Promise<void>): Budget {
   const waiting: { readonly cost: number; readonly begin: () => void }[] = [];
   /** What this turn has left of its piece. */
   let left = 1;
-  let isRenewing = false;
 
-  async function renew(): Promise<void> {
-    isRenewing = true;
-    while (left < 1) {
-      await (waiting.length > 0 ? ownTurn() : turn());
-      left = 1;
-      // what is larger than a piece has a turn for itself
-      for (let next = waiting[0]; next && (left === 1 || left - next.cost >= RESERVED); next = waiting[0]) {
-        left -= next.cost;
-        waiting.shift();
-        next.begin();
-      }
+  function letThrough(): void {
+    left = 1;
+    // what is larger than a piece has a turn for itself
+    for (let next = waiting[0]; next && (left === 1 || left - next.cost >= RESERVED); next = waiting[0]) {
+      left -= next.cost;
+      waiting.shift();
+      next.begin();
     }
-    isRenewing = false;
+    setImmediate(onNextTurn);
+  }
+
+  function onNextTurn(): void {
+    if (waiting.length > 0) void ownTurn().then(letThrough);
+    else left = 1;
   }
 
   return (work) => {
     const cost = 'bytes' in work ? work.bytes / BYTES_PER_PIECE : work.objects / OBJECTS_PER_PIECE;
+    if (cost === 0) return undefined;
     if (left < 1 && cost > left) return new Promise((begin) => waiting.push({ cost, begin }));
+    if (left === 1) setImmediate(onNextTurn);
     left -= cost;
-    if (!isRenewing && left < 1) void renew();
     return undefined;
   };
 }

@@ -14,7 +14,6 @@ import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
 import { fieldsIn } from './selection';
-import { inSlices } from './slices';
 
 /*
  * Limits the size of responses, and writes them. The rows of lists are limited before a query runs (graphql/queryCost.ts), but lists inside
@@ -78,8 +77,12 @@ function countedMember(source: unknown, _args: unknown, context: RequestContext,
   tally.objects += list.length;
   tally.bytes += leastSize(list, info);
   tally.refusal ??= refusalOf(tally, context);
-  if (tally.refusal) throw tally.refusal;
-  return inSlices(context, () => list);
+  const all = (): unknown[] => {
+    if (tally.refusal) throw tally.refusal;
+    return list;
+  };
+  // by number, since by time a busy machine would split the relations of a page into more reads
+  return context.data.budget({ objects: list.length })?.then(all) ?? all();
 }
 
 function refusalOf(tally: Tally, { countAnswer }: RequestContext): AppError | undefined {

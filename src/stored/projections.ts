@@ -106,7 +106,7 @@ function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
   return found;
 }
 
-/** One object for each set of members, since reads are batched by it. It lives as long as the operation. */
+/** One object for each type and set of members, since reads are batched by it. It lives as long as the operation. */
 const projectionsOf = new WeakMap<OperationDefinitionNode, Map<string, Projection>>();
 
 function projectionFor(
@@ -117,14 +117,15 @@ function projectionFor(
 ): Projection {
   const members = new Set(member === undefined ? [] : [member]);
   const type = info.schema.getType(stored.type) as GraphQLObjectType;
-  if (!addMembers(members, nodes, { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) }))
-    return WITHOUT_SEARCH;
+  const row = { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) };
+  const isWhole = !addMembers(members, nodes, row);
   let known = projectionsOf.get(info.operation);
   if (!known) projectionsOf.set(info.operation, (known = new Map()));
-  const names = [...members].sort();
-  const key = names.join();
+  const names = isWhole ? [] : ['_id', ...[...members].sort()];
+  const key = `${stored.type} ${names.join()}`;
   let projection = known.get(key);
-  if (!projection) known.set(key, (projection = Object.fromEntries(['_id', ...names].map((name) => [name, 1]))));
+  if (!projection)
+    known.set(key, (projection = isWhole ? { ...WITHOUT_SEARCH } : Object.fromEntries(names.map((name) => [name, 1]))));
   return projection;
 }
 

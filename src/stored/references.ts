@@ -10,8 +10,8 @@ import type { Resource, Row } from './resource';
 
 type Rows = Map<string, Promise<Row | null>>;
 
-/** By resource and projection. */
-const ofRequests = new WeakMap<RequestContext, Map<Resource, Map<Projection, Rows>>>();
+/** By projection, which is for one resource only. */
+const ofRequests = new WeakMap<RequestContext, Map<Projection, Rows>>();
 
 interface Wanted {
   readonly resource: Resource;
@@ -29,7 +29,9 @@ export async function referredRow(wanted: Wanted): Promise<Row | null> {
   // nobody gets an answer that is refused, so it needs no more rows
   if (tooLarge(context)) return null;
   const row = await once(wanted, projectionOfReferences(resource, info), 'related');
-  await context.data.budget({ objects: 1 });
+  const wait = context.data.budget({ objects: 1 });
+  if (!wait) return row;
+  await wait;
   return tooLarge(context) ? null : row;
 }
 
@@ -39,20 +41,18 @@ export function listedRow(wanted: Wanted, projection: Projection): Promise<Row |
 }
 
 function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'): Promise<Row | null> {
-  const { resource, id, context, info } = wanted;
+  const { id, context, info } = wanted;
   // a mutation must see what its earlier fields wrote
   if (info.operation.operation !== OperationTypeNode.QUERY) return read(wanted, projection, kind);
-  const rows = rowsOf(resource, projection, context);
+  const rows = rowsOf(projection, context);
   let row = rows.get(id);
   if (!row) rows.set(id, (row = read(wanted, projection, kind)));
   return row;
 }
 
-function rowsOf(resource: Resource, projection: Projection, context: RequestContext): Rows {
-  let resources = ofRequests.get(context);
-  if (!resources) ofRequests.set(context, (resources = new Map()));
-  let projections = resources.get(resource);
-  if (!projections) resources.set(resource, (projections = new Map()));
+function rowsOf(projection: Projection, context: RequestContext): Rows {
+  let projections = ofRequests.get(context);
+  if (!projections) ofRequests.set(context, (projections = new Map()));
   let rows = projections.get(projection);
   if (!rows) projections.set(projection, (rows = new Map()));
   return rows;

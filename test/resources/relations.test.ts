@@ -59,6 +59,20 @@ describe('a relation to one object', () => {
     expect(ofOne.length).toBeGreaterThan(1);
   });
 
+  test('is read once by a query, whatever selects it, under however many aliases', async () => {
+    const each = (at: number): string => ['id', 'name', 'contacts { id }', 'email'][at % 4]!;
+    const aliases = Array.from(
+      { length: 20 },
+      (_, at) => `a${String(at)}: orders(limit: 20) { data { customer { ${each(at)} } } }`,
+    );
+    const sent = await commandsOf(gateway, organisation, () => query(caller, `{ ${aliases.join(' ')} }`));
+    const reads = sent.filter(({ command }) => command.find === 'customers').map(({ command }) => command);
+    const ids = reads.flatMap(({ filter }) => (filter as Json)._id.$in ?? [(filter as Json)._id]) as string[];
+    expect(ids.length).toBeGreaterThan(1);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(reads[0]!.projection).toEqual({ _id: 1, name: 1, 'contacts.id': 1, email: 1 });
+  });
+
   test.each<[string, [string, Json][]]>([
     [
       'orders(limit: 5) { data { quote { number } } }',
@@ -155,10 +169,10 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
 });
 
 test('all relations of a page of customers need no more commands than those of one customer', async () => {
-  const document = `query($limit: Int!) { customers(limit: $limit) { data {
+  const document = `query($limit: Int!, $id: [ID!]) { customers(limit: $limit, id: $id) { data {
     quotes(limit: 2) { data { id customer { id } } } orders(limit: 2) { data { id quote { id } } } requests { data { id } }
   } } }`;
   expect((await commandNames(document, { limit: 91 })).sort()).toEqual(
-    (await commandNames(document, { limit: 1 })).sort(),
+    (await commandNames(document, { limit: 1, id: [busy] })).sort(),
   );
 });

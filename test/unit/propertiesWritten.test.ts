@@ -45,7 +45,10 @@ const { rest, graphql } = schemas;
 const operations = restOperations(schemas.operations);
 const sofa = sofaHandlers(createRunner(schemas).routes, operations);
 const turn = (): Promise<void> => Promise.resolve();
-const context = { authorise: () => undefined, data: { giveWay: turn, ownTurn: turn } } as unknown as RequestContext;
+const context = {
+  authorise: () => undefined,
+  data: { giveWay: turn, ownTurn: turn, budget: () => undefined },
+} as unknown as RequestContext;
 
 function rootField(name: string): GraphQLField<unknown, RequestContext> {
   return rest.getQueryType()!.getFields()[name]!;
