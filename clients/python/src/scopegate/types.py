@@ -194,8 +194,8 @@ McpAccess = Literal["off", "read", "write"]
 class MeRateLimit(TypedDict):
     """A rate limit, in points per minute, shared by REST and GraphQL. A REST request costs one point. A GraphQL request costs
     one point per root field, and one per full 1,000 rows that it can return in the worst case: the `limit` of each list times the
-    limits of the lists that contain it, summed over all lists, at most 20,000. A document that is new to the gateway costs one more per
-    200 tokens after the first 200, rounded up. A bulk call costs one point per 100 elements, rounded up. Points are charged before the
+    limits of the lists that contain it, summed over all lists, at most 20,000. The `etag` of a row, or the `cursor` of an event, counts as a
+    row for the points. A document that is new to the gateway costs one more per 200 tokens after the first 200, rounded up. A bulk call costs one point per 100 elements, rounded up. Points are charged before the
     request is executed."""
 
     limit: int
