@@ -165,7 +165,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ['scopegate_webhook_posts', 'Webhooks that are being sent; at most 64 a gateway.', () => webhooks().posting()],
     [
       'scopegate_webhook_posts_waiting',
-      'Webhooks that wait until fewer are being sent: by the gateway, by their organisation, or to receivers that fail or are slow.',
+      'Webhooks that wait until fewer are being sent by the gateway or by their organisation.',
       () => webhooks().postsWaiting(),
     ],
   ];

@@ -28,14 +28,12 @@ export interface Rest {
   readonly until?: Date | undefined;
 }
 
-export type Due = Pick<EndpointRow, '_id' | 'organisation_id' | 'failed'> & { readonly due: Date };
+export type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
 
 export interface Room {
   readonly limit: number;
   /** Organisations that are at their limit. */
   readonly without: readonly string[];
-  /** Whether endpoints with failures since their last success may be taken. */
-  readonly hasRoomForFailed: boolean;
 }
 
 /** A lease: the endpoint as it was when its holder last read it. */
@@ -55,15 +53,11 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
 
   return {
     /** Endpoints that have work, no lease, and room for them; those that have waited longest come first. */
-    waiting: async ({ limit, without: full, hasRoomForFailed }: Room): Promise<Due[]> =>
+    waiting: async ({ limit, without: full }: Room): Promise<Due[]> =>
       (await rows
         .find(
-          {
-            ...free(),
-            ...(full.length > 0 && { organisation_id: { $nin: [...full] } }),
-            ...(!hasRoomForFailed && { 'failed.0': { $exists: false } }),
-          },
-          { sort: { due: 1 }, limit, projection: { organisation_id: 1, failed: 1, due: 1 } },
+          { ...free(), ...(full.length > 0 && { organisation_id: { $nin: [...full] } }) },
+          { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } },
         )
         .toArray()) as unknown as Due[],
     /** Leases an endpoint; undefined if another gateway was first. */

@@ -7,8 +7,6 @@ import { HOUR, MINUTE } from '../units';
 
 const WIDEST = 8;
 
-export const hasFailed = ({ failed }: Pick<EndpointRow, 'failed'>): boolean => failed.length > 0;
-
 export type Health = ReturnType<typeof healthOf>;
 
 export function healthOf(row: EndpointRow, now: () => number) {
@@ -47,7 +45,6 @@ export function healthOf(row: EndpointRow, now: () => number) {
       probes = 0;
     },
     width: (): number => width,
-    hasFailed: (): boolean => failed.size > 0,
     isFailing: (): boolean => state === 'failing',
     probes: (): number => probes,
     disable: (): DisabledReason | undefined => disable,

@@ -97,8 +97,7 @@ async function passes(
     const atStart = endpoint;
     if (atStart !== taken) await data.requireOpen();
     const post = async (event: { readonly id: string }) => {
-      const claim = { organisation: organisation.id, endpoint: atStart._id, hasFailed: health.hasFailed() };
-      const giveBack = await places.take(claim, Math.max(0, sliceEnds - performance.now()));
+      const giveBack = await places.take(organisation.id, Math.max(0, sliceEnds - performance.now()));
       try {
         return !giveBack || isOver() ? undefined : await sender.send(atStart, event, modeOf(organisation));
       } finally {

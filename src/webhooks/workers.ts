@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Due, Leased, Room } from '../organisations/webhookLeases';
-import { hasFailed } from './health';
 import type { MasterSecret } from './masterSecret';
 import { createPlaces } from './places';
 import { runLease, type RunOptions } from './run';
@@ -11,8 +10,8 @@ import type { Outcome } from './work';
 /** Pause between searches for endpoints with work, and after a failed search, in milliseconds. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** How many endpoints a gateway works on at once: in all, of one organisation, and with a failed last attempt. */
-const MAX_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
+/** How many endpoints a gateway works on at once: in all, and of one organisation. */
+const MAX_LEASES = { all: 64, organisation: 8 } as const;
 /** How often WEBHOOK_SECRET is compared with the secret of the endpoints, in milliseconds. */
 const CHECK_EVERY = 60_000;
 
@@ -60,24 +59,19 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   }
 
   function room(): Room {
-    const held = [...running.values()].map(({ lease }) => lease);
-    const ids = held.map(({ organisation_id: id }) => id);
+    const ids = [...running.values()].map(({ lease }) => lease.organisation_id);
     const hasMost = (id: string): boolean => ids.filter((other) => other === id).length >= MAX_LEASES.organisation;
-    return {
-      limit: MAX_LEASES.all - running.size,
-      without: [...new Set(ids)].filter(hasMost),
-      hasRoomForFailed: held.filter(hasFailed).length < MAX_LEASES.failed,
-    };
+    return { limit: MAX_LEASES.all - running.size, without: [...new Set(ids)].filter(hasMost) };
   }
 
-  const fits = ({ organisation_id: id, failed }: Due): boolean => {
-    const { limit, without, hasRoomForFailed } = room();
-    return limit > 0 && !without.includes(id) && (hasRoomForFailed || !hasFailed({ failed }));
+  const fits = ({ organisation_id: id }: Due): boolean => {
+    const { limit, without } = room();
+    return limit > 0 && !without.includes(id);
   };
 
   async function look(): Promise<boolean> {
     const free = room();
-    isFull = free.limit <= 0 || free.without.length > 0 || !free.hasRoomForFailed;
+    isFull = free.limit <= 0 || free.without.length > 0;
     if (free.limit <= 0 || !(await mayWork())) return false;
     const found = await leases.waiting(free);
     const [first] = found;
