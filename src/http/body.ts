@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseContentType } from 'content-type';
-import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
+import { AppError, invalidRequest, validationFailed } from '../errors';
 import { MEBIBYTE } from '../units';
 import { type Checked, checkJson } from './json';
 import type { Exchange } from './exchange';

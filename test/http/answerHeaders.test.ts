@@ -12,7 +12,7 @@ import { raw, type RawAnswer, type RawRequest } from './raw';
 
 const gateway = served({ CORS_ORIGINS: '*', OPERATOR_TOKENS: `test=${'x'.repeat(40)}` });
 const organisation = late(() => makeNorthwind(gateway, 40));
-const made = late(async () => makeKey(gateway, await organisation));
+const made = late(async () => makeKey(gateway, organisation));
 
 /** Bytes of a header's line, and of all of them. */
 const [MOST, MOST_TOGETHER] = [1100, 4000];

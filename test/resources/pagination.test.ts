@@ -94,21 +94,21 @@ describe('while rows are renamed between pages, in every direction', () => {
       seen.push(...ids(page.data));
       for (const { updated_at: at } of page.data as Json[]) if (at > last) last = at;
       cursor = page.next_cursor as string | null;
-      const unread = there.filter(({ id }) => !seen.includes(id as string));
-      for (const [row, name] of [
-        [unread[0], 'A'],
-        [unread.at(-1), 'ZZ'],
-        [page.data[0], 'ZZ'],
-        [page.data.at(-1), 'A'],
-      ])
-        if (row && !changed.has(row.id)) {
-          changed.add(row.id);
-          await reader.patch(`/products/${row.id}`, { name: `${name} ${String(changed.size)}` });
+      const unread = there.filter(({ id }) => !seen.includes(id));
+      const [toStart, toEnd] = [
+        [unread[0], page.data.at(-1)],
+        [unread.at(-1), page.data[0]],
+      ] as Json[][];
+      for (const [name, rows] of Object.entries({ A: toStart, ZZ: toEnd }))
+        for (const id of ids(rows!.filter(Boolean))) {
+          if (changed.has(id)) continue;
+          changed.add(id);
+          await reader.patch(`/products/${id}`, { name: `${name} ${String(changed.size)}` });
         }
       if (seen.length > 400) throw new Error('the pages never end');
     }
     const later = await reader.get('/products', { updated_since: last, limit: 100 });
-    return { seen, changed, all: there.map(({ id }) => id as string).sort(), again: ids(later.body.data) };
+    return { seen, changed, all: there.map(({ id }) => id).sort(), again: ids(later.body.data) };
   }
 
   test.each(['created_at', '-created_at'])('a list sorted by %s has each exactly once', async (sort) => {

@@ -30,7 +30,7 @@ export class RefusedVersions {
     // the one that was refused last is the last
     this.#refused.delete(path);
     if (times === MOST) {
-      const detail = `${path} still has the ETag ${etag} that the gateway refused ${MOST} times. A proxy on the way alters it, or answers reads from a cache.`;
+      const detail = `${path} still has the ETag ${etag} that the gateway refused ${String(MOST)} times. A proxy on the way alters it, or answers reads from a cache.`;
       const { status, title, requestId } = error;
       return new ScopegateError({
         status,
