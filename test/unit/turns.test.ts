@@ -6,9 +6,9 @@ type Exchange = Parameters<ReturnType<typeof createTurns>['ownTurn']>[0];
 const of = (id: string): Exchange => ({ log: { principal: { organisation: { id } } } }) as unknown as Exchange;
 
 test('requests that wait for a turn of the event loop get one each, and those of another organisation do not wait for them', async () => {
-  const { ownTurn } = createTurns(() => undefined);
+  const turns = createTurns(() => undefined);
   const done: string[] = [];
-  for (const name of ['a', 'a', 'a', 'b']) void ownTurn(of(name)).then(() => done.push(name));
+  for (const name of ['a', 'a', 'a', 'b']) void turns.ownTurn(of(name)).then(() => done.push(name));
   const seen: string[] = [];
   for (let at = 0; at < 4; at += 1) {
     await turn();
