@@ -7,7 +7,7 @@ import { post, watch, watchedGateway } from '../support/watchdog';
 
 /** Lines of an order of some 190 kB; the rows of a list of 100 exceed what the database can put into one document, or into one reply. */
 const LINES = 480;
-/** What a query that selects little of large objects may use, in MiB: one alias alone reads 4.5 MB of them if it reads everything. */
+/** What a query that selects little of large objects may use, in MiB: one alias alone reads 10 MB of them if it reads everything. */
 const PEAK = 100;
 
 const gateway = watchedGateway();
@@ -44,7 +44,7 @@ beforeAll(async () => {
   );
 }, 60_000);
 
-/** Stores 100 customers of 45 kB each. Resolves with their ids. */
+/** Stores 100 customers of 100 kB each. Resolves with their ids. */
 async function storeCustomers(): Promise<string[]> {
   const text = (length: number, from: number): string =>
     String.fromCharCode(...Array.from({ length }, (_, at) => 0x4e00 + ((from * 31 + at) % 20_000)));
@@ -53,7 +53,9 @@ async function storeCustomers(): Promise<string[]> {
     const customers = Array.from({ length: 25 }, (_, at) => ({
       external_ref: String(from + at),
       name: 'Large',
-      contacts: Array.from({ length: 100 }, (_none, one) => ({ name: text(90, one), role: text(50, one + at) })),
+      contacts: Array.from({ length: 100 }, (_none, one) => ({
+        ...{ name: text(190, one), role: text(99, one + at), phone: text(49, at) },
+      })),
     }));
     const { text: body } = await post(gateway, '/api/v1/customers/bulk', { customers });
     ids.push(...(JSON.parse(body) as { results: { id: string }[] }).results.map(({ id }) => id));
