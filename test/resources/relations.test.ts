@@ -73,6 +73,16 @@ describe('a relation to one object', () => {
     expect(reads[0]!.projection).toEqual({ _id: 1, name: 1, 'contacts.id': 1, email: 1 });
   });
 
+  test('is read again by each field of a mutation, which sees what those before it wrote', async () => {
+    const own = await makeOrganisation(gateway);
+    const thread = records.requests.find(({ customer_id: id }) => id === busy)!;
+    await store(gateway, own, { customers: [records.customers.find(({ id }) => id === busy)!], requests: [thread] });
+    const change = `update_request(id: "${String(thread.id)}", subject: "Again") { customer { name } }`;
+    const rename = `update_customer(id: "${String(busy)}", name: "Renamed") { id }`;
+    const done = await query(await callerOf(gateway, own), `mutation { a: ${change} b: ${rename} c: ${change} }`);
+    expect([done.a.customer.name, done.c.customer.name]).toEqual([rowsById.get(busy).name, 'Renamed']);
+  });
+
   test.each<[string, [string, Json][]]>([
     [
       'orders(limit: 5) { data { quote { number } } }',

@@ -48,6 +48,27 @@ describe('a list of a parent', () => {
   });
 });
 
+describe('the first page of a list of a parent', () => {
+  test('leaves out rows that were deleted or moved since they were found, and continues after the last that was found', async () => {
+    const found = ['a', 'b', 'c', 'd'].map((_id, at) => ({ _id, created_at: new Date(10 - at) }));
+    const aggregate = () => ({ toArray: () => Promise.resolve([{ _id: PARENT, rows: found }]) });
+    const data = {
+      organisationId: ORGANISATION,
+      collection: () => ({ collectionName: 'quotes', aggregate }),
+      aggregations: (work: () => unknown) => work(),
+      nestedBudget: () => undefined,
+    } as unknown as OrganisationData;
+    const now: Record<string, Row | null> = { a: null, b: { _id: 'b' }, c: { _id: 'c' } };
+    Object.assign(now.b!, { customer_id: PARENT });
+    Object.assign(now.c!, { customer_id: ORGANISATION });
+    const parent = { collection: collectionOf('customers'), field: 'customer_id' };
+    const reading = { projection: {}, read: (id: string) => Promise.resolve(now[id] ?? null) };
+    const page = await listOfParent(data, collectionOf('quotes'), parent, PARENT, { limit: 3 }, reading);
+    expect(page).toMatchObject({ data: [{ _id: 'b' }], has_more: true });
+    expect(Buffer.from(page.next_cursor!, 'base64url').toString()).toContain('"c"');
+  });
+});
+
 describe('a filter', () => {
   const inForce = (filter: Filter, value: unknown) => activeFilters({ [filter.argument]: value }, [filter]);
 
