@@ -28,7 +28,7 @@ const SDL = `${BASE}
     "Change a thing."
     change_thing(id: ID!, name: String @constraint(max_length: 5)): Thing @rest(method: PATCH, path: "/things/:id") @access
     "Replace a thing."
-    replace_thing(id: ID!, name: String!): Thing @rest(method: PUT, path: "/things/:id") @access
+    replace_thing(id: ID!, name: String! @constraint(max_length: 200)): Thing @rest(method: PUT, path: "/things/:id") @access
     "Remove a thing."
     remove_thing(id: ID!): Thing
       @rest(method: DELETE, path: "/things/:id") @access
