@@ -252,9 +252,10 @@ function withoutEmptyName(body: unknown): unknown {
 
 /** A query string whose variables have only numbers that are parsed as what they are, as in a body (inexactNumbers.ts). */
 function withCheckedVariables(search: string): string {
-  if (!search.includes('variables=')) return search;
+  // its name may be percent-encoded
   const query = new URLSearchParams(search);
-  const given = query.get('variables') ?? '';
+  const given = query.get('variables');
+  if (given === null) return search;
   const checked = checkedJson(given);
   const { fault } = checked;
   if (fault) throw invalidRequest([{ parameter: 'variables', code: fault.code, detail: fault.detail }]);

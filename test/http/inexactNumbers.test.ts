@@ -66,7 +66,9 @@ test.each(BROKEN)('REST, GraphQL and MCP refuse %s where an integer is wanted', 
   expect((await send('/graphql', JSON.stringify({ query: literal }))).errors).toHaveLength(1);
   const LISTED = 'query($limit: Int) { products(limit: $limit) { has_more } }';
   const search = new URLSearchParams({ query: LISTED, variables: `{"limit":${number}}` });
-  expect((await send(`/graphql?${search.toString()}`, '', {}, 'GET')).errors[0].message).toContain('Int cannot');
+  const encoded = search.toString().replace('variables=', 'v%61riables=');
+  for (const target of [search.toString(), encoded])
+    expect((await send(`/graphql?${target}`, '', {}, 'GET')).errors[0].message).toContain('Int cannot');
 
   const meta =
     '{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}';
