@@ -63,7 +63,7 @@ const ofReferences = new WeakMap<OperationDefinitionNode, Map<string, Projection
 export function projectionOfReferences(of: Stored, info: GraphQLResolveInfo): Projection {
   const { operation } = info;
   let known = ofReferences.get(operation);
-  if (!known) ofReferences.set(operation, (known = new Map()));
+  if (!known) ofReferences.set(operation, (known = new Map<string, Projection>()));
   const { type } = of.stored;
   let projection = known.get(type);
   if (!projection) known.set(type, (projection = projectionFor(of, info, referencesTo(type, info))));
@@ -120,7 +120,7 @@ function projectionFor(
   const row = { type, prefix: '', relations: stored.relations, fragments: fragmentsOf(info) };
   const isWhole = !addMembers(members, nodes, row);
   let known = projectionsOf.get(info.operation);
-  if (!known) projectionsOf.set(info.operation, (known = new Map()));
+  if (!known) projectionsOf.set(info.operation, (known = new Map<string, Projection>()));
   const names = isWhole ? [] : ['_id', ...[...members].sort()];
   const key = `${stored.type} ${names.join()}`;
   let projection = known.get(key);

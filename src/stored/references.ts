@@ -52,9 +52,9 @@ function once(wanted: Wanted, projection: Projection, kind: 'related' | 'nested'
 
 function rowsOf(projection: Projection, context: RequestContext): Rows {
   let projections = ofRequests.get(context);
-  if (!projections) ofRequests.set(context, (projections = new Map()));
+  if (!projections) ofRequests.set(context, (projections = new Map<Projection, Rows>()));
   let rows = projections.get(projection);
-  if (!rows) projections.set(projection, (rows = new Map()));
+  if (!rows) projections.set(projection, (rows = new Map<string, Promise<Row | null>>()));
   return rows;
 }
 

@@ -29,15 +29,12 @@ async function sums(
   member: 'bytes' | 'objects' = 'bytes',
 ): Promise<number[]> {
   const of = new Map<number, number>();
-  const begin = (size: number): void => void of.set(turns, (of.get(turns) ?? 0) + size);
-  await Promise.all(
-    sizes.map((size) => {
-      const wait = budget({ [member]: size } as { bytes: number });
-      if (wait) return wait.then(() => begin(size));
-      begin(size);
-      return undefined;
-    }),
-  );
+  const ask = async (size: number): Promise<void> => {
+    const wait = budget(member === 'bytes' ? { bytes: size } : { objects: size });
+    if (wait) await wait;
+    of.set(turns, (of.get(turns) ?? 0) + size);
+  };
+  await Promise.all(sizes.map(ask));
   return [...of.values()];
 }
 
