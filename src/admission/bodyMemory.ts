@@ -13,8 +13,8 @@ const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
 /** Answers up to this many bytes are not counted: the kernel buffers most of them, and counting would slow every request by a percent. */
 const SMALL_ANSWER = 64 * 1024;
 
-/** Maximum bytes of rows that one request keeps in memory: four times the largest answer. */
-const MAX_ROWS = 4 * MAX_ANSWER;
+/** Maximum memory of the rows that one request keeps, in bytes; as stored, rows are half as large and four times the largest answer. */
+const MAX_ROWS = 8 * MAX_ANSWER;
 
 const REFUSALS = {
   all: 'Too much data is being sent, read, or answered and not taken, at the moment.',
@@ -94,12 +94,18 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
     },
     /**
      * Counts more bytes of rows that a request keeps, or fewer if negative.
-     * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. The previous value is kept
+     * @throws AppError invalid_request if the request alone keeps too many; unavailable if its caller does. Then it keeps none
      */
     holdRows(exchange: CountedExchange, more: number): void {
-      const rows = (holdings.get(exchange)?.rows ?? 0) + more;
-      if (more > 0 && rows > MAX_ROWS) throw tooManyRows();
-      set(exchange, 'rows', rows);
+      const rows = Math.max(0, (holdings.get(exchange)?.rows ?? 0) + more);
+      try {
+        if (more > 0 && rows > MAX_ROWS) throw tooManyRows();
+        set(exchange, 'rows', rows);
+      } catch (error) {
+        // released, so that when many grow at once, some can complete
+        if (holdings.has(exchange)) set(exchange, 'rows', 0);
+        throw error;
+      }
     },
     /** Releases what the body and the rows of a request hold, once its work has ended. */
     end(exchange: CountedExchange): void {
@@ -133,7 +139,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
 }
 
 function tooManyRows(): AppError {
-  const most = `${String(MAX_ROWS / MEBIBYTE)} MiB`;
+  const most = `${String(MAX_ROWS / 2 / MEBIBYTE)} MiB`;
   const detail = `The request would read more than ${most} from the database. Request fewer objects at a time.`;
   return new AppError('invalid_request', detail);
 }

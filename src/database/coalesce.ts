@@ -30,17 +30,48 @@ export function coalescedReads<T extends { _id: string }>(
   });
 }
 
-/** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces. */
+/** A row that a request waits for. */
+export interface WantedRow {
+  readonly id: string;
+  /** Counts its bytes for the request. @throws AppError if they are too many: the row is not kept, and nothing more is read for the request */
+  readonly hold: Reading['hold'];
+}
+
+/** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces, each of which is counted before the next. */
 export function coalescedRows<T extends { _id: string }>(
-  rows: mongo.Collection<T>,
-  options: LoaderOptions & { readonly reading: Reading },
-): DataLoader<string, T | null> {
-  const { projection, reading } = options;
-  return loaderOf<T>(options, async (keys) => {
-    const found: [string, T][] = [];
-    for await (const piece of readByKeys<T>(rows, { member: '_id', keys, projection }, reading))
-      found.push(...piece.rows.map((row): [string, T] => [row._id, row]));
-    return found;
+  collection: mongo.Collection<T>,
+  { gate = (work) => work(), maxBatchSize, projection, reading }: LoaderOptions & { readonly reading: Reading },
+): DataLoader<WantedRow, T | null> {
+  async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
+    const refusals = new Map<Reading['hold'], Error>();
+    const waiting = new Map<string, number[]>();
+    for (const [at, { id }] of wanted.entries()) waiting.set(id, [...(waiting.get(id) ?? []), at]);
+    const results: (T | null | Error)[] = wanted.map(() => null);
+    const isWanted = (id: string): boolean => waiting.get(id)?.some((at) => !refusals.has(wanted[at]?.hold)) ?? false;
+    const find = { member: '_id', keys: [...waiting.keys()], projection, isWanted };
+    for await (const { rows, held } of readByKeys<T>(collection, find, reading)) {
+      for (const row of rows) {
+        for (const at of waiting.get(row._id) ?? []) results[at] = keep(row, held / rows.length, wanted[at]?.hold);
+      }
+    }
+    return wanted.map(({ hold }, at) => refusals.get(hold) ?? results[at] ?? null);
+
+    function keep(row: T, bytes: number, hold: Reading['hold']): T | Error {
+      try {
+        if (!refusals.has(hold)) hold?.(bytes);
+        return refusals.get(hold) ?? row;
+      } catch (error) {
+        const refusal = error as Error;
+        refusals.set(hold, refusal);
+        return refusal;
+      }
+    }
+  }
+
+  return new DataLoader<WantedRow, T | null>((wanted) => gate(() => readAll(wanted)), {
+    cache: false,
+    maxBatchSize,
+    batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
 }
 

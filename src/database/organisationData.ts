@@ -2,7 +2,7 @@ import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
-import { coalescedRawReads, coalescedRows } from './coalesce';
+import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError } from '../errors';
 import { type Budget, type Courtesy, createBudget, type Pace, paceOf } from './courtesy';
 import { alone, createGate, type Gate } from './gate';
@@ -64,7 +64,7 @@ export class OrganisationData {
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
   /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
-  readonly #loaders = new Map<string, WeakMap<Projection, DataLoader<string, unknown>>>();
+  readonly #loaders = new Map<string, WeakMap<Projection, unknown>>();
   /** Lets the organisation's rows be decoded, and put into answers, a piece in each turn of the event loop. */
   readonly budget: Budget;
   /** The same, but others go first between two pieces. */
@@ -197,12 +197,13 @@ export class OrganisationData {
 
   /** Reads one object by id (upper or lower case), batched with other reads in the same turn of the event loop. */
   read<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
-    return this.#loader<T>('point', definition, projection).load(id.toLowerCase());
+    const wanted = { id: id.toLowerCase(), hold: undefined };
+    return this.#loader<T, WantedRow>('point', definition, projection).load(wanted);
   }
 
   /** Reads an object as the bytes that the database sent. @throws UnsupportedValue if that is not possible */
   readRaw(definition: Collection, id: string, projection: Projection): Promise<Buffer | null> {
-    return this.#loader<Buffer>('raw', definition, projection).load(id.toLowerCase());
+    return this.#loader<Buffer, string>('raw', definition, projection).load(id.toLowerCase());
   }
 
   /** Whether {@link readRaw} would be a single command; the first read of a collection also checks its indexes. */
@@ -210,14 +211,22 @@ export class OrganisationData {
     return this.#loaders.get(`${definition.name} raw`)?.has(projection) ?? false;
   }
 
-  /** Reads a related object; all relations on one level of a query are batched. */
-  related<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
-    return this.#loader<T>('relation', definition, projection).load(id);
+  /** Reads a related object; all relations on one level of a query are batched. @throws what `hold` throws */
+  related<T extends { _id: string }>(
+    definition: Collection<T>,
+    wanted: WantedRow,
+    projection: Projection,
+  ): Promise<T | null> {
+    return this.#loader<T, WantedRow>('relation', definition, projection).load(wanted);
   }
 
   /** The same for a row of a list inside a list, of which a query can have thousands: between two pieces others go first. */
-  nested<T extends { _id: string }>(definition: Collection<T>, id: string, projection: Projection): Promise<T | null> {
-    return this.#loader<T>('nested', definition, projection).load(id);
+  nested<T extends { _id: string }>(
+    definition: Collection<T>,
+    wanted: WantedRow,
+    projection: Projection,
+  ): Promise<T | null> {
+    return this.#loader<T, WantedRow>('nested', definition, projection).load(wanted);
   }
 
   /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
@@ -228,9 +237,13 @@ export class OrganisationData {
     return done;
   }
 
-  #loader<T>(kind: keyof typeof LOADERS, definition: Collection, projection: Projection): DataLoader<string, T | null> {
+  #loader<T, Wanted>(
+    kind: keyof typeof LOADERS,
+    definition: Collection,
+    projection: Projection,
+  ): DataLoader<Wanted, T | null> {
     const key = `${definition.name} ${kind}`;
-    const known = this.#loaders.get(key) ?? new WeakMap<Projection, DataLoader<string, unknown>>();
+    const known = this.#loaders.get(key) ?? new WeakMap<Projection, unknown>();
     this.#loaders.set(key, known);
     let loader = known.get(projection);
     if (!loader) {
@@ -241,7 +254,7 @@ export class OrganisationData {
       loader = load(this.collection(definition), { maxBatchSize, gate, reading, projection });
       known.set(projection, loader);
     }
-    return loader as DataLoader<string, T | null>;
+    return loader as DataLoader<Wanted, T | null>;
   }
 }
 

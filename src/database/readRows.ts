@@ -9,9 +9,11 @@ import { findRaw, type RawFind, type RawRows } from './rawRows';
  */
 
 /** Bytes of rows to ask for in one command. */
-const PIECE = 4 * MEBIBYTE;
+const PIECE = 2 * MEBIBYTE;
 /** Bytes of a row whose size is unknown: all that a call can name fit into a piece. */
-const UNKNOWN = 4 * 1024;
+const UNKNOWN = 2 * 1024;
+/** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
+const DECODED = 2;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */
 const KEPT = 600_000;
 
@@ -46,7 +48,7 @@ export interface Reading {
   readonly sizes: RowSizes;
   /** Bounds what is decoded in a turn of the event loop. */
   readonly budget: Budget;
-  /** Counts bytes of rows that are kept in memory. @throws AppError unavailable or invalid_request if that is too many */
+  /** Counts the memory of rows, in bytes. @throws AppError unavailable or invalid_request if that is too many */
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 
@@ -58,13 +60,14 @@ export async function readRaw<T extends { _id: string }>(
 ): Promise<RawRows> {
   const rows = await findRaw(collection, find);
   sizes.note(collection.collectionName, rows.places.length / 2, rows.bytes.length);
-  hold?.(rows.bytes.length);
+  hold?.(DECODED * rows.bytes.length);
   return rows;
 }
 
 export interface Piece<T> {
   readonly rows: T[];
-  readonly bytes: number;
+  /** Bytes that were counted. */
+  readonly held: number;
   /** Whether these are all rows that the command could find; otherwise they are the first of them. */
   readonly isWhole: boolean;
 }
@@ -83,7 +86,7 @@ export async function readPiece<T extends { _id: string }>(
     if (wait) await wait;
     rows.push(mongoose.mongo.BSON.deserialize(row) as T);
   }
-  return { rows, bytes: bytes.length, isWhole };
+  return { rows, held: DECODED * bytes.length, isWhole };
 }
 
 /** How many rows of a collection one command should read. */
@@ -101,10 +104,17 @@ export interface KeyedPiece<T> extends Piece<T> {
   readonly keys: ReadonlySet<string>;
 }
 
+export interface KeyedFind extends Pick<RawFind, 'projection' | 'session'> {
+  readonly member: string;
+  readonly keys: readonly string[];
+  /** Whether a key is still to be read; asked before each piece but the first. */
+  readonly isWanted?: (key: string) => boolean;
+}
+
 /** Reads the rows that have one of some keys as the value of a unique member, in pieces. */
 export async function* readByKeys<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  { member, keys: all, ...how }: Pick<RawFind, 'projection' | 'session'> & { member: string; keys: readonly string[] },
+  { member, keys: all, isWanted, ...how }: KeyedFind,
   reading: Reading,
 ): AsyncGenerator<KeyedPiece<T>, void> {
   let keys = all;
@@ -116,6 +126,6 @@ export async function* readByKeys<T extends { _id: string }>(
       ? new Set(wanted)
       : new Set(piece.rows.map((row) => (row as Readonly<Record<string, unknown>>)[member] as string));
     yield { ...piece, keys: answered };
-    keys = keys.filter((key) => !answered.has(key));
+    keys = keys.filter((key) => !answered.has(key) && (isWanted?.(key) ?? true));
   }
 }

@@ -53,6 +53,36 @@ export function tooLarge(context: object): AppError | undefined {
   return tallies.get(context)?.refusal;
 }
 
+const holders = new WeakMap<object, NonNullable<RequestContext['holdRows']>>();
+
+/**
+ * Counts the memory of rows that a query keeps, in bytes; the same function for all of its rows. It throws if that is too much, and then the
+ * whole response is refused: without the rows of one list, the others would be of no use.
+ */
+export function rowHolder(context: Pick<RequestContext, 'holdRows'>): RequestContext['holdRows'] {
+  const { holdRows } = context;
+  if (!holdRows) return undefined;
+  let holder = holders.get(context);
+  if (!holder) {
+    holder = (bytes) => {
+      try {
+        holdRows(bytes);
+      } catch (error) {
+        tallyOf(context).refusal ??= findAppError(error);
+        throw error;
+      }
+    };
+    holders.set(context, holder);
+  }
+  return holder;
+}
+
+function tallyOf(context: object): Tally {
+  let tally = tallies.get(context);
+  if (!tally) tallies.set(context, (tally = { objects: 0, bytes: 0, reported: 0, refusal: undefined }));
+  return tally;
+}
+
 /** @throws AppError invalid_request for too many bytes of JSON in a response */
 export function requireFits(bytes: number): void {
   if (bytes > MAX_ANSWER) throw answerTooLarge();
@@ -72,8 +102,7 @@ function countedMember(source: unknown, _args: unknown, context: RequestContext,
   const list = (source as Readonly<Record<string, unknown>>)[info.fieldName];
   // the response to a write is bounded by its body, and must not fail after the write
   if (!Array.isArray(list) || info.operation.operation !== OperationTypeNode.QUERY) return list;
-  let tally = tallies.get(context);
-  if (!tally) tallies.set(context, (tally = { objects: 0, bytes: 0, reported: 0, refusal: undefined }));
+  const tally = tallyOf(context);
   tally.objects += list.length;
   tally.bytes += leastSize(list, info);
   tally.refusal ??= refusalOf(tally, context);

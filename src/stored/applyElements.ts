@@ -88,10 +88,10 @@ export async function applyElements<Document extends Stored, Input extends objec
   await apply(new Map(), byKey.get(null) ?? []);
   byKey.delete(null);
   const find = { member: spec.key, keys: [...byKey.keys()] as string[], session };
-  for await (const { rows, keys, bytes } of readByKeys(collection, find, reading)) {
+  for await (const { rows, keys, held } of readByKeys(collection, find, reading)) {
     const known = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
     const indexes = [...keys].flatMap((key) => byKey.get(key) ?? []);
-    await apply(known, indexes).finally(() => holdRows?.(-bytes));
+    await apply(known, indexes).finally(() => holdRows?.(-held));
   }
   return steps;
 }

@@ -4,6 +4,7 @@ import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../database/pagination';
+import { rowHolder } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
 import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answerWriter';
 import { normalised, isCallerKey } from '../schema/callerKeys';
@@ -19,14 +20,15 @@ export type RowReader = Pick<RequestContext, 'data' | 'holdRows'>;
 
 /** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(
-  { data, holdRows }: RowReader,
+  reader: RowReader,
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
   filters?: readonly Filter[],
 ): Promise<Page<T>> {
+  const { data } = reader;
   const page = pageRequest(data, collection, args, projection, filters);
-  return data.pages(() => findPage(data.collection(collection), page, data.reading(holdRows)));
+  return data.pages(() => findPage(data.collection(collection), page, data.reading(rowHolder(reader))));
 }
 
 /** The same page as JSON text. @throws UnsupportedValue if it cannot be written from the bytes of its rows */

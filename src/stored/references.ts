@@ -1,6 +1,6 @@
 import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../database/collection';
-import { tooLarge } from '../operations/answers';
+import { rowHolder, tooLarge } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
 import { requireNumbers } from './brokenNumbers';
 import { projectionOfReferences } from './projections';
@@ -59,11 +59,11 @@ function rowsOf(projection: Projection, context: RequestContext): Rows {
 }
 
 function read(
-  { resource, id, context: { data } }: Wanted,
+  { resource, id, context }: Wanted,
   projection: Projection,
   kind: 'related' | 'nested',
 ): Promise<Row | null> {
-  const reading = data[kind](resource, id, projection);
+  const reading = context.data[kind](resource, { id, hold: rowHolder(context) }, projection);
   if (!resource.brokenNumber) return reading;
   return reading.then((row) => {
     if (row) requireNumbers(resource, row);

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 const ROWS = 60;
 const ROW = 300 * 1024;
 /** What one command should read (database/readRows.ts), and one row more. */
-const MAX_REPLY = 4 * MIB + ROW;
+const MAX_REPLY = 2 * MIB + ROW;
 
 let gateway: TestGateway;
 let caller: Client;

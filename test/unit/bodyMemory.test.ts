@@ -40,17 +40,21 @@ test('rows count with bodies and answers, until the work of their request ends',
   expect(() => {
     bodies.holdRows(other, 1);
   }).toThrow('This caller is sending or reading too much data at once');
+  // what was refused keeps none, so that others can complete
+  expect(bodies.held()).toBe(14);
   bodies.holdRows(one, -8);
-  bodies.holdRows(other, 1);
+  bodies.holdRows(other, 3);
   expect(bodies.held()).toBe(9);
+  bodies.holdRows(other, -5);
+  expect(bodies.held()).toBe(6);
   bodies.end(one);
   bodies.end(other);
   expect(bodies.held()).toBe(0);
 });
 
-test('a request alone may keep 64 MiB of rows, and no byte more', () => {
+test('a request alone may keep 64 MiB of rows, which take twice as much, and no byte more', () => {
   const [bodies, only] = [createBodyMemory(64, () => undefined), sender('a')];
-  bodies.holdRows(only, 64 * 1024 * 1024);
+  bodies.holdRows(only, 128 * 1024 * 1024);
   expect(() => {
     bodies.holdRows(only, 1);
   }).toThrow('The request would read more than 64 MiB from the database');

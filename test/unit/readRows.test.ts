@@ -53,13 +53,13 @@ test.each([
   expect(asked).toEqual(commands);
 });
 
-test('a command reads as many rows as fit into 4 MiB by the largest that were read lately', () => {
+test('a command reads as many rows as fit into 2 MiB by the largest that were read lately', () => {
   const sizes = new RowSizes();
   expect(sizes.rowsPerPiece('rows')).toBe(1024);
   sizes.note('rows', 100, 50 * MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(8);
+  expect(sizes.rowsPerPiece('rows')).toBe(4);
   sizes.note('rows', 100, MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(8);
+  expect(sizes.rowsPerPiece('rows')).toBe(4);
   sizes.note('rows', 1, 15 * MIB);
   expect(sizes.rowsPerPiece('rows')).toBe(1);
   expect(sizes.rowsPerPiece('others')).toBe(1024);

@@ -7,6 +7,7 @@ import type { OrganisationData, UnitOfWork } from '../../database/organisationDa
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
 import { SCOPES } from '../../auth/scopes';
+import { rowHolder } from '../../operations/answers';
 import type { RequestContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
@@ -36,10 +37,8 @@ function lengthOf(member: string): number {
 }
 
 /** A thread's messages, oldest first. @throws AppError not_found if the thread does not exist. */
-async function listMessages(
-  { data, holdRows }: RowReader,
-  args: ListArguments & { readonly id: string },
-): Promise<Page<Message>> {
+async function listMessages(reader: RowReader, args: ListArguments & { readonly id: string }): Promise<Page<Message>> {
+  const { data } = reader;
   const { _id: id } = await readOne(data, requests, args.id, 'request');
   const list = {
     organisationId: data.organisationId,
@@ -49,7 +48,7 @@ async function listMessages(
     conditions: [{ request_id: id }],
     defaultSort: 'created_at',
   };
-  return data.reads(() => findPage(data.collection(messages), list, data.reading(holdRows)));
+  return data.reads(() => findPage(data.collection(messages), list, data.reading(rowHolder(reader))));
 }
 
 /** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
@@ -220,7 +219,7 @@ function requireText({ text }: { readonly text: string }): void {
 /** @throws AppError validation_failed if the organisation has no such customer, or the customer was erased */
 async function customerOf(data: OrganisationData, id: string | null): Promise<Pick<Customer, '_id'> | null> {
   if (id === null) return null;
-  const found = await data.related(customers, id, STANDING);
+  const found = await data.related(customers, { id, hold: undefined }, STANDING);
   const gone = erasedFault(found, '/customer_id');
   if (gone) throw validationFailed([gone]);
   if (found) return found;
