@@ -60,8 +60,7 @@ export async function applyElements<Document extends Stored, Input extends objec
   let hasFailed = false;
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, existing: Document | undefined): RowChange<Document>[] {
-    const one = validated[index]!;
+  function decide(index: number, one: ValidatedElement, existing: Document | undefined): RowChange<Document>[] {
     const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
     if (checked.count > 0) {
       hasFailed = true;
@@ -79,7 +78,8 @@ export async function applyElements<Document extends Stored, Input extends objec
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
-      changes.push(...decide(index, known.get(validated[index]?.key ?? '')));
+      const one = validated[index];
+      if (one) changes.push(...decide(index, one, known.get(one.key ?? '')));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }

@@ -82,7 +82,7 @@ test('links of answers, the OpenAPI document and the icon have the path', async 
   const following = await fetch(next, { headers: { authorization: `Bearer ${key.key}` } });
   expect(following.status).toBe(200);
   const opened = await caller.post('/requests', { text: 'When does it arrive?' });
-  expect(opened.headers.get('location')).toBe(`${gateway.url}/api/v1/requests/${(opened.body as Json).id}`);
+  expect(opened.headers.get('location')).toBe(`${gateway.url}/api/v1/requests/${String(opened.body.id)}`);
   const document = (await (await fetch(`${gateway.url}/api/v1/openapi.json`)).json()) as { servers: [{ url: string }] };
   expect(document.servers).toEqual([{ url: `${gateway.url}/api/v1` }]);
   const icon = await fetch(`${gateway.url}/favicon.ico`);

@@ -1,9 +1,9 @@
 import { options } from 'preact';
-import { at, BASE } from '../base';
+import { at } from '../base';
 
 /* Every link that is drawn is below the path of the gateway. */
 
-const before = options.vnode;
+const before = options.vnode?.bind(options);
 options.vnode = (node) => {
   const { type, props } = node as { type: unknown; props: { href?: unknown } };
   const { href } = props;
