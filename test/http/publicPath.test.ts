@@ -1,5 +1,5 @@
 import { cookieOf, makeLink, sendForm, sendLink, visit } from '../settings/people';
-import { client, type Json } from '../support/client';
+import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { late } from '../support/gateway';
 import { BASE, startBelowPath } from '../support/pathProxy';
