@@ -128,7 +128,7 @@ inBrowser('the audit log on the settings page', () => {
   async function downloaded(page: Page, does: () => Promise<void>): Promise<{ name: string; rows: string[][] }> {
     const [download] = await Promise.all([page.waitForEvent('download'), does()]);
     const text = await readFile(await download.path(), 'utf8');
-    expect(text.startsWith('\ufeffid,at,action,actor,actor_name,from,key_id,details\r\n')).toBe(true);
+    expect(text.startsWith('\ufeffid,at,action,actor,actor_name,from,key_id,details,times,last_at\r\n')).toBe(true);
     const parsed: string[][] = [[]];
     for (const [, quoted, plain, end] of text.slice(1).matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/g)) {
       parsed.at(-1)!.push(quoted?.replaceAll('""', '"') ?? plain!);
