@@ -45,7 +45,11 @@ export function coalescedRows<T extends { _id: string }>(
   async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
     const refusals = new Map<Reading['hold'], Error>();
     const waiting = new Map<string, number[]>();
-    for (const [at, { id }] of wanted.entries()) waiting.set(id, [...(waiting.get(id) ?? []), at]);
+    for (const [at, { id }] of wanted.entries()) {
+      const others = waiting.get(id);
+      if (others) others.push(at);
+      else waiting.set(id, [at]);
+    }
     const results: (T | null | Error)[] = wanted.map(() => null);
     const isWanted = (id: string): boolean => waiting.get(id)?.some((at) => !refusals.has(wanted[at]?.hold)) ?? false;
     const find = { member: '_id', keys: [...waiting.keys()], projection, isWanted };
