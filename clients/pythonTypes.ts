@@ -12,6 +12,8 @@ interface Schema {
   readonly enum?: readonly string[];
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
+  /** Of an object with any keys: its values. */
+  readonly additionalProperties?: Schema | boolean;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly description?: string;
@@ -45,13 +47,16 @@ const literal = (values: readonly string[]): string =>
   `Literal[${values.map((value) => JSON.stringify(value)).join(', ')}]`;
 
 /** The Python type of a schema. */
-function typeOf({ $ref, type, enum: values, anyOf, items }: Schema): string {
+function typeOf({ $ref, type, enum: values, anyOf, items, additionalProperties: members }: Schema): string {
   if ($ref !== undefined) return $ref.split('/').at(-1) ?? '';
   if (values) return literal(values);
   if (anyOf) return anyOf.map(typeOf).join(' | ');
   return [type]
     .flat()
-    .map((name) => (name === 'array' ? `list[${typeOf(items ?? {})}]` : (PYTHON[name ?? ''] ?? 'Any')))
+    .map((name) => {
+      if (name === 'object' && typeof members === 'object') return `dict[str, ${typeOf(members)}]`;
+      return name === 'array' ? `list[${typeOf(items ?? {})}]` : (PYTHON[name ?? ''] ?? 'Any');
+    })
     .join(' | ');
 }
 

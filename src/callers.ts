@@ -14,7 +14,6 @@ import { contextFactory } from './operations/context';
 import type { Schemas } from './operations/build';
 import type { Control } from './organisations/control';
 import { typeChecks } from './schema/validation';
-import { SECOND } from './units';
 
 /* Authentication and rate limits of API keys, shared by all APIs. */
 
@@ -56,13 +55,6 @@ interface CallersOptions {
   readonly waiting: Waiting;
 }
 
-/**
- * How long accepted keys are remembered if organisations can move between clusters, in milliseconds. A move keeps the old copy for 90 s,
- * for requests that still read it (src/cli/org/copies.ts). Since this is shorter, no request begins with a key remembered from before its
- * organisation moved away and back.
- */
-const SEEN_FOR = 20 * SECOND;
-
 /** Opens the contexts of requests with a key, and identifies the callers of unknown routes. */
 export function keyCallers(options: CallersOptions) {
   const { config, databases, control, schemas, tracker, metrics, limiters, waiting } = options;
@@ -81,21 +73,23 @@ export function keyCallers(options: CallersOptions) {
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
-    seenFor: databases.clusters.length > 1 ? SEEN_FOR : 0,
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     onFound: (found) => {
       metrics.keyFound(keyLabel(found, databases.now()));
     },
   });
   const { counted } = metrics;
-  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
+  const elements = { elementBounds: true, closed: false };
+  const elementCheck = typeChecks(schemas.graphql, elements);
+  let restCheck: typeof elementCheck | undefined;
   const openContext = contextFactory({
     authenticate,
     limiter: keyRateLimiter(counted('key', limiters.keys), counted('organisation', limiters.organisations)),
     organisationData: databases.organisationData,
     admit: tracker.admitOrganisation,
     isCalm: tracker.isCalm,
-    checkElement: (type, ...args) => elementCheck(type)(...args),
+    checkElement: (type, value, room, hasObjects = false) =>
+      (hasObjects ? (restCheck ??= typeChecks(schemas.rest, elements)) : elementCheck)(type)(value, room),
     eventSource: createEventSource(databases, waiting),
     onOverLimit: () => {
       metrics.keyFound('live');

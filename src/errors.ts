@@ -139,6 +139,12 @@ export const ERROR_CODES = {
     title: 'Rate limited',
     help: 'The key has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. A GraphQL request costs one per root field, plus one for each full 1,000 rows it can return in the worst case and, for a document that is new to the gateway, for each 200 tokens begun after the first 200. A bulk call costs one for each 100 elements begun. Requests without a valid key, including introspection, are limited per address.',
   },
+  stored_object_invalid: {
+    status: 500,
+    retry: 'no',
+    title: 'Stored object invalid',
+    help: 'Another program stored the object in a form that the API cannot show; `errors` names the member. Lists leave such objects out, and say how many in `Scopegate-Omitted`. Whoever runs the gateway has to correct the object in the database.',
+  },
   internal: {
     status: 500,
     retry: 'keyed',
@@ -197,11 +203,11 @@ export const UNAVAILABLE_REASONS = [
   'slow',
   // too much is in progress
   'shed',
-  // the organisation is being moved to another cluster, or erased
+  // the organisation is being moved to another shard, or erased
   'moving',
   'erased',
   'draining',
-  // events are not recorded, or a stream is not read
+  // events are not recorded, or nobody reads the stream or answer
   'not_recorded',
   'unread',
   // the operator must fix WEBHOOK_SECRET or the identity provider
@@ -225,7 +231,8 @@ export interface AppErrorExtras {
   readonly status?: 417;
   /** Why the code is `unavailable`. */
   readonly reason?: UnavailableReason;
-  readonly cluster?: string;
+  /** The shard that does not respond. */
+  readonly shard?: string;
 }
 
 /** An error meant for the caller. Any other error is masked as `internal`. */
@@ -252,6 +259,15 @@ export class AppError extends Error {
   get title(): string {
     return ERROR_CODES[this.code].title;
   }
+}
+
+/** Retry-After, in seconds, while an organisation is being moved. */
+const MOVED_AFTER = 5;
+
+/** 503 while an organisation is being moved. */
+export function movingError(): AppError {
+  const detail = 'The organisation is being moved to another shard; nothing was read or stored.';
+  return new AppError('unavailable', detail, { reason: 'moving', retryAfter: MOVED_AFTER });
 }
 
 /** 404 for an object: the same message whether it never existed or belongs to another organisation. */

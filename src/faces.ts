@@ -5,8 +5,12 @@ import type { RequestTracker } from './admission/requestTracker';
 import type { BestEffortRecognise } from './auth/recognise';
 import { type Config, publicPath } from './config';
 import type { Availability } from './database/availability';
+import type { ShardHealth } from './database/shardHealth';
 import type { Databases } from './database/connect';
 import { AppError } from './errors';
+import { createClusterFeed } from './events/clusterFeed';
+import { createEventSource } from './events/source';
+import type { Waiting } from './events/waiting';
 import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
 import { encoded } from './http/compression';
 import { applyCors } from './http/cors';
@@ -21,19 +25,30 @@ import { createExecutor } from './operations/execution';
 import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
 import { createPages } from './pages';
+import { collections } from './resources';
+import { customerById, customerByRef, readmitCustomer } from './resources/customers/readmit';
+import { eraseCustomer } from './resources/eraseCustomer';
 import { storeSample } from './resources/sample';
+import { emptySandbox } from './resources/sandbox';
+import { shownObjects } from './resources/shownObject';
 import { failedAuthentications } from './admission/rateLimit';
 import type { createJobWorker } from './jobs/worker';
 import { operatorContextFactory } from './operator/context';
+import { createWriteLines } from './operator/writeLines';
 import { operatorSchemas } from './published';
+import { keyDocument, operatorDocument } from './openapi';
 import { createRestFace, OPERATOR_BASE, REST_BASE } from './rest';
 import { published } from './schema/model';
+import { typeChecks } from './schema/validation';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
+import { type Kinds, kindsOf } from './writes';
 
 /* The faces that answer requests, and how the path decides which of them does. */
 
+/** Path of operators' writes to many organisations. */
+const WRITES_PATH = `${OPERATOR_BASE}/writes`;
 /** Path of the GraphQL API of operators. */
 export const OPERATOR_GRAPHQL = '/operator/graphql';
 
@@ -45,12 +60,14 @@ interface FacesOptions {
   readonly demoKey: string | undefined;
   readonly schemas: Schemas;
   readonly availability: Availability;
+  readonly shardHealth: ShardHealth | undefined;
   readonly tracker: RequestTracker<Exchange>;
   readonly metrics: Metrics;
   readonly limiters: Limiters;
   readonly openContext: OpenContext;
   readonly recognise: BestEffortRecognise;
   readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
+  readonly waiting: Waiting;
   readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'>;
   readonly isDraining: () => boolean;
   /** Interval between comments on an open stream, in milliseconds. */
@@ -64,7 +81,7 @@ export async function createFaces(options: FacesOptions) {
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
-  const health = createHealth(databases, options.availability, limiters, options.isDraining);
+  const health = createHealth(databases, options.availability, options.shardHealth, limiters, options.isDraining);
   const metricsPage = createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off');
   const adminMetricsPage = createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public');
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
@@ -78,6 +95,7 @@ export async function createFaces(options: FacesOptions) {
   const apis = {
     rest: createRestFace({
       ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
+      document: () => keyDocument(config.PUBLIC_URL),
     }),
     graphql: (exchange: Exchange) => graphql.handle(exchange),
     mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
@@ -141,10 +159,28 @@ export async function createFaces(options: FacesOptions) {
 
 /** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
 async function createOperatorFace(options: FacesOptions) {
-  const { config, databases, control, logger, availability, tracker, metrics, limiters, webhooks } = options;
+  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, webhooks, waiting } = options;
   const schemas = operatorSchemas();
+  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
+  let kinds: Kinds | undefined;
+  const writing = {
+    ...{ organisationData: databases.organisationData, control },
+    admit: (organisation: { readonly id: string }) => {
+      tracker.admitOrganisation(organisation);
+    },
+    // on first use, since deriving them takes as long as a tenth of a start
+    kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
+  };
   const openContext = operatorContextFactory({
-    ...{ config, databases, control, availability, webhooksOf: webhooks.webhooksOf, poke: options.jobs.poke },
+    ...{ config, control, databases, shardHealth, webhooksOf: webhooks.webhooksOf, poke: options.jobs.poke },
+    ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
+    readShown: shownObjects(options.schemas.graphql),
+    actions: {
+      ...{ customerById, customerByRef, readmitCustomer, fillSandbox: storeSample },
+      eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
+      emptySandbox: (data, by) => emptySandbox(data, { by }),
+    },
+    ...{ writing, checkElement: (type, value, room) => elementCheck(type)(value, room) },
     limiter: metrics.counted('operator', limiters.keys),
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     admit: () => {
@@ -156,14 +192,19 @@ async function createOperatorFace(options: FacesOptions) {
     ...{ schema, operations, openContext, logger, introspection: 'key', onFastRead: undefined },
     commentEvery: options.commentEvery,
   });
+  // ADMIN_PORT has another URL
+  const publicUrl = config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined;
   const rest = createRestFace({
     ...{ base: OPERATOR_BASE, runner: createRunner(schemas), openContext },
-    // ADMIN_PORT has another URL
-    publicUrl: config.ADMIN_PORT === undefined ? config.PUBLIC_URL : undefined,
+    publicUrl,
+    document: () => operatorDocument(publicUrl),
   });
+  const writeLines = createWriteLines({ openContext, isDraining: options.isDraining });
   return {
-    answer: (exchange: Exchange): Promise<void> =>
-      exchange.path === OPERATOR_GRAPHQL ? graphql.handle(exchange) : rest(exchange),
+    answer: (exchange: Exchange): Promise<void> => {
+      if (exchange.path === OPERATOR_GRAPHQL) return graphql.handle(exchange);
+      return exchange.path === WRITES_PATH ? writeLines(exchange) : rest(exchange);
+    },
     stop: () => graphql.stop(),
   };
 }

@@ -7,10 +7,11 @@ import type { Config } from './config';
 import { type Availability, createAvailability } from './database/availability';
 import { WRONG_BY } from './database/clock';
 import type { Databases } from './database/connect';
-import { createTails } from './events/tail/tail';
+import { createTail } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
 import { createFaces, faceOf, isOperator, OPERATOR_GRAPHQL } from './faces';
 import { createJobWorker } from './jobs/worker';
+import { WRITE_LINES } from './operator/writeLines';
 import { GRAPHQL_ERRORS } from './graphql';
 import { type Exchange, noteUnavailable } from './http/exchange';
 import { PROBLEM, writeError } from './http/problem';
@@ -21,6 +22,7 @@ import { createMetrics, type Face, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
 import { publishedSchemas } from './published';
 import { createRecording, traced } from './recording';
+import { corrector } from './resources/corrector';
 import { operatorModel } from './schema/model';
 import { SETTINGS_GRAPHQL } from './settings';
 import type { Tracing } from './tracing';
@@ -59,25 +61,40 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   const hasOperators = config.OPERATOR_TOKENS.length > 0;
   const jobs = createJobWorker({ databases, control, logger });
   const declared = [...schemas.operations, ...(hasOperators ? operatorModel().operations : [])];
-  const operations = declared.map(({ name }) => name);
+  const operations = [...declared.map(({ name }) => name), ...(hasOperators ? [WRITE_LINES] : [])];
   const traffic = createTraffic(options, host, operations);
-  const { availability, tracker, metrics, bodies, turns, waiting, tails, webhooks } = traffic;
+  const { availability, shardHealth, tracker, metrics, bodies, turns, waiting, tail, webhooks } = traffic;
   // connects now, since connecting takes more round trips than a check: too many once a database is slow
   await availability.start();
+  await shardHealth?.start();
   const limiters = await openGatewayLimiters(options, metrics);
   const callers = keyCallers({ config, databases, control, schemas, tracker, metrics, limiters, waiting });
   const faces = await createFaces({
-    ...{ config, databases, control, logger, demoKey, schemas, availability, tracker, metrics, limiters, isDraining },
-    ...{ ...callers, webhooks, jobs, commentEvery: streams.commentEvery },
+    ...{
+      config,
+      databases,
+      control,
+      logger,
+      demoKey,
+      schemas,
+      availability,
+      shardHealth,
+      tracker,
+      metrics,
+      limiters,
+      isDraining,
+    },
+    ...{ ...callers, webhooks, waiting, jobs, commentEvery: streams.commentEvery },
   }).catch((error: unknown) => {
     // left open, they would keep the process alive after a failed start
     availability.stop();
+    shardHealth?.stop();
     limiters.close();
     throw error;
   });
   const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
-  databases.tend(({ id, cluster }, collection, error) => {
-    const where = { organisation_id: id, cluster, collection };
+  databases.tend((id, collection, error) => {
+    const where = { organisation_id: id, collection };
     logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
   });
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
@@ -105,7 +122,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   }
 
   return {
-    ...{ metrics, bodies, turns, tails, webhooks, jobs },
+    ...{ metrics, bodies, turns, tail, webhooks, jobs },
     handle(exchange: Exchange): Promise<void> {
       const isOpen = config.ADMIN_PORT === undefined && hasOperators;
       const face = isOpen && isOperator(exchange.path) ? 'operator' : faceOf(exchange);
@@ -119,11 +136,12 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
-      await Promise.all([tails.stop(), webhooks.stop(), jobs.stop()]);
+      await Promise.all([tail.stop(), webhooks.stop(), jobs.stop()]);
     },
     /** Stops everything else, after the drain. */
     async stop(): Promise<void> {
       availability.stop();
+      shardHealth?.stop();
       tracker.stop();
       await recording.stop();
       await faces.stop();
@@ -144,11 +162,12 @@ function createTraffic(
   const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
   const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'));
   const turns = createTurns(onShed.bind(undefined, 'organisation'));
-  const { clusters, clocks, lostAt, quotas } = databases;
+  const { clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
   const { isAway, isReadOnly } = availability;
+  const shardHealth = shardHealthOf(databases, logger);
   const tracker = createRequestTracker<Exchange>({
-    ...{ availability, clusters, lostAt, onShed, longest },
+    ...{ availability, shards: shardHealth, lostAt, onShed, longest },
     onEnd: (exchange) => {
       bodies.end(exchange);
       turns.end(exchange);
@@ -156,68 +175,87 @@ function createTraffic(
   });
   const metrics = createMetrics({
     ...{ operations, clocks, quotas, version, openConnections },
-    pools: databases.pools,
+    pool: databases.pool,
     requestsInFlight: tracker.inFlight,
-    clusters: () =>
-      clusters.map((cluster) => ({
-        cluster,
-        isUp: !isAway(cluster),
-        isWritable: !isAway(cluster) && !isReadOnly(cluster),
-      })),
+    isUp: () => !isAway(),
+    isWritable: () => !isAway() && !isReadOnly(),
+    shards: () => shardHealth?.states() ?? [],
     bodyBytes: bodies.held,
-    files: control.placement.lastKnown,
     moves: control.moving.counts,
     jobs: control.jobs.counts,
     bytesLimit: config.MAX_ORGANISATION_BYTES,
-    tails: () => tails.states(),
+    tail: () => tail.state(),
     waiting: () => waiting.counts(),
     webhooks: () => webhooks,
     webhookEndpoints: control.webhooks.lastCounts,
   });
-  const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway, onOutcome: metrics.webhookSent });
+  const isDown = (id: string): boolean => isAway() || shardHealth?.downShardOf(id) !== undefined;
+  const webhooks = webhooksOfGateway({
+    ...{ config, databases, control, logger, isAway: isDown, onOutcome: metrics.webhookSent },
+  });
   const waiting = createWaiting({ streams: databases.streams, logger, payEvery: streams.payEvery });
   const stored = { onWritten: metrics.eventsRecorded, onStored: webhooks.wake };
-  const tails = createTails({ databases, feeds: control.feeds, logger, ...stored });
-  return { webhooks, bodies, turns, availability, tracker, metrics, waiting, tails };
+  const tail = createTail({ databases, feeds: control.feeds, corrector, logger, ...stored });
+  return { webhooks, bodies, turns, availability, shardHealth, tracker, metrics, waiting, tail };
 }
 
-/** Which clusters respond; each change is logged. */
+/** Whether the database responds; each change is logged. */
 function availabilityOf(databases: Databases, logger: Logger): Availability {
-  const watchClocks = clockWatch(databases, logger);
+  const watchClock = clockWatch(databases, logger);
   return createAvailability({
-    ...{ clusters: databases.clusters, away: databases.away },
-    answers: async (cluster) => {
-      const isThere = await databases.answers(cluster);
-      watchClocks();
+    answers: async () => {
+      const isThere = await databases.answers();
+      watchClock();
       return isThere;
     },
-    onChange: (cluster, isAway) => {
+    onChange: (isAway) => {
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
-      logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
+      logger.warn({ database: state }, `the database ${says}`);
     },
     write: databases.tryWriting,
-    onWrites: (cluster, failure) => {
-      const fields = { cluster, database: failure === undefined ? 'ok' : 'read_only' };
-      if (failure === undefined) logger.warn(fields, `the database cluster ${cluster} can be written to again`);
+    onWrites: (failure) => {
+      if (failure === undefined) logger.warn({ database: 'ok' }, 'the database can be written to again');
       else
         logger.warn(
-          { ...fields, error: describeError(failure) },
-          `the database cluster ${cluster} responds but cannot be written to`,
+          { database: 'read_only', error: describeError(failure) },
+          'the database responds but cannot be written to',
         );
     },
   });
 }
 
-/** Logs when a cluster's clock and this machine's start to differ, and when they agree again. */
+/** Which shards respond, if there are shards; each change is logged. */
+function shardHealthOf(databases: Databases, logger: Logger) {
+  return databases.watchShards({
+    onChange: (shard, isDown) => {
+      logger.warn(
+        { shard, database: isDown ? 'unavailable' : 'ok' },
+        `the shard ${isDown ? 'is not responding' : 'is responding again'}`,
+      );
+    },
+    onWrites: (shard, failure) => {
+      if (failure === undefined) logger.warn({ shard, database: 'ok' }, 'the shard can be written to again');
+      else
+        logger.warn(
+          { shard, database: 'read_only', error: describeError(failure) },
+          'the shard responds but cannot be written to',
+        );
+    },
+    onError: (error) => {
+      logger.warn({ error: describeError(error) }, 'the shards cannot be watched; see scopegate doctor');
+    },
+  });
+}
+
+/** Logs when the database's clock and this machine's start to differ, and when they agree again. */
 function clockWatch({ clocks }: Pick<Databases, 'clocks'>, logger: Logger): () => void {
-  const wrong = new Set<string>();
+  let wasWrong = false;
   return () => {
-    for (const { cluster, ahead, machine } of clocks()) {
+    for (const { ahead, machine } of clocks()) {
       const isWrong = Math.abs(ahead) >= WRONG_BY;
-      if (isWrong === wrong.has(cluster)) continue;
-      if (isWrong) wrong.add(cluster);
-      else wrong.delete(cluster);
-      const difference = { cluster, machine, ahead_seconds: Math.round(ahead / 1000) };
+      if (isWrong === wasWrong) continue;
+      wasWrong = isWrong;
+      const difference = { machine, ahead_seconds: Math.round(ahead / 1000) };
       if (isWrong)
         logger.warn(difference, 'the clock of the database and that of this machine differ; see scopegate doctor');
       else logger.info(difference, 'the clock of the database and that of this machine agree again');

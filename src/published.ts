@@ -1,4 +1,4 @@
-import { collections, resolvers } from './resources';
+import { resolvers } from './resources';
 import { buildSchemas, type Schemas } from './operations/build';
 import { mergeResolvers, type Resolvers } from './operations/run';
 import { operatorResolvers } from './operator/resolvers';
@@ -7,7 +7,7 @@ import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  return buildSchemas(published, publishedResolvers(), collections);
+  return buildSchemas(published, publishedResolvers());
 }
 
 /** The schemas of the operator API. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Caller } from './auth/principal';
 import type { Exchange, Unavailable } from './http/exchange';
@@ -10,7 +11,7 @@ import { KEY_FACES } from './organisations/requestFilters';
 import { KEY_REFUSALS } from './organisations/requestRows';
 import { createUsageCounter } from './organisations/usageCounter';
 import type { Tracing } from './tracing';
-import { SECOND } from './units';
+import { HOUR, SECOND } from './units';
 import { within } from './within';
 
 /* Records each finished request: writes its log line and metrics and, if it had a key, its usage and an entry in the request log. */
@@ -20,7 +21,7 @@ interface RecordingOptions {
   readonly logger: Logger;
   readonly metrics: Pick<
     Metrics,
-    'requestFinished' | 'requestRefused' | 'requestUnavailable' | 'usageUncounted' | 'requestsNotLogged'
+    'requestFinished' | 'requestRefused' | 'rowInvalid' | 'requestUnavailable' | 'usageUncounted' | 'requestsNotLogged'
   >;
   /** Names of the schema's root fields. */
   readonly operations: readonly string[];
@@ -34,6 +35,8 @@ const CALLER_LEFT = 499;
 const MAX_LINES = 100;
 /** How long a stopping gateway waits for its last writes, in milliseconds: less than remains of a drain (src/server.ts). */
 const LAST_WRITES = 3000;
+/** Rows that cannot be served that are remembered, so that each is named once an hour. */
+const MAX_NAMED = 10_000;
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
@@ -60,6 +63,8 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         onLeftOut: metrics.requestsNotLogged,
       })
     : undefined;
+
+  const named = new LRUCache<string, true>({ max: MAX_NAMED, ttl: HOUR });
 
   /** Counts a request in the usage of its key and organisation, and adds it to the request log. */
   function record(exchange: Exchange, face: Face, ms: number, status: number): void {
@@ -90,6 +95,20 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       missing_scope: code === 'insufficient_scope' ? (missingScope ?? null) : null,
       reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
     }));
+  }
+
+  /** Names the rows that could not be served: each once an hour. */
+  function noteInvalid({ requestId, log: { invalid, principal } }: Exchange): void {
+    if (!invalid) return;
+    const organisation = principal?.organisation?.id;
+    for (const [name, { collection, id, fault }] of invalid) {
+      metrics.rowInvalid(collection);
+      const place = `${String(organisation)} ${name}`;
+      if (named.has(place)) continue;
+      named.set(place, true);
+      const where = { request_id: requestId, organisation_id: organisation, collection, id, pointer: fault.pointer };
+      logger.warn({ ...where, detail: fault.detail }, 'a stored row cannot be served; correct it in the database');
+    }
   }
 
   /** Writes the log line, which never contains a key, query or body. */
@@ -138,6 +157,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         const seconds = ((streaming ?? ended) - started) / 1000;
         metrics.requestFinished({ face, operation: log.operation, status, seconds });
         note(exchange, face, ended - started, status);
+        noteInvalid(exchange);
       });
     },
     /** Writes what is pending, which is lost if the database does not respond. */

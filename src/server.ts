@@ -41,7 +41,7 @@ export const TIMEOUTS = {
 const CHECK_EVERY = 1000;
 /** Host is checked by checkHead, whose refusals have a body and a request id. */
 const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
-/** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
+/** Maximum time for the headers of a request at ADMIN_PORT to arrive, in milliseconds, and maximum connections there. */
 const ADMIN_TIMEOUT = 10_000;
 /** How long an idle connection at ADMIN_PORT is kept, in milliseconds: longer than the usual pause between two scrapes. */
 const ADMIN_KEEP_ALIVE = 65_000;
@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   // only a gateway that serves records events and sends them
   gateway.jobs.start();
-  if (config.EVENTS === 'on') for (const part of [gateway.tails, gateway.webhooks]) part.start();
+  if (config.EVENTS === 'on') for (const part of [gateway.tail, gateway.webhooks]) part.start();
 
   async function end(): Promise<void> {
     const latest = performance.now() + timeouts.drain;
@@ -153,7 +153,7 @@ function atAdmin(error: unknown): never {
 
 /** The server at ADMIN_PORT, for a few machines and short requests. */
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
+  const times = { requestTimeout: TIMEOUTS.request, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, ...HEADS });
   const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
   const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });

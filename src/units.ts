@@ -6,6 +6,10 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
+/** The times that can be stored and shown, in milliseconds since 1970: the years 0001 to 9999. */
+export const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+export const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;
 
@@ -13,6 +17,8 @@ export const MEBIBYTE = 1024 * 1024;
 export const MAX_ANSWER = 16 * MEBIBYTE;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** An id as rows have it: they are looked for in lower case. */
+export const STORED_ID = new RegExp(UUID.source);
 
 /** The wait that a `Retry-After` header asks for, in milliseconds: its seconds, or the time until its HTTP date. Undefined if it has neither. */
 export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
@@ -25,3 +31,12 @@ export function retryAfterOf(header: string | null | undefined, now = Date.now()
 
 /** An Idempotency-Key: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;
+
+/** Before an external_ref, where a caller of the operator API may name something by it in place of an id. */
+export const REF_PREFIX = 'ref:';
+
+/** Whether a text names an organisation by its external_ref, which has 1 to 200 characters, of at most two UTF-16 units. */
+export function isOrganisationRef(text: string): boolean {
+  const length = text.length - REF_PREFIX.length;
+  return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
+}

@@ -6,10 +6,7 @@ const FILES = `
   attacks/injection
   attacks/injectionWrites
   cli/doctorStates.system
-  cli/eventsTailMoved.system
   cli/killed.system
-  cli/move.system
-  cli/moveRefused.system
   cli/restore.system
   cli/restorePeppers.system
   clients/python.system
@@ -20,12 +17,9 @@ const FILES = `
   examples/dashboardTrouble.browser
   examples/receivers.system
   examples/receiversAlone.system
-  operation/clusters.system
   operation/deadSockets.system
   operation/events.system
-  operation/eventsMove.system
   operation/heavyOrganisation.system
-  operation/moving.system
   operation/streams.system
   pages/browser.browser
   pages/explorerKey.browser

@@ -4,6 +4,7 @@ import { describeVariables } from '../src/config';
 import { restOperations } from '../src/rest/routes';
 import { publishedSchemas } from '../src/published';
 import { ROOT } from './facts';
+import { storedCollections } from './storedRows';
 
 /* npm run docs: updates the generated parts of the documentation. */
 
@@ -11,6 +12,7 @@ import { ROOT } from './facts';
 export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
   ['README.md', 'operations', () => String(restOperations(publishedSchemas().operations).length)],
   ['docs/configuration.md', 'environment', environmentTable],
+  ['docs/stored.md', 'collections', storedCollections],
 ];
 
 /** Returns the text of a page with its generated part up to date. */

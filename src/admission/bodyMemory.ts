@@ -63,15 +63,14 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
   }
 
   /** Sets what a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
-  function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', bytes: number, isRefusable = true): void {
+  function set(exchange: CountedExchange, part: 'body' | 'rows' | 'answer', size: number, isRefusable = true): void {
+    // sums of fractions would not return to 0, and a caller's only request would seem to have another beside it
+    const bytes = Math.ceil(size);
     const known = holdings.get(exchange);
-    const holding = known ?? { body: 0, rows: 0, answer: 0, owners: ownersOf(exchange) };
+    const holding = known ?? nothingHeld(exchange);
     const more = bytes - holding[part];
     const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
-    if (full) {
-      onRefused();
-      throw new AppError('unavailable', REFUSALS[full], { reason: 'shed' });
-    }
+    if (full) refuse(full);
     holding[part] = bytes;
     total += more;
     for (const { name } of holding.owners) {
@@ -83,7 +82,17 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
     else if (!known) holdings.set(exchange, holding);
   }
 
+  function refuse(whose: keyof typeof REFUSALS): never {
+    onRefused();
+    throw new AppError('unavailable', REFUSALS[whose], { reason: 'shed' });
+  }
+
   return {
+    /** Checks a request whose answer will not be refused, before its work. @throws AppError unavailable if its caller holds too much already */
+    requireRoom(exchange: CountedExchange): void {
+      const full = fullFor(holdings.get(exchange) ?? nothingHeld(exchange), 1);
+      if (full) refuse(full);
+    },
     /** Sets how many bytes the body of a request holds. @throws AppError unavailable if that is too much; the previous value is kept */
     holdBody(exchange: CountedExchange, bytes: number): void {
       set(exchange, 'body', bytes);
@@ -136,6 +145,10 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
     /** Bytes currently held. */
     held: (): number => total,
   };
+}
+
+function nothingHeld(exchange: CountedExchange): Holding {
+  return { body: 0, rows: 0, answer: 0, owners: ownersOf(exchange) };
 }
 
 function tooManyRows(): AppError {

@@ -1,6 +1,6 @@
 import type { Availability } from '../database/availability';
-import { AWAY } from '../database/cluster';
-import { DEFAULT_CLUSTER } from '../database/connect';
+import type { ShardHealth } from '../database/shardHealth';
+import { AWAY } from '../database/deployment';
 import { AppError } from '../errors';
 import type { Caller, Organisation } from '../auth/principal';
 
@@ -30,8 +30,6 @@ const MAX_IN_FLIGHT = 2000;
 const CALM = 4;
 /** Maximum for one organisation. */
 const MAX_PER_ORGANISATION = MAX_IN_FLIGHT / 4;
-/** Maximum for one of several clusters. */
-const MAX_PER_CLUSTER = MAX_IN_FLIGHT / 2;
 
 /** The part of an exchange used here. */
 interface TrackedExchange {
@@ -46,11 +44,12 @@ export type RequestTracker<Exchange extends TrackedExchange> = ReturnType<typeof
 
 export interface RequestTrackerOptions<Exchange> {
   readonly availability: Pick<Availability, 'isAway' | 'ask'>;
-  readonly clusters: readonly string[];
-  /** When the connections to a cluster were last lost, by performance.now(). */
-  readonly lostAt: (cluster: string) => number;
+  /** Undefined for a replica set. */
+  readonly shards?: Pick<ShardHealth, 'downShardOf' | 'check'> | undefined;
+  /** When the connections were last lost, by performance.now(). */
+  readonly lostAt: () => number;
   /** Called for each request rejected because too many wait, with the limit reached. */
-  readonly onShed: (whose: 'database' | 'cluster' | 'organisation') => void;
+  readonly onShed: (whose: 'database' | 'organisation') => void;
   /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
   /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
@@ -70,7 +69,7 @@ interface Waiting {
 }
 
 export function createRequestTracker<Exchange extends TrackedExchange>(options: RequestTrackerOptions<Exchange>) {
-  const { availability, clusters, lostAt, onShed, onEnd, longest } = options;
+  const { availability, shards, lostAt, onShed, onEnd, longest } = options;
   const inFlight = new Map<Exchange, Waiting>();
   let sweeping: NodeJS.Timeout | undefined;
 
@@ -85,24 +84,24 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     return false;
   }
 
-  /** The unresponsive cluster that a request waits for, if any. */
-  async function findAway({ isReceiving, idleWaits, log }: TrackedExchange): Promise<string | undefined> {
+  /** The error of a request that waits for a database or a shard that does not respond. */
+  async function findAway({ isReceiving, idleWaits, log }: TrackedExchange): Promise<AppError | undefined> {
     if (isReceiving || idleWaits > 0) return undefined;
-    const clusters = clustersOf(log.principal);
-    const answers = await Promise.all(clusters.map((cluster) => availability.ask(cluster)));
-    return clusters.find((_, at) => !answers[at]);
+    const { organisation } = log.principal ?? {};
+    const [isThere, shard] = await Promise.all([availability.ask(), organisation && shards?.check(organisation.id)]);
+    return isThere && shard === undefined ? undefined : away(isThere ? shard : undefined);
   }
 
   /** Whether a request was in progress when its connections were lost, and should have failed since. */
-  function isLost({ log }: TrackedExchange, waiting: Waiting): boolean {
-    const last = Math.max(...clustersOf(log.principal).map(lostAt));
+  function isLost(waiting: Waiting): boolean {
+    const last = lostAt();
     if (last > waiting.askingSince) waiting.lostAt ??= last;
     return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
   }
 
   async function check(exchange: Exchange, waiting: Waiting): Promise<void> {
-    const cluster = await findAway(exchange);
-    if (cluster !== undefined || isLost(exchange, waiting)) waiting.reject(away(cluster));
+    const failure = (await findAway(exchange)) ?? (isLost(waiting) ? away() : undefined);
+    if (failure) waiting.reject(failure);
     else if (performance.now() - waiting.started > longest)
       waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
     else waiting.checkAt = performance.now() + CHECK_EVERY;
@@ -127,11 +126,15 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   }
 
   return {
-    /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
+    /**
+     * Whether other organisations have requests in progress, not counting those that wait for a body or a turn. Those of operators are no
+     * organisation's; a large write of one would give way to itself.
+     */
     hasOthers(organisationId: string): boolean {
       for (const { isReceiving, isWaiting, idleWaits, response, log } of inFlight.keys()) {
         const isAtWork = !isReceiving && !isWaiting && idleWaits === 0 && !response.writableEnded;
-        if (isAtWork && log.principal?.organisation?.id !== organisationId) return true;
+        const isOther = log.principal?.kind !== 'operator' && log.principal?.organisation.id !== organisationId;
+        if (isAtWork && isOther) return true;
       }
       return false;
     },
@@ -141,28 +144,24 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
     inFlight: (): number => inFlight.size,
     /**
      * Checks a request before its first database query.
-     * @throws AppError unavailable if the control database is down or too many requests are waiting
+     * @throws AppError unavailable if the database is down or too many requests are waiting
      */
     admit(): void {
-      if (availability.isAway(DEFAULT_CLUSTER)) throw away(DEFAULT_CLUSTER);
+      if (availability.isAway()) throw away();
       if (!exceeds(MAX_IN_FLIGHT, () => true)) return;
       onShed('database');
       throw tooMany('Too many requests are waiting for the database.');
     },
     /**
      * Checks a request before it queries its organisation's data.
-     * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
+     * @throws AppError unavailable if its shard is down, or too many requests of the organisation are waiting
      */
-    admitOrganisation({ id, cluster }: Pick<Organisation, 'id' | 'cluster'>): void {
-      if (availability.isAway(cluster)) throw away(cluster);
-      if (exceeds(MAX_PER_ORGANISATION, (organisation) => organisation?.id === id)) {
-        onShed('organisation');
-        throw tooMany('Too many requests of this organisation are in progress.');
-      }
-      if (clusters.length === 1 || !exceeds(MAX_PER_CLUSTER, (organisation) => organisation?.cluster === cluster))
-        return;
-      onShed('cluster');
-      throw tooMany('Too many requests are waiting for the database of this organisation.');
+    admitOrganisation({ id }: Pick<Organisation, 'id'>): void {
+      const shard = shards?.downShardOf(id);
+      if (shard !== undefined) throw away(shard);
+      if (!exceeds(MAX_PER_ORGANISATION, (organisation) => organisation?.id === id)) return;
+      onShed('organisation');
+      throw tooMany('Too many requests of this organisation are in progress.');
     },
     stop(): void {
       clearInterval(sweeping);
@@ -194,13 +193,8 @@ export function createRequestTracker<Exchange extends TrackedExchange>(options: 
   };
 }
 
-/** The clusters that a request of a caller waits for. */
-function clustersOf(principal: Caller | undefined): string[] {
-  return [...new Set([DEFAULT_CLUSTER, principal?.organisation?.cluster ?? DEFAULT_CLUSTER])];
-}
-
-function away(cluster: string | undefined): AppError {
-  return new AppError('unavailable', AWAY, { reason: 'away', ...(cluster !== undefined && { cluster }) });
+function away(shard?: string): AppError {
+  return new AppError('unavailable', AWAY, { reason: 'away', ...(shard !== undefined && { shard }) });
 }
 
 function tooMany(detail: string): AppError {

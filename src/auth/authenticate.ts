@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { AppError } from '../errors';
+import { AppError, movingError } from '../errors';
 import { type ApiKey, fingerprint, isShapedLikeKey, keyState, matchesAny, parseKey } from './keys';
 import { DEFAULT_MCP, hasApiAccess, type KeyPrincipal, type Organisation, STATES } from './principal';
 import { isInRanges } from './addresses';
@@ -42,8 +42,6 @@ interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
   readonly onFound?: (found: ApiKey | null | undefined) => void;
-  /** How long accepted keys are remembered for reading ahead, in milliseconds (default: no limit). */
-  readonly seenFor?: number;
 }
 
 /** Called while a key is being looked up, if it will probably be accepted, with the caller that it would identify. */
@@ -107,10 +105,10 @@ const REPEATED_FROM = 100;
  * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number) {
-  const { keyPrefixes, pepper, previousPepper, seenFor = 0 } = options;
+  const { keyPrefixes, pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
   const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
-  const seen = seenKeys(peppers, seenFor);
+  const seen = seenKeys(peppers);
   return async (header: string | undefined, address: string, onExpected?: OnExpected): Promise<Found | Refusal> => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
     const prefix = token === undefined ? undefined : keyPrefixes.find((one) => isShapedLikeKey(token, one));
@@ -190,9 +188,10 @@ function organisationOf({ organisation }: ApiKey): Organisation {
     : organisation;
 }
 
-/** @throws AppError organisation_suspended unless the organisation's state allows requests */
-export function requireState({ state }: Pick<Organisation, 'state'>): void {
+/** @throws AppError organisation_suspended unless the organisation's state allows requests; unavailable while it is being moved */
+export function requireState({ state, moving }: Pick<Organisation, 'state' | 'moving'>): void {
   if (!STATES[state].requests) throw new AppError('organisation_suspended', 'The organisation is suspended.');
+  if (moving) throw movingError();
 }
 
 /** @throws AppError organisation_suspended; plan_required unless the organisation's plan includes API access. */

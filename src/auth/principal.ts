@@ -34,9 +34,9 @@ export interface Organisation {
   readonly plan: Plan;
   /** Default currency of new products (ISO 4217). */
   readonly currency: string;
-  /** The cluster that holds its database. */
-  readonly cluster: string;
   readonly state: OrganisationState;
+  /** While it is being moved to another shard. */
+  readonly moving?: true;
   /** For a sandbox, the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
   readonly sandbox_of?: string;
 }

@@ -1,24 +1,25 @@
-/** All scopes: their names in the SDL's `Scope` enum, and their form in keys and errors. */
-export const SCOPES = {
-  PRODUCTS_READ: 'products:read',
-  PRODUCTS_WRITE: 'products:write',
-  QUOTES_READ: 'quotes:read',
-  QUOTES_WRITE: 'quotes:write',
-  ORDERS_READ: 'orders:read',
-  CUSTOMERS_READ: 'customers:read',
-  CUSTOMERS_WRITE: 'customers:write',
-  REQUESTS_READ: 'requests:read',
-  REQUESTS_WRITE: 'requests:write',
-} as const;
+import { Kind } from 'graphql/language/kinds';
+import { loadDocument } from '../sdl/files';
 
-export type ScopeName = keyof typeof SCOPES;
-export type Scope = (typeof SCOPES)[ScopeName];
+/** What a key may do, in its form in keys and errors: `products:read`. */
+export type Scope = `${string}:${string}`;
 
-export const ALL_SCOPES: readonly Scope[] = Object.values(SCOPES);
+/** A value of the SDL's enum `Scope` in that form: PRODUCTS_READ is products:read. */
+export function scopeOf(name: string): Scope {
+  return name.toLowerCase().replace(/_(?=[^_]*$)/, ':') as Scope;
+}
 
-/** Those that an operation uses; the others are not offered. */
-export const USED_SCOPES = ALL_SCOPES.filter((scope) => scope !== SCOPES.QUOTES_WRITE);
+let scopes: readonly Scope[] | undefined;
+
+/** All scopes: the values of the enum `Scope`, in its order. */
+export function allScopes(): readonly Scope[] {
+  return (scopes ??= loadDocument().definitions.flatMap((node) => {
+    const isEnum = node.kind === Kind.ENUM_TYPE_DEFINITION || node.kind === Kind.ENUM_TYPE_EXTENSION;
+    if (!isEnum || node.name.value !== 'Scope') return [];
+    return (node.values ?? []).map(({ name }) => scopeOf(name.value));
+  }));
+}
 
 export function isScope(value: string): value is Scope {
-  return (ALL_SCOPES as readonly string[]).includes(value);
+  return (allScopes() as readonly string[]).includes(value);
 }

@@ -16,9 +16,8 @@ interface SeenKey {
   isAhead: boolean;
 }
 
-/** `keptFor`: how long a key is remembered after it was last accepted, in milliseconds; 0 for as long as there is room. */
-export function seenKeys(peppers: readonly string[], keptFor: number) {
-  const seen = new LRUCache<string, SeenKey>({ max: MAX, ttl: keptFor });
+export function seenKeys(peppers: readonly string[]) {
+  const seen = new LRUCache<string, SeenKey>({ max: MAX });
   return {
     /** The remembered key, if the secret is right. Takes equally long for any id and secret, so timing does not reveal known ids. */
     of({ id, secret }: { readonly id: string; readonly secret: string }): SeenKey | undefined {
@@ -36,6 +35,7 @@ export function seenKeys(peppers: readonly string[], keptFor: number) {
 
 /** Whether to read ahead: as far as is known, the key will be accepted from this address. */
 export function mayReadAhead({ key, isAhead }: SeenKey, token: string, address: string, now: Date): boolean {
-  if (isAhead || !token.startsWith(key.prefix)) return false;
+  // while MongoDB moves the organisation's data, nothing may read them
+  if (isAhead || key.organisation.moving || !token.startsWith(key.prefix)) return false;
   return keyState(key, now) === 'active' && isInRanges(address, key.allowed_ranges);
 }

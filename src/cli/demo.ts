@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { keyState, parseKey, secretMatches } from '../auth/keys';
 import type { Organisation } from '../auth/principal';
-import { USED_SCOPES } from '../auth/scopes';
+import { published } from '../schema/model';
 import { type Config, givenVariables, reachable, readConfig } from '../config';
 import { unless, writeAtomically } from '../database/embedded/files';
 import { createLogger } from '../log';
@@ -79,7 +79,7 @@ export async function prepareDemo(store: Store, config: Config, signal: AbortSig
   await control.pepper.adopt();
   const organisation =
     (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
-  const data = await databases.open(organisation);
+  const data = databases.organisationData(organisation);
   if (!(await hasSample(data))) await loadSample(data, signal);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
@@ -109,7 +109,7 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
   const earlier = (await keys.list(organisation.id)).filter(
     (key) => key.name === 'demo' && keyState(key, new Date()) === 'active',
   );
-  const input = { name: 'demo', scopes: USED_SCOPES, created_by: 'cli:demo', expires_at: null };
+  const input = { name: 'demo', scopes: published.usedScopes, created_by: 'cli:demo', expires_at: null };
   const made = await keys.create({ organisationId: organisation.id, ...input });
   if (!made) return undefined;
   await mkdir(dirname(file), { recursive: true });
@@ -133,6 +133,6 @@ async function works(text: string, keys: ApiKeys, { id }: Organisation, config: 
     ) &&
     keyState(found, new Date()) === 'active' &&
     found.organisation.id === id &&
-    USED_SCOPES.every((scope) => found.scopes.includes(scope))
+    published.usedScopes.every((scope) => found.scopes.includes(scope))
   );
 }

@@ -1,16 +1,13 @@
 import { join } from 'node:path';
-import { customers } from '../resources/customers/customers';
+import { customerById, customerByRef, readmitCustomer } from '../resources/customers/readmit';
 import { eraseCustomer } from '../resources/eraseCustomer';
 import { eraseOrganisation } from '../jobs/eraseOrganisation';
-import { normalised } from '../schema/callerKeys';
-import { stampedWrite } from '../database/openWrites';
-import { changedAt, writeRows } from '../stored/rows';
 import { CommandFailure, interrupted, interruption, isAbort, notFound } from './ending';
 import { exportFolder, prepareFolder } from './export';
 import type { JsonOption, OrgOption } from './help';
 import type { Store } from './store';
 import { note, printResult } from './terminal';
-import { requireConfirmed, requireOrganisation, withStore } from './withStore';
+import { requireConfirmed, requireData, withStore } from './withStore';
 
 /* `scopegate customer erase`, `scopegate customer readmit` and `scopegate org erase`. */
 
@@ -21,13 +18,13 @@ interface Confirmed {
 export async function eraseCustomerCommand(id: string, { org, confirm, json }: OrgOption & Confirmed): Promise<void> {
   const signal = interruption();
   const erased = await withStore(async (store) => {
-    const data = await store.databases.open(await requireOrganisation(store, org));
-    const customer = await data.collection(customers).findOne({ _id: id });
+    const data = store.databases.organisationData(await requireData(store, org));
+    const customer = await customerById(data, id);
     if (!customer)
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
     // an erased customer has no name to confirm, and erasing it again is harmless
     if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
-    const found = await eraseCustomer(data, id, signal);
+    const found = await eraseCustomer(data, id, { by: 'operator', signal });
     const changed = Object.values(found).some((count) => count > 0);
     if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });
     return found;
@@ -41,25 +38,13 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
 /** Accepts writes of an erased customer again. Each member gets a value again when it is next sent. */
 export async function readmitCustomerCommand(ref: string, { org, json }: OrgOption): Promise<void> {
   const readmitted = await withStore(async (store) => {
-    const data = await store.databases.open(await requireOrganisation(store, org));
-    const rows = data.collection(customers);
-    const customer =
-      (await rows.findOne({ external_ref: normalised(ref) })) ?? (await rows.findOne({ _id: ref.toLowerCase() }));
+    const data = store.databases.organisationData(await requireData(store, org));
+    const customer = (await customerByRef(data, ref)) ?? (await customerById(data, ref));
     if (!customer)
       throw new CommandFailure(`there is no customer with the external_ref or id ${ref}; see GET /api/v1/customers`);
     const { _id } = customer;
     if (!customer.erased_at) throw new CommandFailure(`customer ${ref} (id ${_id}) was not erased`);
-    await stampedWrite(
-      data,
-      async (session, now) => {
-        const before = await rows.findOne({ _id }, { session });
-        if (!before?.erased_at) return;
-        const { erased_at: _erased, ...others } = before;
-        const row = { ...others, updated_at: changedAt(before.updated_at, now) };
-        await writeRows(rows, [{ row, before }], { ordered: true, session });
-      },
-      { writes: [customers] },
-    );
+    await readmitCustomer(data, customer, 'operator');
     await store.control.record('customer.readmitted', org, { customer_id: _id });
     return { id: _id, external_ref: customer.external_ref };
   });

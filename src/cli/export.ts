@@ -15,7 +15,7 @@ import { CommandFailure, interrupted, interruption } from './ending';
 import type { OrgOption } from './help';
 import { createProgress } from './progress';
 import { print, printJson, printTable } from './terminal';
-import { requireOrganisation, withStore } from './withStore';
+import { requireData, withStore } from './withStore';
 import { fileName, KEYS_FILE, ORGANISATION_FILE, recordName, recordSchemas, recordWriter, type Write } from './records';
 
 /** Maximum number of records to name in the error if they cannot be written. */
@@ -31,8 +31,8 @@ export async function exportCommand(folder: string, { org, keys, force, json }: 
   const signal = interruption();
   const files = await withStore(async (store) => {
     const { control, databases } = store;
-    const organisation = await requireOrganisation(store, org);
-    const data = await databases.open(organisation);
+    const organisation = await requireData(store, org);
+    const data = databases.organisationData(organisation);
     const withKeys = keys && { pepper: await control.pepper.fingerprint(), each: () => control.apiKeys.each(org) };
     return exportFolder({ organisation, data, folder, force: force === true, signal, keys: withKeys });
   }, signal);
@@ -117,7 +117,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
   }
 }
 
-/** The records of a kind, as lines. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
+/** The records of a kind, as lines. @throws CommandFailure at the end if some could not be imported again */
 async function* recordLines(kind: RecordKind, data: OrganisationData, write: Write): AsyncGenerator<string> {
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
@@ -125,7 +125,7 @@ async function* recordLines(kind: RecordKind, data: OrganisationData, write: Wri
   let [written, broken] = [0, 0];
   try {
     for await (const record of kind.read(data)) {
-      const fault = kind.brokenNumber?.(record);
+      const fault = kind.faultIn(record);
       if (fault) {
         broken += 1;
         if (broken <= MAX_NAMED) named.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
@@ -140,7 +140,7 @@ async function* recordLines(kind: RecordKind, data: OrganisationData, write: Wri
   }
   if (broken === 0) return;
   if (broken > MAX_NAMED) named.push(`  and ${String(broken - MAX_NAMED)} more`);
-  const reason = `these ${kind.file} have numbers that no file can hold; correct them in the database`;
+  const reason = `these ${kind.file} have members that another program stored in a form that import refuses; correct them in the database`;
   throw new CommandFailure([`nothing was written: ${reason}`, ...named].join('\n'));
 }
 

@@ -21,8 +21,9 @@ export class ExplainedCommand extends Command {
     return new ExplainedCommand(name);
   }
 
-  subcommand(name: string, description: string): ExplainedCommand {
-    return this.command(name).description(description);
+  /** With `isDefault` it is what the command does without a subcommand. */
+  subcommand(name: string, description: string, options: { readonly isDefault?: boolean } = {}): ExplainedCommand {
+    return this.command(name, options).description(description);
   }
 
   id(what: string, parse = uuid): this {
@@ -31,6 +32,11 @@ export class ExplainedCommand extends Command {
 
   org(): this {
     return this.requiredOption('--org <id>', 'id of the organisation', uuid);
+  }
+
+  /** The folder of the user's schema, for commands that serve. */
+  schema(): this {
+    return this.option('--schema <dir>', 'folder with extensions of the schema (default: SCHEMA_DIR)');
   }
 
   json(what: string): this {
@@ -43,14 +49,16 @@ export class ExplainedCommand extends Command {
   }
 
   /** Adds examples, notes and exit codes. */
-  examples(lines: readonly string[], notes: readonly string[] = []): this {
-    const text = [
-      ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
-      ...(notes.length === 0 ? [] : ['', ...notes]),
-      ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
-      '  130  interrupted by Ctrl-C',
-    ];
-    return this.addHelpText('after', text.join('\n'));
+  examples(lines: readonly string[], notes: readonly string[] | (() => readonly string[]) = []): this {
+    return this.addHelpText('after', () => {
+      const shown = typeof notes === 'function' ? notes() : notes;
+      return [
+        ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
+        ...(shown.length === 0 ? [] : ['', ...shown]),
+        ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
+        '  130  interrupted by Ctrl-C',
+      ].join('\n');
+    });
   }
 
   /** Adds a list of every environment variable. */

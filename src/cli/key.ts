@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { type ApiKey, shownKey } from '../auth/keys';
 import { DEFAULT_MCP, hasApiAccess, MCP_ACCESS, type McpAccess } from '../auth/principal';
-import { ALL_SCOPES, type Scope } from '../auth/scopes';
+import type { Scope } from '../auth/scopes';
+import { scopeNames } from './scopeNames';
 import type { MadeKey } from '../organisations/apiKeys';
 import { DAY } from '../units';
 import { CommandFailure, notFound, usageFailure } from './ending';
@@ -35,7 +36,7 @@ export function addKey(program: ExplainedCommand): void {
         `scopegate key create --org ${ORG_ID} --name "web shop" --scopes products:read,quotes:read`,
         `scopegate key create --org ${ORG_ID} --name nightly --scopes all --expires-in 90d --json`,
       ],
-      ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
+      () => ['Scopes:', ...scopeNames().map((scope) => `  ${scope}`)],
     )
     .action(create);
 

@@ -40,7 +40,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .json(
-      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, missing_scope, ms, address, similar}',
+      'an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, missing_scope, ms, address}',
     )
     .examples([
       `scopegate logs --org ${ORG_ID} --failed --since 1d`,
@@ -48,7 +48,7 @@ export function addLogs(program: ExplainedCommand): void {
     ])
     .addHelpText(
       'after',
-      '\nOnly some of the successful requests are stored. A failed one that is not stored is counted as similar to a stored one, if there is any.',
+      '\nOf a key, 100 failed and 10 successful requests a minute are stored, and one in a hundred of the others.',
     )
     .action(logs);
 }
@@ -68,8 +68,8 @@ async function logs(options: LogsOptions): Promise<void> {
       REQUEST: ({ method, path }) => `${method} ${path}`,
       OPERATION: ({ operation }) => operationShown(operation),
       STATUS: ({ status }) => String(status),
-      CODE: ({ code, reason, missing_scope: missing, similar }) =>
-        `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
+      CODE: ({ code, reason, missing_scope: missing }) =>
+        `${code ?? ''}${missing ? `, lacks ${missing}` : ''}${reason ? `, key ${REFUSALS[reason]}` : ''}`,
       MS: ({ ms }) => String(ms),
       FROM: ({ address }) => address,
       ID: ({ request_id }) => request_id,

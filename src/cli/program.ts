@@ -1,14 +1,17 @@
-import { Argument } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { version } from '../package';
+import { ownFolder, useFolder } from '../sdl/folder';
 import { addAudit } from './audit';
 import { addEvents } from './events';
 import { ExplainedCommand, loadVariables, ORG_ID } from './help';
 import { addKey } from './key';
 import { addLogs } from './logs';
 import { addOrg } from './org';
+import { addSchema } from './schema';
+import { loadScopes } from './scopeNames';
 import { addServe } from './serve';
 import { print } from './terminal';
-import { port } from './values';
+import { port, uuid } from './values';
 import { addWebhook } from './webhook';
 
 /** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */
@@ -22,20 +25,32 @@ export function createProgram(): ExplainedCommand {
     .helpCommand('help [command]', 'show help for a command')
     .exitOverride()
     .hook('preSubcommand', loadVariables)
+    .hook('preSubcommand', loadScopes)
+    .hook('preAction', prepareSchema)
     // inherited by the commands
     .showHelpAfterError('(use --help for usage)');
   const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
-  for (const add of [...access, addEvents, addRecords, addCustomer, addSandbox, addOpenapi, addDoctor]) add(program);
+  for (const add of [...access, addEvents, addRecords, addCustomer, addSandbox, addOpenapi, addSchema, addDoctor])
+    add(program);
   return program
     .nameCommands()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])
     .addHelpText('after', '\nConfiguration comes from environment variables; see scopegate serve --help.');
 }
 
+/** Refuses a schema of the user's that is wrong, before anything is made from it. */
+async function prepareSchema(_program: Command, command: Command): Promise<void> {
+  const { schema } = command.opts<{ readonly schema?: string }>();
+  if (schema !== undefined) useFolder(schema);
+  const checksItself = command.parent?.name() === 'schema' && command.name() !== 'print';
+  if (ownFolder() !== undefined && !checksItself) (await import('./schema/own.js')).refuseErrors();
+}
+
 function addDemo(program: ExplainedCommand): void {
   program
     .subcommand('demo', 'start a gateway with example data, and print an API key and commands to try')
     .option('--port <port>', 'port to listen on (default: PORT, or the next free one from 4000)', port)
+    .schema()
     .option('--json', 'print {url, key, organisation, sandbox, settings} as JSON when ready')
     .environment()
     .examples(
@@ -54,23 +69,42 @@ function addRecords(program: ExplainedCommand): void {
     .subcommand('import', 'load NDJSON files into an organisation; safe to run again')
     .argument(
       '<path>',
-      'folder with {products,customers,quotes,orders,requests}.ndjson (any of them), or one such file',
+      'folder with {products,customers,quotes,orders,requests}.ndjson (any of them, and of your own types), one such file, or - for standard input',
     )
     .org()
+    .option(
+      '--type <type>',
+      'what is in a single file: products, customers, quotes, orders, requests or a collection of your own; - needs it',
+    )
+    .addOption(
+      new Option('--stamp <stamp>', 'updated_at of what is created or changed: now, or that of the file').choices([
+        'now',
+        'file',
+      ]),
+    )
+    .option('--delete-missing', 'delete what a file does not have, if every line of it is valid; needs --yes')
+    .option('--yes', 'delete it, instead of saying how much that is')
+    .option('--organisation', 'give an organisation without data the name, plan and currency of organisation.json')
     .option('--keys', 'also load keys.ndjson, as written by export --keys; needs the same KEY_PEPPER and KEY_PREFIX')
-    .json('{files: {products: {read, created, updated, unchanged, failed}, …}, errors}')
+    .json('{files: {products: {read, created, updated, unchanged, failed, deleted?, missing?}, …}, errors}')
     .examples(
       [
         `scopegate import --org ${ORG_ID} examples/northwind`,
         `scopegate import --org ${ORG_ID} orders.ndjson 2> faults.txt`,
+        `zcat orders.gz | scopegate import --org ${ORG_ID} - --type orders`,
       ],
       [
         'Each line is one JSON record, as written by scopegate export. Every line is checked. Invalid lines are reported on stderr',
         'as file:line: pointer: message, valid ones are stored, and the exit code is 1 if any line was invalid. After Ctrl-C,',
         'completed batches stay stored; run the command again to continue.',
         '',
-        'If the folder has an organisation.json, an organisation without data gets its name, plan and currency. One with data keeps',
-        'its own, and nothing is imported if the currencies differ.',
+        'Without --stamp it is now once a key of the organisation has read changes with updated_since, which would miss changes dated back;',
+        'before that it is that of the file. Use --stamp file to restore a backup.',
+        '',
+        'What --delete-missing deletes is gone with its events saying so. A program that writes to - must not end early: what it did not',
+        'write is deleted.',
+        '',
+        'If the folder has an organisation.json, nothing is imported if the currencies differ.',
       ],
     )
     .run(async () => (await import('./import/command.js')).importCommand);
@@ -149,18 +183,27 @@ function addOpenapi(program: ExplainedCommand): void {
     .option('--json', 'accepted for consistency; the document is JSON anyway')
     .examples(['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts'])
     .action(async () => {
-      const { openApiDocument } = await import('../rest/routes.js');
+      const { keyDocument } = await import('../openapi/index.js');
       const { readConfig } = await import('../config/index.js');
-      print(JSON.stringify(openApiDocument(readConfig().PUBLIC_URL), undefined, 2));
+      print(JSON.stringify(keyDocument(readConfig().PUBLIC_URL), undefined, 2));
     });
 }
 
 function addDoctor(program: ExplainedCommand): void {
   program
     .subcommand('doctor', 'check the environment, the database, Redis, the indexes and the files, and suggest fixes')
-    .option('--fix', 'create missing indexes, and drop those that are no longer needed')
-    .json('{ok, checks: [{name, ok, detail, fix?}]}')
+    .option('--fix', 'create missing indexes, drop those that are no longer needed, and set validators')
+    .option('--rows', 'read every row instead, and name those that cannot be shown or found by search')
+    .option('--org <id>', 'with --rows: of one organisation only', uuid)
+    .json('{ok, checks: [{name, ok, detail, fix?}]}, or with --rows {ok, organisations, rows, left, fixed, found}')
     .environment()
-    .examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json'])
+    .examples(
+      ['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --rows --fix --json'],
+      [
+        '--rows looks for what another program has stored: values that the API cannot show, missing search words, wrong counters. With --fix',
+        'it corrects what follows from the rest or can mean one thing only: search words, counters, numbers stored as text or Decimal128, days',
+        'stored as dates, times stored as text. It names the first 1,000 rows, and ends with 1 if rows are left.',
+      ],
+    )
     .run(async () => (await import('./doctor/command.js')).doctorCommand);
 }

@@ -1,15 +1,23 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
+import { addAbortSignal } from 'node:stream';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
 import { publishedSchemas } from '../published';
-import { published } from '../schema/model';
-import { normalised, isCallerKey } from '../schema/callerKeys';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';
+import { addedMembers } from '../sdl/files';
 import { brokenTexts, replaceNegativeZero } from '../stored/brokenTexts';
 import type { ImportRecord, RecordKind } from '../stored/records';
+import {
+  isObjectSchema,
+  normaliseIdentifiers,
+  type RecordSchemas,
+  reshape,
+  resolveSchema,
+  uuidMembers,
+} from '../stored/recordSchemas';
 
 /* The files that import reads and export writes: their schemas, lines and records. */
 
@@ -17,17 +25,9 @@ import type { ImportRecord, RecordKind } from '../stored/records';
 export const ORGANISATION_FILE = 'organisation.json';
 export const KEYS_FILE = 'keys.ndjson';
 
-interface ObjectSchema extends JsonSchema {
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly required: readonly string[];
-}
-
-/** JSON Schemas by name: every type in the REST API, and one per record kind under `recordName(kind)`. */
-type RecordSchemas = Readonly<Record<string, JsonSchema>>;
-
 /** The schemas for reading and writing records: the SDL's types without `omit`, plus `lists`. */
 export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[]): RecordSchemas {
-  const schemas = componentSchemas(schema, { elementBounds: true, closed: true });
+  const schemas = withoutAdded(componentSchemas(schema, { elementBounds: true, closed: true }));
   for (const kind of kinds) {
     const lists = Object.entries(kind.lists ?? {}).map(([member, { type, omit }]) => {
       const name = `${recordName(kind)}.${member}`;
@@ -39,6 +39,18 @@ export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[
   return schemas;
 }
 
+/** The schemas, in which an object may lack what the user's folder adds; of records, {@link reshape} says what may be missing. */
+function withoutAdded(schemas: RecordSchemas): Record<string, JsonSchema> {
+  const added = addedMembers();
+  return Object.fromEntries(
+    Object.entries(schemas).map(([type, schema]) => {
+      const required = schema.required as readonly string[] | undefined;
+      if (!required || added.size === 0) return [type, schema];
+      return [type, { ...schema, required: required.filter((member) => !added.has(`${type}.${member}`)) }];
+    }),
+  );
+}
+
 /** Name of a kind's file. */
 export function fileName(kind: RecordKind): string {
   return `${kind.file}.ndjson`;
@@ -47,53 +59,6 @@ export function fileName(kind: RecordKind): string {
 /** Name of a kind's schema; the dot keeps it distinct from SDL types. */
 export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;
-}
-
-/** The schema of a type, without the members in `omit` and with those in `more`. */
-function reshape(schemas: RecordSchemas, type: string, omit: readonly string[], more: RecordSchemas): ObjectSchema {
-  const schema = schemas[type];
-  if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
-  const stored = published.stored.get(type)?.members ?? [];
-  const kept = stored.flatMap(({ name, isRequired, isList }) => {
-    const property = schema.properties[name];
-    return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired && !isList }] : [];
-  });
-  const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
-  // a nullable member may be missing, as it is in exports made before it existed
-  const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
-  return { ...schema, properties, required };
-}
-
-function isObjectSchema(schema: JsonSchema | undefined): schema is ObjectSchema {
-  return schema?.properties !== undefined;
-}
-
-/** Resolves `$ref` and `anyOf [type, null]` to the underlying schema. */
-function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
-  const [first] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema];
-  const reference = first?.$ref as string | undefined;
-  return (reference === undefined ? first : schemas[reference.slice(SCHEMA_ROOT.length)]) ?? {};
-}
-
-/**
- * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Files
- * from other systems may have other forms.
- */
-function normaliseIdentifiers(value: object, uuids: ReadonlySet<string>): void {
-  const members = value as Record<string, unknown>;
-  for (const [name, member] of Object.entries(members)) {
-    if (typeof member === 'object' && member !== null) normaliseIdentifiers(member, uuids);
-    else if (typeof member !== 'string') continue;
-    else if (uuids.has(name)) members[name] = member.toLowerCase();
-    else if (isCallerKey(name)) members[name] = normalised(member);
-  }
-}
-
-/** The names of members that are UUIDs. */
-function uuidMembers(schemas: RecordSchemas): ReadonlySet<string> {
-  const members = Object.values(schemas).flatMap(({ properties }) => Object.entries(properties ?? {}));
-  const isUuid = (declared: JsonSchema): boolean => resolveSchema(schemas, declared).format === 'uuid';
-  return new Set(members.filter(([, declared]) => isUuid(declared as JsonSchema)).map(([name]) => name));
 }
 
 /** Writes a value as JSON text. */
@@ -122,6 +87,12 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
     const write = recordWriter(schemas, target.items as JsonSchema, decimals);
     return (value) => (Array.isArray(value) ? `[${value.map(write).join(', ')}]` : 'null');
   }
+  if (typeof target.additionalProperties === 'object') {
+    return (value) => {
+      const members = Object.entries(value ?? {});
+      return `{${members.map(([key, one]) => `${JSON.stringify(key)}: ${JSON.stringify(one)}`).join(', ')}}`;
+    };
+  }
   // a Date serialises as ISO 8601
   return (value) => JSON.stringify(value ?? null);
 }
@@ -145,8 +116,11 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Reads a file line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. */
-export async function* ndjsonLines(path: string): AsyncGenerator<Line> {
+/** Reads a file, or standard input (`-`), line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. */
+export async function* ndjsonLines(path: string, signal?: AbortSignal): AsyncGenerator<Line> {
+  const chunks = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 256 * 1024 });
+  // whoever types, or a program that waits, may never write more
+  if (path === '-' && signal) addAbortSignal(signal, chunks);
   let [number, offset, pending, size] = [0, 0, [] as Buffer[], 0];
   const finish = (last: Buffer, newline: 0 | 1): Line | undefined => {
     size += last.length;
@@ -157,7 +131,7 @@ export async function* ndjsonLines(path: string): AsyncGenerator<Line> {
     [pending, size] = [[], 0];
     return 'text' in content && content.text === '' ? undefined : { number, end: offset, content };
   };
-  for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       const line = finish(chunk.subarray(start, end), 1);

@@ -1,13 +1,10 @@
 import type { Organisation } from '../auth/principal';
-import type { Collection } from '../database/collection';
 import type { Sandbox } from '../organisations/sandboxes';
-import { idempotencyRecords } from '../database/idempotency';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
-import { collections, recordKinds } from '../resources';
-import { orders } from '../resources/orders/orders';
-import { quotes } from '../resources/quotes';
+import { recordKinds, resourceOf } from '../resources';
 import { storeSample } from '../resources/sample';
+import { emptySandbox } from '../resources/sandbox';
 import { type ImportRecord, toRecord } from '../stored/records';
 import type { Resource } from '../stored/resource';
 import { changedAt } from '../stored/rows';
@@ -17,7 +14,7 @@ import { createProgress, type Progress } from './progress';
 import { recordReaders } from './records';
 import type { Store } from './store';
 import { counted, note, printResult } from './terminal';
-import { requireOrganisation, withStore } from './withStore';
+import { requireData, withStore } from './withStore';
 
 /* `scopegate org reset` and `scopegate sandbox advance`. */
 
@@ -28,7 +25,9 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal): P
     if (!shown.bar) (shown.bar = createProgress()).start('sample', all);
     shown.bar.update(done, done);
   };
-  const { stored, refused } = await storeSample(data, { signal, onProgress }).finally(() => shown.bar?.stop());
+  const { stored, refused } = await storeSample(data, 'operator', { signal, onProgress }).finally(() =>
+    shown.bar?.stop(),
+  );
   note(`loaded ${String(stored)} records from examples/northwind`);
   return refused;
 }
@@ -36,7 +35,7 @@ export async function loadSample(data: OrganisationData, signal: AbortSignal): P
 /** Loads a sandbox's sample, and notes that it is complete. */
 export async function fillSandbox({ control, databases }: Store, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   const { id } = sandbox.organisation;
-  const refused = await loadSample(await databases.open(sandbox.organisation), signal).catch((error: unknown) => {
+  const refused = await loadSample(databases.organisationData(sandbox.organisation), signal).catch((error: unknown) => {
     throw isAbort(error) ? interrupted(`run scopegate org reset ${id} to complete its sample`) : error;
   });
   if (refused > 0) {
@@ -50,33 +49,16 @@ export async function fillSandbox({ control, databases }: Store, sandbox: Sandbo
 export async function reset(id: string, { json }: JsonOption): Promise<void> {
   const signal = interruption();
   await withStore(async (store) => {
-    const data = await store.databases.open(await requireSandbox(store, id));
+    const data = store.databases.organisationData(await requireSandbox(store, id));
     const sandbox = await store.control.sandboxes.noteUnseeded(id);
     if (!sandbox) throw notFound('organisation', id);
-    // with the idempotency records gone, retries of earlier writes write again
-    for (const collection of [...collections, idempotencyRecords]) await empty(data, collection, signal);
+    await emptySandbox(data, { by: 'operator', signal }).catch((error: unknown) => {
+      throw isAbort(error) ? interrupted('run the same command again to continue') : error;
+    });
     await store.control.record('sandbox.reset', id, {});
     await fillSandbox(store, sandbox, signal);
   }, signal);
   printResult(json, { id, reset: true }, `Sandbox ${id} now contains only the sample. Its keys still work.`);
-}
-
-/** Rows to delete per transaction. */
-const DELETE_BATCH = 1000;
-
-async function empty(
-  data: OrganisationData,
-  collection: Collection<{ readonly _id: string }>,
-  signal: AbortSignal,
-): Promise<void> {
-  const rows = data.collection(collection);
-  for (;;) {
-    if (signal.aborted) throw interrupted('run the same command again to continue');
-    const found = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
-    if (found.length === 0) return;
-    const these = { _id: { $in: found.map(({ _id }) => _id) } };
-    await stampedWrite(data, (session) => rows.deleteMany(these, { session }), { writes: [collection] });
-  }
 }
 
 type Statuses = readonly string[];
@@ -86,14 +68,14 @@ const ADVANCED: Readonly<
   Record<string, { resource: Resource; times: Readonly<Record<string, { set: Statuses; unset: Statuses }>> }>
 > = {
   quote: {
-    resource: quotes,
+    resource: resourceOf('quotes'),
     times: {
       sent_at: { set: ['sent', 'accepted', 'declined', 'expired'], unset: ['draft'] },
       decided_at: { set: ['accepted', 'declined'], unset: ['draft', 'sent', 'expired', 'withdrawn'] },
     },
   },
   order: {
-    resource: orders,
+    resource: resourceOf('orders'),
     times: {
       dispatched_at: { set: ['dispatched', 'delivered', 'completed'], unset: ['placed', 'confirmed', 'in_production'] },
     },
@@ -117,7 +99,7 @@ export async function advance(kind: string, number: string, status: string, { or
   }
 
   const done = await withStore(async (store) => {
-    const data = await store.databases.open(await requireSandbox(store, org));
+    const data = store.databases.organisationData(await requireSandbox(store, org));
     return stampedWrite(
       data,
       async (session, now) => {
@@ -132,7 +114,7 @@ export async function advance(kind: string, number: string, status: string, { or
         if (before.status !== status) await records.store(data, [line.record], session);
         return { id: before.id, number, status, from: String(before.status) };
       },
-      { writes: records.writes },
+      { writes: records.writes, by: 'operator' },
     );
   });
   const { from } = done;
@@ -142,7 +124,7 @@ export async function advance(kind: string, number: string, status: string, { or
 
 /** The sandbox with this id. @throws CommandFailure if there is none */
 async function requireSandbox(store: Store, id: string): Promise<Organisation> {
-  const organisation = await requireOrganisation(store, id);
+  const organisation = await requireData(store, id);
   if (organisation.sandbox_of !== undefined) return organisation;
   const own = await store.control.sandboxes.of(id);
   const instead = own

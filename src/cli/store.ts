@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
-import { checkAddresses } from '../database/address';
+import { checkAddress } from '../database/address';
 import { connectDatabases, type DatabaseOptions, type Databases } from '../database/connect';
 import { openWrites } from '../database/slots';
 import { chooseDatabase, type Database } from '../database/embedded/index';
@@ -10,9 +10,10 @@ import type { Actor } from '../organisations/auditEvents';
 import { type Control, openControl } from '../organisations/control';
 import { collections } from '../resources/index';
 import { webhookDeliveries } from '../webhooks/deliveries';
+import { writeVersions } from '../stored/writeVersions';
 
 /** The gateway's own collections in an organisation's database. */
-export const OWN = [idempotencyRecords, openWrites, events, webhookDeliveries];
+export const OWN = [idempotencyRecords, openWrites, writeVersions, events, webhookDeliveries];
 
 /** The database and the control data, open for one command. */
 export interface Store {
@@ -35,14 +36,15 @@ export async function openStore(
   signal?: AbortSignal,
   watchClient?: DatabaseOptions['watchClient'],
 ): Promise<Store> {
-  checkAddresses(config);
+  checkAddress(config);
   const server = await chooseDatabase({ ...config, report, signal });
   try {
     const databases = await connectDatabases({
       uri: server.uri,
+      isStandIn: server.isStandIn,
       controlDatabase: config.CONTROL_DATABASE,
-      clusters: config.MONGODB_CLUSTERS,
       watchClient,
+      validation: config.STORED_VALIDATION,
       collections: [...collections, ...OWN],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {

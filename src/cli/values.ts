@@ -3,7 +3,8 @@ import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { parseRange, rangeFault } from '../auth/addresses';
 import { nameFault, parseKey, prefixOf } from '../auth/keys';
 import { MCP_ACCESS, type McpAccess } from '../auth/principal';
-import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
+import type { Scope } from '../auth/scopes';
+import { scopeNames } from './scopeNames';
 import { items } from '../config/lists';
 import { ERROR_CODES, type ErrorCode } from '../errors';
 import { statusesOf } from '../organisations/requestFilters';
@@ -56,17 +57,19 @@ export function jsonOf(text: string): unknown {
   }
 }
 
+const isScope = (text: string): text is Scope => (scopeNames() as readonly string[]).includes(text);
+
 /** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
   const given = items(text);
-  if (given.length === 1 && given[0] === 'all') return [...ALL_SCOPES];
+  if (given.length === 1 && given[0] === 'all') return [...scopeNames()];
   const unknown = given.filter((item) => !isScope(item));
   if (unknown.length > 0 || given.length === 0) {
     const problem =
       unknown.length > 0
         ? `Unknown ${unknown.length === 1 ? 'scope' : 'scopes'}: ${unknown.join(', ')}.`
         : 'Expected at least one scope.';
-    throw new InvalidArgumentError(`${problem} Scopes are ${ALL_SCOPES.join(', ')}, or all for every scope.`);
+    throw new InvalidArgumentError(`${problem} Scopes are ${scopeNames().join(', ')}, or all for every scope.`);
   }
   return [...new Set(given.filter(isScope))];
 }

@@ -29,10 +29,12 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
   return organisation;
 }
 
-/** @throws CommandFailure unless the cluster is in MONGODB_CLUSTERS or is the default one. */
-export function requireCluster({ clusters }: Store['databases'], name: string): void {
-  if (clusters.includes(name)) return;
-  throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
+/** The same, for a command that reads or writes its data. @throws CommandFailure also if it is being moved */
+export async function requireData(store: Store, id: string): Promise<Organisation> {
+  const organisation = await requireOrganisation(store, id);
+  if (organisation.moving)
+    throw new CommandFailure(`organisation ${id} is being moved to another shard; try again once that has ended`);
+  return organisation;
 }
 
 /** @throws CommandFailure if the value of `--confirm` is not the name */

@@ -48,7 +48,7 @@ export function readConfig(environment: Environment = process.env): Config {
   const given = givenVariables(environment);
   const files = readSecretFiles(SECRETS, given);
   const result = z.object(shape).safeParse({ ...given, ...files.values });
-  const errors = [...files.errors, ...(result.success ? [] : result.error.issues.map(toError))];
+  const errors = [...files.errors, ...former(given), ...(result.success ? [] : result.error.issues.map(toError))];
   if (!result.success || errors.length > 0) throw new ConfigError(errors);
   const config = result.data as Config;
   const contradictions = contradictionsOf(config);
@@ -62,6 +62,16 @@ export function readConfig(environment: Environment = process.env): Config {
   }
 }
 
+/** Errors for variables of the version before, without which it would have served other data. */
+function former(given: Environment): VariableError[] {
+  return ['MONGODB_CLUSTERS', 'MONGODB_CLUSTERS_FILE']
+    .filter((name) => given[name] !== undefined)
+    .map((name) => [
+      name,
+      'is gone, since there is one database: bring organisations of other clusters over by export and import with their ids (docs/guides/sharding.md, From MONGODB_CLUSTERS), then unset it',
+    ]);
+}
+
 /** Errors in combinations of variables that are each valid on their own. */
 function contradictionsOf(config: Config): VariableError[] {
   const { OIDC_ISSUER, KEY_PEPPER, KEY_PEPPER_PREVIOUS, ADMIN_PORT, PORT } = config;
@@ -71,13 +81,12 @@ function contradictionsOf(config: Config): VariableError[] {
     errors.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
   else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
     errors.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the previous pepper, or unset it']);
-  for (const name of Object.keys(config.CLUSTER_FILES.of)) {
-    if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
-      errors.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
-  }
   const [live, test] = [config.KEY_PREFIX, config.KEY_PREFIX_TEST];
   if (live.startsWith(test) || test.startsWith(live))
     errors.push(['KEY_PREFIX_TEST', 'must not begin with KEY_PREFIX, and KEY_PREFIX must not begin with it']);
+  const { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secret } = config;
+  if (url !== undefined && secret === undefined)
+    errors.push(['OPERATOR_WEBHOOK_SECRET', 'must be set if OPERATOR_WEBHOOK_URL is']);
   if (ADMIN_PORT === PORT && PORT !== 0) errors.push(['ADMIN_PORT', 'must differ from PORT']);
   return errors;
 }

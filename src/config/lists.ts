@@ -3,11 +3,6 @@ import { parseRange, rangeFault } from '../auth/addresses';
 
 /* Variables that are lists. */
 
-/** Separators between clusters: seed lists contain commas too, so a comma separates only if a name follows. */
-const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
-/** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list of hosts. */
-const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
-
 /** The items of a comma-separated list, without empty ones. */
 export function items(text: string): string[] {
   return text
@@ -17,34 +12,6 @@ export function items(text: string): string[] {
 }
 
 const entriesOf = (text: string, between = /[\s,;]+/): string[] => text.split(between).filter((entry) => entry !== '');
-
-/** What to add to the error for an entry that has a user; only the entry's name is safe to repeat. */
-function credentialsHint(entry: string): string {
-  if (!entry.includes('@')) return '';
-  const name = /^([a-z0-9-]+)=mongodb/.exec(entry)?.[1];
-  const whose = name === undefined ? '' : ` of ${name}`;
-  return `; user name and password${whose} must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, ; is %3B, % is %25)`;
-}
-
-/** Clusters by name. Errors refer to an entry by number, since an entry may contain a password. */
-export function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
-  const clusters: Record<string, string> = {};
-  const add = (message: string): void => {
-    context.addIssue({ code: 'custom', message });
-  };
-  for (const [at, entry] of entriesOf(text, BETWEEN_CLUSTERS).entries()) {
-    const [, name, uri] = CLUSTER.exec(entry) ?? [];
-    const which = `entry ${String(at + 1)}`;
-    if (name === undefined || uri === undefined)
-      add(
-        `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
-      );
-    else if (name === 'default') add(`${which} must not be named default, which is the cluster of MONGODB_URI`);
-    else if (name in clusters) add(`${which} repeats the name ${name}`);
-    else clusters[name] = uri;
-  }
-  return clusters;
-}
 
 export interface OperatorToken {
   /** Who has it, for logs and the audit log. */
@@ -74,26 +41,22 @@ export function readTokens(text: string, context: z.RefinementCtx): readonly Ope
 /** A shorter secret could be guessed, or computed from one signature. */
 export const MIN_SECRET = 32;
 
-/** How many files clusters may have: each of them and, as exceptions, some by name. */
-interface ClusterFiles {
-  readonly each: number;
-  readonly of: Readonly<Record<string, number>>;
+/** Secrets of the operator's webhook in the form of Standard Webhooks. Errors refer to an entry by number, since it is a secret. */
+export function readWebhookSecrets(text: string, context: z.RefinementCtx): readonly Buffer[] {
+  const entries = entriesOf(text);
+  if (entries.length === 0 || entries.length > 2)
+    context.addIssue({ code: 'custom', message: 'must be one secret, or two while one replaces the other' });
+  return entries.flatMap((entry, at) => {
+    const secret = Buffer.from(entry.slice(WHSEC.length), 'base64');
+    const isWhole = entry.startsWith(WHSEC) && WHSEC + secret.toString('base64') === entry;
+    if (isWhole && secret.length >= 24 && secret.length <= 64) return secret;
+    const message = `entry ${String(at + 1)} must be whsec_ and 24 to 64 bytes in base64; echo "whsec_$(openssl rand -base64 32)" makes one`;
+    context.addIssue({ code: 'custom', message });
+    return [];
+  });
 }
 
-/** MongoDB recommends letting its server open 64,000 files; the rest of them are for connections and the server's own files. */
-export const CLUSTER_FILES = 60_000;
-
-export function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
-  let each = CLUSTER_FILES;
-  const of: Record<string, number> = {};
-  for (const entry of entriesOf(text)) {
-    const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
-    if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
-    else if (name === undefined) each = Number(files);
-    else of[name] = Number(files);
-  }
-  return { each, of };
-}
+const WHSEC = 'whsec_';
 
 function decoded(text: string): string | undefined {
   try {

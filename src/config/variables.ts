@@ -1,15 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX, DEFAULT_TEST_KEY_PREFIX } from '../auth/keys';
-import {
-  CLUSTER_FILES,
-  items,
-  MIN_SECRET,
-  readClusterFiles,
-  readClusters,
-  readHeaders,
-  readRanges,
-  readTokens,
-} from './lists';
+import { items, MIN_SECRET, readHeaders, readRanges, readTokens, readWebhookSecrets } from './lists';
 
 /* Every variable, with its default and a line for `--help`. */
 
@@ -60,6 +51,12 @@ function isSecureOrLocal(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
 }
 
+function isWebhookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
 }
@@ -74,13 +71,9 @@ export const VARIABLES = {
     schema: matching(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://').optional(),
     help: 'URI of a MongoDB replica set; if unset, an embedded database is used',
   },
-  MONGODB_CLUSTERS: {
-    schema: z.string().transform(readClusters).default({}),
-    help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
-  },
-  CLUSTER_FILES: {
-    schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
-    help: 'maximum files (collections and indexes) of a cluster: a number for all, name=number for exceptions (default 60000); organisations are created only where there is room',
+  SHARD_FILES: {
+    schema: wholeNumber(1, 999_999_999).default(60_000),
+    help: 'files (collections and indexes) that the replica set, or each shard, may have; doctor warns from 85 % on',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),
@@ -96,6 +89,10 @@ export const VARIABLES = {
       .default('false')
       .transform((text) => text === 'true'),
     help: 'true accepts a MongoDB older than 6.0; some operations will fail',
+  },
+  STORED_VALIDATION: {
+    schema: z.enum(['error', 'warn', 'off']).default('error'),
+    help: 'what MongoDB does with rows of other programs that could not be shown: error refuses them; warn stores them and writes each to its log, with all that it contains; off does not check. For new collections; doctor --fix applies it to the others',
   },
   CONTROL_DATABASE: {
     schema: matching(/^[a-zA-Z0-9_-]{1,38}$/).default('scopegate'),
@@ -207,7 +204,7 @@ export const VARIABLES = {
   },
   EVENTS: {
     schema: z.enum(['on', 'off']).default('on'),
-    help: 'off keeps this gateway from recording events from the log of the databases; one gateway at a time does so per cluster, and all serve them',
+    help: 'off keeps this gateway from recording events from the log of the database; one gateway at a time does so, and all serve them',
   },
   WEBHOOK_SECRET: {
     schema: z
@@ -241,6 +238,14 @@ export const VARIABLES = {
     schema: list.transform(readRanges).default([]),
     help: 'CIDR ranges, comma-separated, that the operator API may be called from; from anywhere if unset',
   },
+  OPERATOR_WEBHOOK_URL: {
+    schema: z.string().refine(isWebhookUrl, 'must be an http or https URL without user name and password').optional(),
+    help: 'URL that the events of all organisations are posted to, which may be internal; needs OPERATOR_WEBHOOK_SECRET',
+  },
+  OPERATOR_WEBHOOK_SECRET: {
+    schema: z.string().transform(readWebhookSecrets).optional(),
+    help: 'secret that they are signed with: whsec_ and 24 to 64 bytes in base64; a second one, after a space, while one replaces the other',
+  },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: z.string().refine(isHttpUrl, 'must be an http or https URL, without /v1/traces').optional(),
     help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
@@ -254,12 +259,16 @@ export const VARIABLES = {
     help: 'minimum level of the log on stderr; SIGUSR2 switches to debug and back',
   },
   DATA_DIR: { schema: nonEmpty.default('.data'), help: 'directory for the data of the embedded database' },
+  SCHEMA_DIR: {
+    schema: nonEmpty.optional(),
+    help: 'folder with extensions of the schema (docs/guides/schema.md), for gateways and every command',
+  },
   CACHE_DIR: { schema: nonEmpty.default('.cache'), help: 'directory for a downloaded database server' },
 } as const satisfies Record<string, { schema: z.ZodType; help: string }>;
 
 /** Variables that can hold a secret, each of which can be read from the file named by the variable with _FILE appended. */
 export const SECRETS = [
-  ...(['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
+  ...(['MONGODB_URI', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
   ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'] as const),
-  ...(['OPERATOR_TOKENS'] as const),
+  ...(['OPERATOR_TOKENS', 'OPERATOR_WEBHOOK_SECRET'] as const),
 ] satisfies readonly (keyof typeof VARIABLES)[];

@@ -1,24 +1,15 @@
 import mongoose from 'mongoose';
 import { type Config, ConfigError, sourceOf } from '../config';
 
-/* Checks MongoDB URIs before connecting, because the driver's own messages say little and may contain a password. */
+/* Checks the MongoDB URI before connecting, because the driver's own messages say little and may contain a password. */
 
 const ENCODE =
   'user name and password must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, % is %25)';
 
-/** @throws ConfigError that lists each variable with an invalid URI, without any part of a password. */
-export function checkAddresses({
-  MONGODB_URI,
-  MONGODB_CLUSTERS,
-}: Pick<Config, 'MONGODB_URI' | 'MONGODB_CLUSTERS'>): void {
-  const others = Object.entries(MONGODB_CLUSTERS).map(
-    ([name, uri]) => [`${sourceOf('MONGODB_CLUSTERS')}: ${name}`, uri] as const,
-  );
-  const faults = [[sourceOf('MONGODB_URI'), MONGODB_URI] as const, ...others].flatMap(([name, uri]) => {
-    const fault = uri === undefined ? undefined : addressFault(uri);
-    return fault === undefined ? [] : [[name, fault] as const];
-  });
-  if (faults.length > 0) throw new ConfigError(faults);
+/** @throws ConfigError if MONGODB_URI is invalid, without any part of a password. */
+export function checkAddress({ MONGODB_URI }: Pick<Config, 'MONGODB_URI'>): void {
+  const fault = MONGODB_URI === undefined ? undefined : addressFault(MONGODB_URI);
+  if (fault !== undefined) throw new ConfigError([[sourceOf('MONGODB_URI'), fault]]);
 }
 
 /** What is wrong with a connection string; undefined if the driver can parse it. */

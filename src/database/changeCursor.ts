@@ -2,7 +2,7 @@ import mongoose, { type mongo } from 'mongoose';
 import { isUnauthorised } from './faults';
 
 /*
- * A change stream of a whole cluster. The driver's own change stream resumes by itself, which hides where a batch ends and that
+ * A change stream of all databases. The driver's own change stream resumes by itself, which hides where a batch ends and that
  * history was lost.
  */
 
@@ -26,30 +26,46 @@ interface Reply<T> {
   };
 }
 
+export interface Reading {
+  readonly startAfter?: Token;
+  /** The most changes in one reply. */
+  readonly batch?: number;
+  /** How long the server waits for a change, in milliseconds. */
+  readonly wait?: number;
+}
+
 /** Opens a stream of all databases, from now or after a token. @throws the driver's error; see {@link isLostHistory} */
-export async function openChanges<T>(client: mongo.MongoClient, stages: readonly object[], resumeAfter?: Token) {
+export async function openChanges<T>(
+  client: mongo.MongoClient,
+  stages: readonly object[],
+  { startAfter, batch = BATCH, wait = AWAIT }: Reading = {},
+) {
   const admin = client.db('admin');
   const session = client.startSession({ causalConsistency: false });
   try {
-    const stream = { $changeStream: { allChangesForCluster: true, ...(resumeAfter && { resumeAfter }) } };
-    const command = { aggregate: 1, pipeline: [stream, ...stages], cursor: { batchSize: BATCH } };
+    const stream = { $changeStream: { allChangesForCluster: true, ...(startAfter && { startAfter }) } };
+    const command = { aggregate: 1, pipeline: [stream, ...stages], cursor: { batchSize: batch } };
     const opened = (await admin.command({ ...command, readConcern: { level: 'majority' } }, { session })) as Reply<T>;
     const { id, firstBatch = [], postBatchResumeToken: token } = opened.cursor;
     const collection = '$cmd.aggregate';
     const cursor = mongoose.mongo.Long.fromValue(id);
-    let first = firstBatch;
+    let [first, reached] = [firstBatch, token];
     return {
       /** Where the stream began. */
       token,
       /** The cluster's time when the stream was opened; the stream has all later changes. */
       openedAt: opened.operationTime,
-      /** The next changes; empty if none came within {@link AWAIT} ms. @throws the driver's error, after which the stream is closed */
+      /** Everything before this was read, once the last batch is; undefined if the server does not say. */
+      reached: () => reached,
+      /** The next changes; empty if none came in time. @throws the driver's error, after which the stream is closed */
       async next(): Promise<T[]> {
         const found = first;
         first = [];
         if (found.length > 0) return found;
-        const more = { getMore: cursor, collection, batchSize: BATCH, maxTimeMS: AWAIT };
-        return ((await admin.command(more, { session })) as Reply<T>).cursor.nextBatch ?? [];
+        const more = { getMore: cursor, collection, batchSize: batch, maxTimeMS: wait };
+        const reply = ((await admin.command(more, { session })) as Reply<T>).cursor;
+        reached = reply.postBatchResumeToken;
+        return reply.nextBatch ?? [];
       },
       async close(): Promise<void> {
         await admin.command({ killCursors: collection, cursors: [cursor] }, { session }).catch(() => undefined);
@@ -60,6 +76,28 @@ export async function openChanges<T>(client: mongo.MongoClient, stages: readonly
     await session.endSession();
     throw error;
   }
+}
+
+/** Where reading stopped: a token, and its time. */
+export interface LogPosition {
+  readonly token: Token;
+  readonly at?: mongo.Timestamp;
+}
+
+/** Resumes a stream; undefined if the log no longer goes back that far. */
+export async function resumeChanges<T>(
+  client: mongo.MongoClient,
+  stages: readonly object[],
+  { token, at }: LogPosition,
+  { isSharded, ...reading }: Omit<Reading, 'startAfter'> & { readonly isSharded: boolean },
+): Promise<ChangeCursor<T> | undefined> {
+  const oldest = isSharded ? undefined : await oldestInLog(client);
+  // some servers resume with what they still have, instead of failing
+  if (at && oldest && at.lessThan(oldest)) return undefined;
+  return openChanges<T>(client, stages, { ...reading, startAfter: token }).catch((error: unknown) => {
+    if (!isLostHistory(error)) throw error;
+    return undefined;
+  });
 }
 
 /** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and the codes of other servers for an unknown token. */
@@ -73,7 +111,7 @@ export function isLostHistory(error: unknown): boolean {
 /** The codes for `$changeStream` on a server outside a replica set, and CommandNotSupported on servers that have no log at all. */
 const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
 
-/** Why a cluster's log cannot be read, in a clause; undefined if an error means something else. */
+/** Why the log cannot be read, in a clause; undefined if an error means something else. */
 export function whyLogUnreadable(error: unknown): string | undefined {
   if (isUnauthorised(error))
     return 'the database user lacks the privileges find and changeStream on all databases (role readAnyDatabase)';
@@ -81,12 +119,12 @@ export function whyLogUnreadable(error: unknown): string | undefined {
   return hasNone ? 'the server is not in a replica set' : undefined;
 }
 
-/** A cluster's time according to its log: no write so far is later. Undefined if the server has no log. */
+/** The database's time according to its log: no write so far is later. Undefined if the server has no log. */
 export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
 }
 
-/** The time of the oldest entry of a cluster's log; undefined if this user may not read it. */
+/** The time of the oldest entry of the log; undefined if this user may not read it. */
 export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
   const log = client.db('local').collection('oplog.rs');
   const first = await log

@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 
 /*
- * The time of a cluster, which decides what has expired: the clocks of gateways can be hours apart, but they share one database. It is
+ * The time of the database, which decides what has expired: the clocks of gateways can be hours apart, but they share one database. It is
  * measured with `hello` and carried forward by this process's monotonic clock, so that setting this machine's clock changes nothing.
  */
 
@@ -10,6 +10,18 @@ export const WRONG_BY = 30_000;
 /** A measurement that took this much longer than the last one is dropped, unless the last one is `OLD`; in milliseconds. */
 const SLOW = 200;
 const OLD = 60_000;
+
+/** What a server says of itself. */
+export interface Hello {
+  readonly localTime?: Date;
+  readonly me?: string;
+  readonly setName?: unknown;
+  readonly isWritablePrimary?: unknown;
+  readonly msg?: unknown;
+  readonly hosts?: unknown;
+}
+
+export const isMongos = ({ msg }: Hello): boolean => msg === 'isdbgrid';
 
 interface Measurement {
   /** The server's time when performance.now() was `at`. */
@@ -24,20 +36,27 @@ export function createClock() {
 
   const now = (): number => (last ? last.time + performance.now() - last.at : Date.now());
   return {
-    /** The primary's time, in milliseconds since 1970; this machine's before the first measurement. */
+    /** The time of the primary, or of mongos, in milliseconds since 1970; this machine's before the first measurement. */
     now,
     /** How far the primary (host:port) is ahead of this machine, in milliseconds; empty before the first measurement. */
     compared: () => (last ? [{ ahead: now() - Date.now(), machine: last.machine }] : []),
-    /** @throws the driver's error */
-    async measure(client: mongo.MongoClient): Promise<void> {
+    /** Resolves with the server's answer. @throws the driver's error */
+    async measure(client: mongo.MongoClient): Promise<Hello> {
       const asked = performance.now();
-      const { localTime, me } = (await client.db('admin').command({ hello: 1 })) as { localTime?: Date; me?: string };
+      const hello = (await client.db('admin').command({ hello: 1 })) as Hello;
+      const { localTime, me } = hello;
       const at = performance.now();
       const took = at - asked;
       const isWorse = last !== undefined && took > last.took + SLOW && at - last.at < OLD;
-      if (!(localTime instanceof Date) || isWorse) return;
+      if (!(localTime instanceof Date) || isWorse) return hello;
       // the server wrote its answer about half of that time ago
-      last = { time: localTime.getTime() + took / 2, at, took, machine: me ?? 'its primary' };
+      last = {
+        time: localTime.getTime() + took / 2,
+        at,
+        took,
+        machine: me ?? (isMongos(hello) ? 'mongos' : 'its primary'),
+      };
+      return hello;
     },
   };
 }

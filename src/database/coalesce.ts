@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
-import { READ_TIMEOUT } from './native';
+import { atMost, READ_TIMEOUT } from './native';
 import { anyOf, readByKeys, type Reading } from './readRows';
 
 interface LoaderOptions {
@@ -22,9 +22,7 @@ export function coalescedReads<T extends { _id: string }>(
 ): DataLoader<string, T | null> {
   const { projection } = options;
   return loaderOf<T>(options, async (ids) => {
-    // everything in the first batch, which has 101 rows by default
-    const { length: limit } = ids;
-    const how = { limit, batchSize: limit + 1, maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
+    const how = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
     const found = await rows.find<T>({ _id: anyOf(ids) } as object, how).toArray();
     return found.map((row) => [row._id, row]);
   });

@@ -9,8 +9,15 @@ export interface Collection<out T extends { readonly _id: string } = { readonly 
   readonly indexes: readonly Index[];
   /** Names of indexes from earlier versions that no query needs any more; `doctor --fix` drops them. */
   readonly retired: readonly string[];
+  /** MongoDB's $jsonSchema of its rows; undefined if it has none. */
+  readonly schema?: object;
   /** Never set; carries the type of a row. */
   readonly row?: T;
+}
+
+/** Members that no two rows may share. */
+export function uniqueMembers({ indexes }: Pick<Collection, 'indexes'>): string[] {
+  return indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
 }
 
 /** Members to exclude (0), or to include (1, then with `_id`). */

@@ -1,20 +1,18 @@
-import mongoose, { type Connection } from 'mongoose';
+import mongoose from 'mongoose';
 import { AppError } from '../errors';
-import { type Cluster, type ClusterOptions, createCluster, OldServerError } from './cluster';
+import type { Hello } from './clock';
+import { type DeploymentOptions, openDeployment } from './deployment';
 import { createCourtesy } from './courtesy';
 import { isDuplicateKey, isUnauthorised } from './faults';
 import { createGate } from './gate';
 import type { Upkeep } from './keeper';
-import {
-  type OpenCluster,
-  type OrganisationData,
-  type OrganisationDataCache,
-  organisationDataCache,
-  organisationOf,
-} from './organisationData';
+import { type OpenDeployment, type OrganisationData, organisationDataCache, organisationOf } from './organisationData';
 import { createQuota } from './quota';
-import { createProbe } from './probe';
+import { createShardHealth, type ShardHealthOptions } from './shardHealth';
+import { createShards } from './shards';
+import { createAsker, createProbe } from './probe';
 import { transactOn } from './transact';
+import type { Validation } from './validators';
 
 // client input never becomes an operator; collections and indexes are created by indexes.ts alone
 mongoose.set('sanitizeFilter', true);
@@ -22,90 +20,62 @@ mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
-export const DEFAULT_CLUSTER = 'default';
-
 export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
-export interface DatabaseOptions {
-  readonly uri: string;
+export interface DatabaseOptions extends DeploymentOptions {
   readonly controlDatabase: string;
-  readonly clusters: Readonly<Record<string, string>>;
   readonly collections: OrganisationData['collections'];
-  /** Called with a warning for each server that is too old; without this such a server is rejected. */
-  readonly onOldServer?: (warning: string) => void;
-  /** Gets each cluster's clients, to watch their commands. */
-  readonly watchClient?: ClusterOptions['watchClient'];
+  /** SecantusDB, which leaves the rows of open transactions out of a new index: so its collections get every index from the start. */
+  readonly isStandIn?: boolean;
+  /** What MongoDB does with rows that cannot be served; refuses them by default. */
+  readonly validation?: Validation;
 }
 
-/** Connects to the control database; other clusters are connected when needed. @throws OldServerError */
+type OpenedBy = Pick<Upkeep, 'standingOf'> & Partial<Pick<Upkeep, 'noteFollowed'>>;
+
+/** Questions to shards at a time. */
+const SHARDS_AT_ONCE = 8;
+
+/** Connects to the database. @throws OldServerError; StandaloneError */
 export async function connectDatabases(options: DatabaseOptions) {
-  const { onOldServer, watchClient } = options;
-  const clusters = new Map(
-    Object.entries({ [DEFAULT_CLUSTER]: options.uri, ...options.clusters }).map(
-      ([name, uri]) => [name, createCluster({ name, uri, onOldServer, watchClient })] as const,
-    ),
-  );
+  const deployment = await openDeployment(options);
+  const { connection, client, clock, pool } = deployment;
   // the first query of every request: without a primary or storage, a server may answer pings but not this
   const keys = createProbe(options.uri, (client) =>
     client.db(options.controlDatabase).collection<{ _id: string }>('api_keys').findOne({ _id: '' }),
   );
-  const close = async (): Promise<void> => {
-    await Promise.all([...clusters.values(), keys].map((one) => one.close()));
-  };
-  const clusterOf = (name: string): Cluster => {
-    const cluster = clusters.get(name);
-    if (!cluster) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
-    return cluster;
-  };
-  const reach = async (name: string): Promise<Connection> => {
-    try {
-      return await clusterOf(name).reach();
-    } catch (error) {
-      if (name === DEFAULT_CLUSTER || !clusters.has(name) || error instanceof OldServerError) throw error;
-      throw new Error(`cluster ${name} is not responding (${(error as Error).message}); see MONGODB_CLUSTERS`, {
-        cause: error,
-      });
-    }
-  };
-  const adminOf = async (name: string): Promise<mongoose.mongo.Db> => (await reach(name)).getClient().db('admin');
-  const main = await reach(DEFAULT_CLUSTER).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
+  const admin = client.db('admin');
   const courtesy = createCourtesy();
-  const control = main.useDb(options.controlDatabase);
-  const open = (name: string): OpenCluster => {
-    const cluster = clusterOf(name);
-    const client = cluster.connection().getClient();
-    return { client, transact: transactOn(client), now: cluster.clock.now };
+  const control = connection.useDb(options.controlDatabase);
+  const transact = transactOn(client);
+  const open = (): OpenDeployment => {
+    deployment.requireConnected();
+    return { client, transact, now: clock.now, isSharded: deployment.isSharded };
   };
+  const shards = deployment.isSharded ? createShards(client) : undefined;
+  const downShards = new Set<string>();
+  // a shard that is down holds up its own questions only
+  const asker = createAsker(options.uri, SHARDS_AT_ONCE);
   const upkeep: Upkeep = {
     // nothing may be created before the control data is open
     standingOf: () => Promise.resolve('closed'),
-    noteFiles: () => Promise.resolve(),
+    noteFollowed: () => Promise.resolve(),
     looks: undefined,
+    grows: options.isStandIn !== true,
+    validation: options.validation ?? 'error',
     quota: undefined,
     onFailure: () => undefined,
   };
-  const organisationData = organisationDataCache(open, options.collections, courtesy, upkeep);
   return {
     /** Organisations, keys, sessions and the audit log. */
     control,
     /** Runs a change of the control data as one transaction. */
-    changeControl: transactOn(main.getClient()),
-    /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
-    organisationData,
-    /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
-    async open(organisation: Parameters<OrganisationDataCache>[0]): Promise<OrganisationData> {
-      await reach(organisation.cluster);
-      return organisationData(organisation);
-    },
-    clusters: [...clusters.keys()],
-    /** Those that did not respond when a gateway last checked them (availability.ts); empty in other commands. */
-    away: new Set<string>(),
-    /** Sets what decides whether an organisation's collections may be created, and what records their files. */
-    openedBy({ standingOf, noteFiles }: Pick<Upkeep, 'standingOf' | 'noteFiles'>): void {
-      Object.assign(upkeep, { standingOf, noteFiles });
+    changeControl: transact,
+    /** Opens an organisation's data. @throws AppError unavailable unless the database is connected */
+    organisationData: organisationDataCache(open, options.collections, courtesy, upkeep),
+    /** Sets what decides whether an organisation's collections may be created, and what records that its changes are read. */
+    openedBy({ standingOf, noteFollowed = upkeep.noteFollowed }: OpenedBy): void {
+      Object.assign(upkeep, { standingOf, noteFollowed });
     },
     /** Adds missing indexes to collections that have grown or that another program created, when they are used, one at a time. */
     tend(onFailure: Upkeep['onFailure']): void {
@@ -118,50 +88,65 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Sizes of the organisations that wrote here; zeros without a limit. */
     quotas: () => upkeep.quota?.state() ?? { largest: 0, full: 0 },
-    /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
-    async organisationsOn(name: string): Promise<string[]> {
-      const { databases } = await (await adminOf(name)).admin().listDatabases({ nameOnly: true });
+    /** The organisations that have a database; one command. @throws the driver's error */
+    async organisationsWithData(): Promise<string[]> {
+      const { databases } = await admin.admin().listDatabases({ nameOnly: true });
       return databases.flatMap((database) => organisationOf(database.name) ?? []);
     },
-    /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
-    reach: async (name: string): Promise<void> => {
-      await reach(name);
+    /** A client for change streams. @throws the driver's error */
+    streams: deployment.streams,
+    /** A primary's or mongos's `hello`. @throws the driver's error */
+    hello: (): Promise<Hello> => clock.measure(client),
+    /** The shards of a sharded cluster; undefined for a replica set. */
+    shards,
+    /** The shards of these organisations' databases; empty for a replica set, and if this user may not read which they are. */
+    shardsOf: async (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+      const none = new Map<string, string>();
+      return (
+        shards?.of(ids).catch((error: unknown) => {
+          if (isUnauthorised(error)) return none;
+          throw error;
+        }) ?? none
+      );
     },
-    /** A client of a cluster for change streams. @throws if it does not respond, naming it; OldServerError */
-    streams: async (name: string): Promise<mongoose.mongo.MongoClient> => {
-      await reach(name);
-      return clusterOf(name).streams();
-    },
-    /** The time of a cluster, in milliseconds since 1970. */
-    timeOf: (name: string): number => clusterOf(name).clock.now(),
-    /** A primary's `hello`. @throws if the cluster does not respond, naming it */
-    hello: async (name: string): Promise<{ setName?: unknown; isWritablePrimary?: unknown }> =>
-      (await adminOf(name)).command({ hello: 1 }),
-    /** The server version of each cluster that is connected, by cluster name. */
-    versions: (): Map<string, string> =>
-      new Map(
-        [...clusters].flatMap(([name, { version }]) => (version() === undefined ? [] : [[name, version() ?? '']])),
-      ),
-    /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not say. */
-    async transactionLimit(name: string): Promise<number | undefined> {
+    /** Watches which shards respond; undefined for a replica set. */
+    watchShards: ({ onChange, ...reports }: Pick<ShardHealthOptions, 'onChange' | 'onWrites' | 'onError'>) =>
+      shards &&
+      createShardHealth({
+        ...{ ...reports, control: options.controlDatabase, client, shards },
+        answers: (question) => asker.answers(question),
+        onChange: (shard, isDown) => {
+          if (isDown) downShards.add(shard);
+          else downShards.delete(shard);
+          onChange(shard, isDown);
+        },
+      }),
+    /** Whether a shard did not respond when a gateway last checked it; false in other commands. */
+    isShardDown: (shard: string): boolean => downShards.has(shard),
+    /** The server's version. */
+    version: deployment.version,
+    /** How long the database keeps the transaction of a dead process, in seconds; undefined if it does not say. */
+    async transactionLimit(): Promise<number | undefined> {
       try {
         const question = { getParameter: 1, transactionLifetimeLimitSeconds: 1 };
-        const admin = clusterOf(name).connection().getClient().db('admin');
         const { transactionLifetimeLimitSeconds: seconds } = await admin.command(question);
         return typeof seconds === 'number' ? seconds : undefined;
       } catch {
-        // the cluster is away, the user lacks the privilege getParameter, or the server has no such parameter
+        // the database is away, the user lacks the privilege getParameter, or the server has no such parameter
         return undefined;
       }
     },
-    /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
-    answers: async (name: string): Promise<boolean> => (await clusters.get(name)?.answers()) ?? false,
-    /** Writes to a cluster the way requests do. @throws the reason if the cluster refuses writes */
-    tryWriting: async (name: string): Promise<void> => {
+    /** Whether the database responds within 1.5 s. Concurrent calls share one result. */
+    answers: deployment.answers,
+    /** Writes the way requests do. @throws the reason if the database refuses writes */
+    tryWriting: async (): Promise<void> => {
       try {
-        const database = clusterOf(name).connection().getClient().db(options.controlDatabase);
+        deployment.requireConnected();
         const change = { $currentDate: { at: true } } as const;
-        await database.collection<{ _id: string }>(HEARTBEATS).updateOne({ _id: 'writes' }, change, { upsert: true });
+        await client
+          .db(options.controlDatabase)
+          .collection<{ _id: string }>(HEARTBEATS)
+          .updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
         // no connection, no privilege, or another gateway was first: none of these is about writes
         const isOurs = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
@@ -170,19 +155,21 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.responds,
-    /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
-    now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
-    /** The clocks of the clusters that were reached, compared with this machine's. */
-    clocks: () => [...clusters].flatMap(([cluster, { clock }]) => clock.compared().map((one) => ({ cluster, ...one }))),
-    /** Current use of each cluster's connections. */
-    pools: () => [...clusters.values()].map(({ pool }) => pool.use()),
+    /** The database's time, in milliseconds since 1970, by which keys and sessions expire. */
+    now: clock.now,
+    /** The database's clock compared with this machine's. */
+    clocks: clock.compared,
+    /** Current use of the connections. */
+    pool: pool.use,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     giveWayTo: courtesy.giveWayTo,
-    /** When the connections to a cluster were last lost, by performance.now(). */
-    lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
-    close,
+    /** When the connections were last lost, by performance.now(). */
+    lostAt: pool.lostAt,
+    async close(): Promise<void> {
+      await Promise.all([deployment.close(), keys.close(), asker.close()]);
+    },
   };
 }
 
-/** The collection in which gateways test writes; on each cluster it is in a database named like the control database. */
+/** The collection of the control database in which gateways test writes. */
 const HEARTBEATS = 'heartbeats';

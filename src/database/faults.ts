@@ -6,6 +6,11 @@ const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
 const OUT_OF_TIME = 50;
 const NO_SUCH_COLLECTION = 26;
+const NO_SUCH_INDEX = 27;
+const COLLECTION_EXISTS = 48;
+/** IndexOptionsConflict, IndexKeySpecsConflict. */
+const INDEX_CONFLICTS: ReadonlySet<unknown> = new Set([85, 86]);
+const DROP_PENDING = 215;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
 
@@ -33,8 +38,10 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   133, // FailedToSatisfyReadPreference
   134, // ReadConcernMajorityNotAvailableYet
   189, // PrimarySteppedDown
+  DROP_PENDING, // DatabaseDropPending
   262, // ExceededTimeLimit
   9001, // SocketException
+  319, // MovePrimaryInProgress
   10058, // LegacyNotPrimary
   10107, // NotWritablePrimary
   11600, // InterruptedAtShutdown
@@ -97,6 +104,19 @@ export const isUnauthorised = withCode(UNAUTHORISED);
 
 /** Whether a command needs a collection that does not exist. */
 export const isNoSuchCollection = withCode(NO_SUCH_COLLECTION);
+
+/** Whether an index cannot be made because of other indexes, or of the rows. */
+export const isIndexRefused = (error: unknown): boolean =>
+  isDuplicateKey(error) || (error instanceof MongoServerError && INDEX_CONFLICTS.has(error.code));
+
+/** Whether a collection that should be created exists. */
+export const isExistingCollection = withCode(COLLECTION_EXISTS);
+
+/** Whether a command needs an index that does not exist. */
+export const isNoSuchIndex = withCode(NO_SUCH_INDEX);
+
+/** Whether a command met a database that another command is dropping. */
+export const isDropPending = withCode(DROP_PENDING);
 
 /** Whether a command exceeded its time limit (`maxTimeMS`). */
 export const isOutOfTime = withCode(OUT_OF_TIME);

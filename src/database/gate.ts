@@ -35,17 +35,3 @@ export function createGate(most: number, longest = LONGEST): Gate {
     }
   };
 }
-
-/** Takes all places of a gate, so that work runs alone: after all work that is inside, and before any that arrives later. */
-export function alone<T>(gate: Gate, places: number, work: () => Promise<T>): Promise<T> {
-  let arrived = 0;
-  let begin = (): void => undefined;
-  const done = new Promise<void>((resolve) => (begin = resolve)).then(work);
-  const arrive = (): Promise<T> => {
-    arrived += 1;
-    if (arrived === places) begin();
-    return done;
-  };
-  // all requested at once, so of two such calls the first gets every place first
-  return Promise.race(Array.from({ length: places }, () => gate(arrive)));
-}

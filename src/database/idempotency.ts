@@ -6,6 +6,7 @@ import type { Pace } from './courtesy';
 import { READ_TIMEOUT } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
+import type { Writer } from './slots';
 import { AppError, invalidRequest } from '../errors';
 import { DAY, IDEMPOTENCY_KEY_FORM } from '../units';
 
@@ -37,6 +38,7 @@ export function checkIdempotencyKey(key: string): string {
 export interface IdempotentCall extends Asked {
   /** Id of the caller's API key. */
   readonly keyId: string;
+  readonly by: Writer;
   /** @see checkIdempotencyKey */
   readonly idempotencyKey: string;
   readonly onReplay: () => void;
@@ -62,8 +64,9 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
   /** Claims the key inside the transaction; a concurrent claim fails with a write conflict or a duplicate key. */
   async function claim(session: ClientSession, now: Date): Promise<void> {
     const cutoff = new Date(now.getTime() - REPLAY_SECONDS * 1000);
-    await records.deleteOne({ _id: id, created_at: { $lte: cutoff } }, { session });
-    await records.insertOne({ _id: id, fingerprint, answer: null, created_at: now }, { session });
+    // of an older record it takes the place; with a newer one, inserting it fails
+    const expired = { _id: id, created_at: { $lte: cutoff } };
+    await records.replaceOne(expired, { fingerprint, answer: null, created_at: now }, { session, upsert: true });
   }
 
   /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first request is running. */
@@ -77,7 +80,7 @@ export async function idempotentWrite(data: OrganisationData, call: IdempotentCa
           await records.updateOne({ _id: id }, { $set: { answer } }, { session });
           return answer;
         },
-        { ...how, writes: [...writes, idempotencyRecords] },
+        { ...how, by: call.by, writes: [...writes, idempotencyRecords] },
       );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;

@@ -25,12 +25,6 @@ export const SMALL = 1000;
 const enforcesRule = ({ unique, expireAfterSeconds }: Description): boolean =>
   unique === true || expireAfterSeconds !== undefined;
 
-/** How many files a database has: one per collection and index. Sends one command. */
-export async function filesOf(database: mongo.Db): Promise<number> {
-  const { collections, indexes } = await database.command({ dbStats: 1 });
-  return Number(collections) + Number(indexes);
-}
-
 /**
  * What neither an index's rows nor its rules depend on: its name, and versions that each server chooses itself. A hidden index
  * is one too, since the server creates no second one beside it.
@@ -53,10 +47,13 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const wanted = indexesOf(definition);
   // which an index has unless it is given another
   const collation = found?.find(({ name }) => name === ID_INDEX.name)?.collation;
-  const lacking = wanted.filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })));
+  const lacking = wanted
+    .filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })))
+    // an index of another program may have the name, and the same members with other options
+    .map((index) => (names.has(index.name) ? { ...index, name: `${index.name}_scopegate` } : index));
   const later = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
-  const hasNone = later.length > 0 && wanted.every((index) => enforcesRule(index) || later.includes(index));
+  const hasNone = later.length > 0 && later.length === wanted.filter((index) => !enforcesRule(index)).length;
   const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
@@ -72,7 +69,8 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     missing: isSmall ? lacking.filter(enforcesRule) : lacking,
     /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
-    files: found === undefined ? 0 : 1 + found.length,
+    /** How many indexes it has. */
+    indexes: found?.length ?? 0,
   };
 }
 
@@ -98,7 +96,8 @@ export async function existingIndexes(database: mongo.Db, name: string): Promise
 }
 
 /**
- * Creates indexes, and the collection if missing; one command. Concurrent calls are safe, from other gateways too: the server
+ * Creates indexes, and the collection if missing, by one command; or by one for those that enforce a rule and one for the others, since an index
+ * that rows or another index forbid must not keep the others from being made. Concurrent calls are safe, from other gateways too: the server
  * creates each once. Never in a transaction, where MongoDB creates indexes of new collections only.
  */
 export async function createIndexes(
@@ -107,10 +106,19 @@ export async function createIndexes(
   missing: readonly Description[],
 ): Promise<void> {
   const collection = database.collection(name);
-  await collection.createIndexes(missing.length > 0 ? [...missing] : [ID_INDEX]);
+  const create = async (indexes: readonly Description[]): Promise<void> => {
+    await collection.createIndexes(indexes.length > 0 ? [...indexes] : [ID_INDEX]);
+  };
+  const rules = missing.filter(enforcesRule);
+  const others = missing.filter((index) => !enforcesRule(index));
+  if (rules.length === 0 || others.length === 0) return create(missing);
+  await create(missing).catch(async () => {
+    const done = await Promise.allSettled([create(rules), create(others)]);
+    for (const one of done) if (one.status === 'rejected') throw one.reason;
+  });
 }
 
-/** Drops retired indexes, one command each, since SecantusDB's Python server takes no list. */
+/** Drops retired indexes, one command each. */
 export async function dropIndexes(database: mongo.Db, { name }: Collection, surplus: readonly string[]): Promise<void> {
   for (const index of surplus) await database.collection(name).dropIndex(index);
 }

@@ -2,36 +2,36 @@ import type { mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { MINUTE, SECOND } from '../units';
 import type { Collection } from './collection';
+import { isIndexRefused } from './faults';
 import type { Gate } from './gate';
 import type { Quota } from './quota';
-import { differenceOf, filesOf, createIndexes, rowsOf, SMALL } from './indexes';
+import { differenceOf, createIndexes, rowsOf, SMALL } from './indexes';
+import { createChecked, type Validation } from './validators';
 
 /*
  * Creates an organisation's collections at their first write with the indexes that enforce a rule, and adds the other indexes
  * once a collection has grown, including to collections that another program created (docs/decisions/files.md).
  */
 
-/** An organisation and where its data is. */
-export interface Place {
-  readonly id: string;
-  readonly cluster: string;
-}
-
-/** Whether an organisation's database on a cluster may be written to, or why not: it is moving or has moved, is being erased, or is erased. */
+/** Whether an organisation's database may be written to, or why not: it is being moved or erased, or is erased. */
 export type Standing = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the keepers of all organisations share. */
 export interface Upkeep {
   /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
-  standingOf: (organisation: Place) => Promise<Standing>;
-  /** Notes how many files an organisation has. */
-  noteFiles: (organisation: Place, files: number) => Promise<void>;
+  standingOf: (organisationId: string) => Promise<Standing>;
+  /** Records that changes of an organisation are read with `updated_since`. */
+  noteFollowed: (organisationId: string) => Promise<void>;
   /** Limits background checks of collections in a gateway; undefined on the command line, where reads start none. */
   looks: Gate | undefined;
+  /** Whether collections get the indexes that only speed up reads once they have grown, instead of from the start. */
+  readonly grows: boolean;
+  /** What MongoDB does with rows that cannot be served, in collections that are created here. */
+  readonly validation: Validation;
   /** How much each organisation may store; undefined for no limit, as on the command line. */
   quota: Quota | undefined;
   /** Called if another program's collection cannot get its indexes. */
-  onFailure: (organisation: Place, collection: string, error: unknown) => void;
+  onFailure: (organisationId: string, collection: string, error: unknown) => void;
 }
 
 /** How often reads check whether a missing collection exists now, in milliseconds. */
@@ -41,14 +41,13 @@ const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
 export type Keeper = ReturnType<typeof keeperOf>;
 
-interface Runners {
-  /** Runs work that may create a collection. @see OrganisationData.creating */
-  readonly creating: (work: () => Promise<void>) => Promise<void>;
-  /** Runs a short piece of work while this process has no transaction of the organisation open. */
-  readonly quietly: (work: () => Promise<void>) => Promise<void>;
-}
-
-export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep, { creating, quietly }: Runners) {
+/** `creating` runs work that may create a collection: see OrganisationData.creating. */
+export function keeperOf(
+  organisationId: string,
+  database: mongo.Db,
+  upkeep: Upkeep,
+  creating: (work: () => Promise<void>) => Promise<void>,
+) {
   /** Collections that need nothing more. */
   const kept = new Set<string>();
   const attempts = new Map<string, Promise<void>>();
@@ -66,24 +65,20 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
       small.set(name, counted + (small.get(name) ?? known) - known);
       if (counted < SMALL) return;
     }
-    const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition);
+    const { exists, isPlain, isSmall, rows, missing } = await differenceOf(database, definition, upkeep.grows);
     if (!exists && !isWritten) return;
     const make = async (): Promise<void> => {
-      // SecantusDB leaves the rows of open transactions out of an index; MongoDB waits for them by itself
-      const build = () => createIndexes(database, definition, missing);
-      await creating(() => (small.has(name) ? quietly(build) : build()));
-      // if this fails, the files are noted with the next collection, or by `doctor --fix`
-      await filesOf(database)
-        .then((files) => upkeep.noteFiles(organisation, files))
-        .catch(() => undefined);
+      await creating(async () => {
+        if (!exists) await createChecked(database, definition, upkeep.validation);
+        await createIndexes(database, definition, missing);
+      });
     };
-    if (!exists) await make();
-    else if (isPlain && missing.length > 0)
+    if (!exists || (isPlain && missing.length > 0))
       await make().catch((error: unknown) => {
-        // creating was refused, for example during a move
-        if (error instanceof AppError) throw error;
+        // creating was refused, for example during a move, or the database does not respond
+        if (error instanceof AppError || (!exists && !isIndexRefused(error))) throw error;
         // not retried by this gateway: each attempt reads the whole collection, and doctor names what is missing
-        upkeep.onFailure(organisation, definition.name, error);
+        upkeep.onFailure(organisationId, definition.name, error);
       });
     if (isSmall) small.set(name, rows);
     else {
@@ -119,7 +114,7 @@ export function keeperOf(organisation: Place, database: mongo.Db, upkeep: Upkeep
     looked.set(name, Infinity);
     void looks(() => keep(definition, false))
       .catch((error: unknown) => {
-        if (!(error instanceof AppError)) upkeep.onFailure(organisation, name, error);
+        if (!(error instanceof AppError)) upkeep.onFailure(organisationId, name, error);
       })
       .finally(() => looked.set(name, performance.now()));
   }

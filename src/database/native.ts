@@ -3,6 +3,14 @@ import type { Connection, Model, mongo } from 'mongoose';
 /** How long the database may take for a read, in milliseconds, so that no read outlives its caller for long. */
 export const READ_TIMEOUT = 10_000;
 
+/**
+ * Options for finding at most so many rows in one command: the first batch has 101 rows by default, and a batch that the rows fill exactly
+ * leaves the cursor open.
+ */
+export function atMost(rows: number): { readonly limit: number; readonly batchSize: number } {
+  return { limit: rows, batchSize: rows + 1 };
+}
+
 /** Cached by model, since creating a collection merges the driver's options each time. */
 const known = new WeakMap<object, unknown>();
 

@@ -3,7 +3,17 @@ import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { READ_TIMEOUT } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
-import { END_TIMEOUT, endlessWrite, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_TIMEOUT } from './slots';
+import {
+  END_TIMEOUT,
+  endlessWrite,
+  logicalTime,
+  OPEN,
+  type OpenWrite,
+  openWrites,
+  SETTLED_READ,
+  SWEEP_TIMEOUT,
+  type Writer,
+} from './slots';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -14,10 +24,16 @@ import { END_TIMEOUT, endlessWrite, OPEN, type OpenWrite, openWrites, SETTLED_RE
 const DEAD_AFTER = 100_000;
 /** Options for reading the rows. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_TIMEOUT } as const;
+/** More writes than can be in progress, so that all are in the first batch. */
+const MAX_OPEN = 10_000;
 /** How often to check whether writes have ended, in milliseconds. */
 const ENDED_EVERY = 50;
 /** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
+
+export interface StampedOptions extends UnitOptions {
+  readonly by: Writer;
+}
 
 /**
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
@@ -28,9 +44,9 @@ const RETRY_AFTER = 1;
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
-  options: UnitOptions,
+  options: StampedOptions,
 ): Promise<T> {
-  const { writes, dryRun = false } = options;
+  const { writes, by, dryRun = false } = options;
   if (dryRun) return data.transaction((session) => work(session, new Date(data.now())), options);
   await data.requireRoom();
   // all collections at once, and before the row is taken, since a taken row must not wait for them
@@ -39,17 +55,15 @@ export async function stampedWrite<T>(
   const slot = await slots.take();
   try {
     const done = await data.transaction(async (session) => {
-      // the row is stored, so a timestamp taken now is no earlier than anything that a reader saw before the row was there
-      const asked = databaseTime(data);
-      asked.catch(() => undefined);
-      if (!(await slots.pass(slot, session))) {
+      const now = await slots.pass(slot, by, session);
+      if (!now) {
         await data.requireOpen();
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', {
           reason: 'slow',
           retryAfter: RETRY_AFTER,
         });
       }
-      return await work(session, new Date(Math.max(await asked, slot.since.getTime())));
+      return await work(session, now);
     }, options);
     slots.release(slot);
     return done;
@@ -79,7 +93,7 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
   for (;;) {
     signal.throwIfAborted();
     const { open } = await inProgress(data);
-    const all = open.filter(({ held }) => !held).map(keyOf);
+    const all = open.map(keyOf);
     waited ??= new Set(all);
     if (!all.some((key) => waited?.has(key))) return;
     if (performance.now() > until) throw endlessWrite();
@@ -90,22 +104,39 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
 /** The writes in progress, and the database's time just before they were read. */
 async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const rows = data.collection(openWrites);
-  const now = await databaseTime(data);
-  let open = await rows.find(OPEN, UNTIL_NOW).toArray();
+  const { now, open: found } = data.isSharded ? await inProgressOnShard(data) : await inProgressInSet(data);
+  let open = found;
   const dead = new Date(now - DEAD_AFTER);
-  if (open.some(({ since, held }) => since !== null && since < dead && !held)) {
+  if (open.some(({ since }) => since !== null && since < dead)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
-    await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_TIMEOUT });
+    await rows.deleteMany({ since: { $lt: dead } }, { maxTimeMS: SWEEP_TIMEOUT });
     open = await rows.find(OPEN, UNTIL_NOW).toArray();
   }
   return { now, open };
+}
+
+async function inProgressInSet(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
+  const now = await databaseTime(data);
+  return { now, open: await data.collection(openWrites).find(OPEN, UNTIL_NOW).toArray() };
+}
+
+/**
+ * The same where mongos answers with its own clock: the time is the logical time of the shard's answer, in whole seconds. A row that the
+ * answer does not have is stored later, so that its write gets a later time.
+ */
+function inProgressOnShard(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
+  return data.database.client.withSession(async (session) => {
+    const options = { ...UNTIL_NOW, session, batchSize: MAX_OPEN };
+    const open = await data.collection(openWrites).find(OPEN, options).toArray();
+    return { now: logicalTime(session) || (await databaseTime(data)), open };
+  });
 }
 
 /**
  * The primary's time, in milliseconds since 1970. Its operation time, in whole seconds, is agreed by all members and never
  * goes backwards.
  */
-export async function databaseTime(data: OrganisationData): Promise<number> {
+async function databaseTime(data: OrganisationData): Promise<number> {
   const admin = data.database.client.db('admin');
   const { localTime, operationTime } = (await admin.command({ hello: 1 })) as {
     localTime: Date;

@@ -1,15 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
-import { AppError } from '../errors';
+import { AppError, movingError } from '../errors';
 import { type Budget, type Courtesy, createBudget, type Pace, paceOf } from './courtesy';
-import { alone, createGate, type Gate } from './gate';
-import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
+import { isDropPending } from './faults';
+import { createGate, type Gate } from './gate';
+import { type Keeper, keeperOf, type Standing, type Upkeep } from './keeper';
 import { type Reading, RowSizes } from './readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
+
+/** How long to wait for another drop of the same database, and how often to look, in milliseconds. */
+const DROPPED_WITHIN = 30_000;
+const DROP_AGAIN = 50;
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches, gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
@@ -22,7 +28,7 @@ const LOADERS = {
   nested: { load: coalescedRows, maxBatchSize: 1000 },
 } as const;
 
-/** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
+/** Concurrent commands per organisation, out of 100 per gateway (docs/decisions/bodies-and-fairness.md). */
 const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
 export interface UnitOptions {
@@ -42,12 +48,14 @@ export type UnitOfWork = <T>(
   options: UnitOptions,
 ) => Promise<T>;
 
-/** What an organisation's data needs from its cluster. */
-export interface OpenCluster {
+/** What organisations' data need from the deployment. */
+export interface OpenDeployment {
   readonly client: mongo.MongoClient;
   readonly transact: Transact;
-  /** The cluster's time, in milliseconds since 1970. */
+  /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
+  /** Whether it is a sharded cluster, whose mongos answers with its own clock. */
+  readonly isSharded: boolean;
 }
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
@@ -63,6 +71,8 @@ export class OrganisationData {
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
+  /** Whether it is recorded that changes are read. */
+  #isFollowed = false;
   /** Keyed by the projection object, which is a constant or lives as long as the operation that it is for. */
   readonly #loaders = new Map<string, WeakMap<Projection, unknown>>();
   /** Lets the organisation's rows be decoded, and put into answers, a piece in each turn of the event loop. */
@@ -70,29 +80,24 @@ export class OrganisationData {
   /** The same, but others go first between two pieces. */
   readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.giveWay());
   readonly #keeper: Keeper;
-  readonly organisationId: string;
-  readonly cluster: string;
   /** Without mongoose, since rows are checked before they are stored; so filters and documents must be complete. */
   readonly database: mongo.Db;
-  /** The time of its cluster, in milliseconds since 1970. */
+  /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
+  readonly isSharded: boolean;
 
   constructor(
-    private readonly place: Place,
-    private readonly open: OpenCluster,
+    readonly organisationId: string,
+    private readonly open: OpenDeployment,
     readonly collections: readonly Collection[],
     private readonly courtesy: Courtesy,
     private readonly upkeep: Upkeep,
   ) {
-    this.organisationId = place.id;
-    this.cluster = place.cluster;
-    this.database = open.client.db(databaseName(place.id));
+    this.database = open.client.db(databaseName(organisationId));
     this.now = open.now;
     this.budget = createBudget(courtesy.ownTurn);
-    this.#keeper = keeperOf(place, this.database, upkeep, {
-      creating: (work) => this.creating(work),
-      quietly: (work) => alone(this.#transactions, AT_ONCE.transactions, work),
-    });
+    this.isSharded = open.isSharded;
+    this.#keeper = keeperOf(organisationId, this.database, upkeep, (work) => this.creating(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
@@ -127,12 +132,12 @@ export class OrganisationData {
 
   /** @throws AppError unavailable if the organisation is being moved or erased, or does not exist */
   async requireOpen(): Promise<void> {
-    const standing = await this.upkeep.standingOf(this.place);
+    const standing = await this.upkeep.standingOf(this.organisationId);
     if (standing !== 'open') throw refusal(standing);
   }
 
   async #checkAgain(): Promise<void> {
-    const now = await this.upkeep.standingOf(this.place);
+    const now = await this.upkeep.standingOf(this.organisationId);
     if (now === 'open') return;
     // while it is being erased, the export may still need the data, which is dropped later
     if (now === 'gone') await this.drop();
@@ -144,8 +149,27 @@ export class OrganisationData {
     await this.upkeep.quota?.admit(this.database);
   }
 
+  /** Drops the database. If another process is dropping it, waits until that has been done. */
   async drop(): Promise<void> {
-    await this.database.dropDatabase();
+    const until = performance.now() + DROPPED_WITHIN;
+    for (;;) {
+      try {
+        await this.database.dropDatabase();
+        return;
+      } catch (error) {
+        if (!isDropPending(error) || performance.now() > until) throw error;
+      }
+      await sleep(DROP_AGAIN);
+    }
+  }
+
+  /** Notes that changes are read with `updated_since`, once; the read does not wait for it. */
+  noteFollowed(): void {
+    if (this.#isFollowed) return;
+    this.#isFollowed = true;
+    this.upkeep.noteFollowed(this.organisationId).catch(() => {
+      this.#isFollowed = false;
+    });
   }
 
   /** Whether the server lists the organisation's database. */
@@ -261,35 +285,27 @@ export class OrganisationData {
 /** Organisations whose collections and gates stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 
-export type OrganisationDataCache = (organisation: Place) => OrganisationData;
+export type OrganisationDataCache = (organisation: { readonly id: string }) => OrganisationData;
 
-/** Opens an organisation's data; the most recently used are cached per cluster, since organisations can move. */
+/** Opens an organisation's data; the most recently used are cached. */
 export function organisationDataCache(
-  clusterOf: (name: string) => OpenCluster,
+  open: () => OpenDeployment,
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
   upkeep: Upkeep,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
-  return ({ id, cluster }) => {
-    const key = `${cluster} ${id}`;
-    const found = warm.get(key);
+  return ({ id }) => {
+    const found = warm.get(id);
     if (found) return found;
-    const data = new OrganisationData({ id, cluster }, clusterOf(cluster), collections, courtesy, upkeep);
-    warm.set(key, data);
+    const data = new OrganisationData(id, open(), collections, courtesy, upkeep);
+    warm.set(id, data);
     return data;
   };
 }
 
-/** Retry-After, in seconds, while an organisation is being moved. */
-const MOVED_AFTER = 5;
-
 function refusal(standing: Exclude<Standing, 'open'>): AppError {
-  if (standing === 'moving') {
-    const detail =
-      'The organisation is being moved to another cluster and is read-only until that is done; nothing was stored.';
-    return new AppError('unavailable', detail, { reason: 'moving', retryAfter: MOVED_AFTER });
-  }
+  if (standing === 'moving') return movingError();
   const detail = 'The organisation is no longer there; nothing was stored.';
   return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });
 }

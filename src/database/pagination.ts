@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
 import mongoose, { type mongo, trusted } from 'mongoose';
 import { including, type Projection } from './collection';
-import { pieceOf, type Reading, readPiece, RowSizes } from './readRows';
+import type { RawFind } from './rawRows';
+import { type Reading, readPiece, RowSizes } from './readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
+import { EARLIEST, LATEST } from '../units';
 
 /**
  * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
@@ -61,9 +63,13 @@ export async function findPage<T extends { _id: string }>(
   const rows: T[] = [];
   while (rows.length < most) {
     const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
-    const filter = last ? filterAfter({ value: last[list.field] as Position['value'], id: last._id }) : query.filter;
-    const wanted = Math.min(most - rows.length, pieceOf(collection, reading));
-    const piece = await readPiece(collection, { ...how, filter, most: wanted, projection }, reading);
+    const filter = last ? filterAfter(positionOf(last, list)) : query.filter;
+    let wanted = 0;
+    const findUpTo = (rowsPerPiece: number): RawFind => {
+      wanted = Math.min(most - rows.length, rowsPerPiece);
+      return { ...how, filter, most: wanted, projection };
+    };
+    const piece = await readPiece(collection, findUpTo, reading);
     rows.push(...piece.rows);
     if (piece.isWhole && piece.rows.length < wanted) break;
   }
@@ -124,11 +130,51 @@ function cursorsOf({ mark }: List, until?: Date): CursorAt {
 }
 
 /** Makes a page from `rows`, which has limit + 1 rows if there are more. */
-function toPage<T extends { _id: string }>(rows: T[], { limit, field }: List, cursorAt: CursorAt): Page<T> {
+function toPage<T extends { _id: string }>(rows: T[], list: List, cursorAt: CursorAt): Page<T> {
+  const { limit } = list;
   const data = rows.slice(0, limit);
-  const last = data.at(-1) as (T & Record<string, unknown>) | undefined;
+  const last = data.at(-1);
   const hasMore = rows.length > limit;
-  return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt([last[field], last._id]) : null };
+  if (!hasMore || !last) return { data, has_more: hasMore, next_cursor: null };
+  const { value, id } = positionOf(last, list);
+  return { data, has_more: true, next_cursor: cursorAt([value, id]) };
+}
+
+/**
+ * The position of a row. MongoDB sorts values by their type first, and compares values of one type alone. So if another program stored one of
+ * another type, the position is before or after all values of the right type, from where the page continues with those.
+ */
+function positionOf(
+  row: { readonly _id: string },
+  { field, isTime }: Pick<List, 'field' | 'isTime'>,
+): Pick<Position, 'value' | 'id'> {
+  const value = (row as unknown as Readonly<Record<string, unknown>>)[field];
+  return {
+    value: isTime ? among(TIMES, RANKS.time, value) : among(TEXTS, RANKS.text, value),
+    id: among(TEXTS, RANKS.text, row._id),
+  };
+}
+
+/** The value if it is of a type; otherwise what is before or after all values of that type, as it is itself. */
+function among<T>([first, last]: readonly [T, T], rank: number, value: unknown): T {
+  const own = rankOf(value);
+  if (own === rank) return value as T;
+  return own < rank ? first : last;
+}
+
+/** Where the types of values are in MongoDB's order, as far as it matters here: null and numbers, texts, others, times, and what comes last. */
+const RANKS = { number: 0, text: 1, other: 2, time: 3, last: 4 };
+/** Before and after all values that are stored. */
+const TEXTS: readonly [string, string] = ['', '\uffff'];
+const TIMES: readonly [Date, Date] = [new Date(EARLIEST), new Date(LATEST)];
+
+function rankOf(value: unknown): number {
+  if (value === null || value === undefined || typeof value === 'number') return RANKS.number;
+  if (typeof value === 'string') return RANKS.text;
+  if (value instanceof Date) return RANKS.time;
+  const { _bsontype: type } = value as { readonly _bsontype?: string };
+  if (type === 'Long' || type === 'Decimal128') return RANKS.number;
+  return type === 'Timestamp' || type === 'BSONRegExp' ? RANKS.last : RANKS.other;
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
@@ -145,7 +191,8 @@ function listOf(request: Omit<ListRequest, 'conditions'>) {
   const [field, direction] = sort.startsWith('-') ? ([sort.slice(1), -1] as const) : ([sort, 1] as const);
   const filters = Object.entries(request.filters).sort(([a], [b]) => (a < b ? -1 : 1));
   const mark = cursorMark([organisationId, operation, field, direction, filters]);
-  return { field, direction, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
+  const isTime = (request.times ?? DEFAULT_TIMES).includes(field);
+  return { field, direction, isTime, isUnique: field === request.unique, limit: args.limit ?? DEFAULT_LIMIT, mark };
 }
 
 /** The fingerprint of what a cursor is bound to. */

@@ -1,6 +1,6 @@
 import type { mongo } from 'mongoose';
 
-/** Use of one cluster's connections. */
+/** Use of the connections. */
 export type PoolUse = ReturnType<ReturnType<typeof watchPool>['use']>;
 
 /** Upper bounds of the duration of a command, in seconds. */
@@ -14,11 +14,11 @@ export interface Durations {
 }
 
 /**
- * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
+ * Tracks a client's pools (one per server) through the driver's events. Every command emits three
  * events, so the handlers only count. A connection is checked out for one command, so the time that it is out is the command's
  * duration: the driver's command monitoring would also copy each command and its reply into events.
  */
-export function watchPool(cluster: string) {
+export function watchPool() {
   const open = new Set<string>();
   const began = new Map<string, number>();
   const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);
@@ -63,7 +63,6 @@ export function watchPool(cluster: string) {
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },
     use: () => ({
-      cluster,
       checkedOut,
       available: Math.max(0, open.size - checkedOut),
       /** Commands waiting for a connection. */

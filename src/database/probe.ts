@@ -12,7 +12,6 @@ const SLOW = 200;
 const IDLE_SHARE = 0.05;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
-  maxPoolSize: 1,
   serverSelectionTimeoutMS: LATE_TIMEOUT,
   waitQueueTimeoutMS: LATE_TIMEOUT,
   // a connection that was silent this long is not reused
@@ -21,38 +20,50 @@ const OPTIONS: mongoose.mongo.MongoClientOptions = {
 };
 
 /**
- * Checks whether a cluster answers a question, over a connection of its own, since the pool for commands may have a long queue.
+ * Checks whether a database answers a question, over a connection of its own, since the pool for commands may have a long queue.
  * Connects on first use; most CLI commands never do.
  */
-export function createProbe(uri: string, question: (client: mongoose.mongo.MongoClient) => Promise<unknown>) {
-  let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
+export function createProbe(uri: string, question: Question) {
+  const asker = createAsker(uri, 1);
   let asking: Promise<boolean> | undefined;
+  return {
+    /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
+    responds: (): Promise<boolean> => (asking ??= asker.answers(question).finally(() => (asking = undefined))),
+    close: asker.close,
+  };
+}
+
+type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
+
+/** Asks questions over so many connections of its own. */
+export function createAsker(uri: string, connections: number) {
+  let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
 
   function connect(): Promise<mongoose.mongo.MongoClient> {
-    connecting ??= mongoose.mongo.MongoClient.connect(uri, OPTIONS).catch((error: unknown) => {
-      // a client that never connected stays closed, so retry; a connected one reconnects by itself
-      connecting = undefined;
-      throw error;
-    });
+    connecting ??= mongoose.mongo.MongoClient.connect(uri, { ...OPTIONS, maxPoolSize: connections }).catch(
+      (error: unknown) => {
+        // a client that never connected stays closed, so retry; a connected one reconnects by itself
+        connecting = undefined;
+        throw error;
+      },
+    );
     return connecting;
   }
 
-  const answersWithin = (patience: number): Promise<boolean> =>
+  const answersWithin = (question: Question, patience: number): Promise<boolean> =>
     within(patience, connect().then(question)).then(
       () => true,
       () => false,
     );
 
-  async function ask(): Promise<boolean> {
-    const wasBusy = watchMachine();
-    const answers = await answersWithin(ANSWER_TIMEOUT);
-    // without this, healthy databases counted as away for seconds while compilers ran on the same machine
-    return answers || (wasBusy() && (await answersWithin(LATE_TIMEOUT)));
-  }
-
   return {
-    /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
-    responds: (): Promise<boolean> => (asking ??= ask().finally(() => (asking = undefined))),
+    /** Whether a question is answered. Resolves within 1.5 s, unless this machine is busy. */
+    async answers(question: Question): Promise<boolean> {
+      const wasBusy = watchMachine();
+      const isAnswered = await answersWithin(question, ANSWER_TIMEOUT);
+      // without this, healthy databases counted as away for seconds while compilers ran on the same machine
+      return isAnswered || (wasBusy() && (await answersWithin(question, LATE_TIMEOUT)));
+    },
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();

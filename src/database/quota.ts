@@ -11,15 +11,38 @@ import { READ_TIMEOUT } from './native';
 
 /** How old a measurement may be, in milliseconds. */
 const EVERY = 10 * SECOND;
-/** At most 1/20 of the time is spent measuring, because SecantusDB reads all documents for it. */
+/** At most 1/20 of the time is spent measuring, however slowly the server answers. */
 const SHARE = 20;
 /** Organisations whose size is remembered. */
 const MAX_KNOWN = 10_000;
 
 /** The bytes of an organisation's uncompressed documents and its indexes. Unlike the size of files, they drop as soon as rows are deleted. */
 export async function storedBytes(database: mongo.Db): Promise<number> {
-  const stats = await database.command({ dbStats: 1, maxTimeMS: READ_TIMEOUT });
-  return Number(stats.dataSize) + Number(stats.indexSize);
+  const stats = (await database.command({ dbStats: 1, maxTimeMS: READ_TIMEOUT })) as Sizes & ByShard;
+  const all = sizeOf(stats) ?? sumOf(Object.values(stats.raw ?? {}).map(sizeOf));
+  if (all === undefined) throw new Error(`dbStats of ${database.databaseName} does not say its size`);
+  return all;
+}
+
+interface Sizes {
+  readonly dataSize?: unknown;
+  readonly indexSize?: unknown;
+}
+
+/** What mongos adds to its answer, and not all versions sum up. */
+interface ByShard {
+  readonly raw?: Readonly<Record<string, Sizes>>;
+}
+
+function sizeOf({ dataSize, indexSize }: Sizes): number | undefined {
+  const size = Number(dataSize) + Number(indexSize);
+  return Number.isFinite(size) ? size : undefined;
+}
+
+/** Undefined if there are none, or one is unknown. */
+function sumOf(sizes: readonly (number | undefined)[]): number | undefined {
+  const known = sizes.filter((size) => size !== undefined);
+  return known.length === 0 || known.length < sizes.length ? undefined : known.reduce((sum, size) => sum + size, 0);
 }
 
 export type Quota = ReturnType<typeof createQuota>;

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import mongoose, { type mongo } from 'mongoose';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
-import { READ_TIMEOUT } from './native';
+import { atMost, READ_TIMEOUT } from './native';
 
 const { Long } = mongoose.mongo;
 
@@ -44,10 +44,8 @@ export async function findRaw<T extends { _id: string }>(
     filter,
     ...(projection && { projection }),
     ...(sort && { sort }),
-    limit: most,
+    ...atMost(most),
     maxTimeMS: READ_TIMEOUT,
-    // one more than there can be, or a server may not notice that the cursor is done
-    batchSize: most + 1,
     ...(!session && level?.level !== undefined && { readConcern: { level: level.level } }),
   };
   const options = session
@@ -59,17 +57,21 @@ export async function findRaw<T extends { _id: string }>(
     if (session || !isWorthReadingAgain(error) || !database.client.options.retryReads) throw error;
     return run();
   });
-  return rowsOf(cursor as Buffer, (id) => {
-    // not awaited: if it fails, the server times the cursor out
-    const kill = { killCursors: collection.collectionName, cursors: [id] };
-    database.command(kill, options as mongo.RunCommandOptions).catch(() => undefined);
-  });
+  const { rest, ...rows } = rowsOf(cursor as Buffer);
+  if (!rest) return rows;
+  // if it fails, the server times the cursor out
+  const kill = { killCursors: collection.collectionName, cursors: [rest] };
+  const killed = database.command(kill, options as mongo.RunCommandOptions).catch(() => undefined);
+  // a transaction runs one command at a time
+  if (session) await killed;
+  return rows;
 }
 
-/** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order. */
-function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
+/** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order; `rest` is the cursor if it has more. */
+function rowsOf(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefined } {
   const places: number[] = [];
-  let [isThere, isWhole] = [false, true];
+  let isThere = false;
+  let rest: mongo.Long | undefined;
   let at = 4;
   for (;;) {
     const type = bytes[at++] ?? 0;
@@ -82,12 +84,11 @@ function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
       isThere = true;
       forEachObject(bytes, value, at, (start, end) => places.push(start, end));
     } else if (key === 'id' && type === BSON.long && bytes.readBigInt64LE(value) !== 0n) {
-      onRest(Long.fromBigInt(bytes.readBigInt64LE(value)));
-      isWhole = false;
+      rest = Long.fromBigInt(bytes.readBigInt64LE(value));
     }
   }
   if (!isThere) throw new UnsupportedValue('document');
-  return { bytes, places, isWhole };
+  return { bytes, places, isWhole: rest === undefined, rest };
 }
 
 /** The rows. @throws UnsupportedValue if these are not all */

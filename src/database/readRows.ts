@@ -14,6 +14,8 @@ const PIECE = 2 * MEBIBYTE;
 const UNKNOWN = 2 * 1024;
 /** Memory of a decoded row as a multiple of its bytes: as much for long texts, two to three times as much for many short ones. */
 const DECODED = 2;
+/** How many rows tell a size: one very large row among many small ones must not make lists take many commands. */
+const TELLING = 8;
 /** How long a size is remembered after rows of that size were read, in milliseconds. */
 const KEPT = 600_000;
 
@@ -26,6 +28,28 @@ interface Size {
 /** How large the rows of each collection are that were read lately, with whatever members. */
 export class RowSizes {
   readonly #sizes = new Map<string, Size>();
+  /** Commands that read rows whose size is unknown. */
+  readonly #first = new Map<string, Promise<unknown>>();
+
+  /**
+   * Runs a command that reads rows of a collection. While their size is unknown, one runs at a time: its answer may have the 16 MiB that
+   * MongoDB allows, and those that waited for it then ask for fewer rows.
+   */
+  async oneWhileUnknown<T>(collection: string, read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      if (this.#sizes.has(collection)) return read();
+      const first = this.#first.get(collection);
+      if (!first) break;
+      await first.catch(() => undefined);
+    }
+    const reading = read();
+    this.#first.set(collection, reading);
+    try {
+      return await reading;
+    } finally {
+      this.#first.delete(collection);
+    }
+  }
 
   /** How many rows of a collection one command should read. */
   rowsPerPiece(collection: string): number {
@@ -35,7 +59,7 @@ export class RowSizes {
   /** Notes an answer with this many rows of a collection. */
   note(collection: string, rows: number, bytes: number): void {
     if (rows === 0) return;
-    const average = Math.ceil(bytes / rows);
+    const average = Math.ceil(bytes / Math.max(rows, TELLING));
     const now = performance.now();
     const known = this.#sizes.get(collection);
     if (!known || average >= known.bytes || now - known.at > KEPT)
@@ -52,14 +76,21 @@ export interface Reading {
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 
+/** What to find with one command, by how many rows it should read at most. */
+type FindUpTo = (most: number) => RawFind;
+
 /** Reads rows with one command, without decoding them. */
 export async function readRaw<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  find: RawFind,
+  findUpTo: FindUpTo,
   { sizes, hold }: Omit<Reading, 'budget'>,
 ): Promise<RawRows> {
-  const rows = await findRaw(collection, find);
-  sizes.note(collection.collectionName, rows.places.length / 2, rows.bytes.length);
+  const { collectionName: name } = collection;
+  const rows = await sizes.oneWhileUnknown(name, async () => {
+    const found = await findRaw(collection, findUpTo(sizes.rowsPerPiece(name)));
+    sizes.note(name, found.places.length / 2, found.bytes.length);
+    return found;
+  });
   hold?.(DECODED * rows.bytes.length);
   return rows;
 }
@@ -75,10 +106,10 @@ export interface Piece<T> {
 /** Reads rows with one command. */
 export async function readPiece<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  find: RawFind,
+  findUpTo: FindUpTo,
   reading: Reading,
 ): Promise<Piece<T>> {
-  const { bytes, places, isWhole } = await readRaw(collection, find, reading);
+  const { bytes, places, isWhole } = await readRaw(collection, findUpTo, reading);
   const rows: T[] = [];
   for (let at = 0; at < places.length; at += 2) {
     const row = bytes.subarray(places[at], places[at + 1]);
@@ -87,11 +118,6 @@ export async function readPiece<T extends { _id: string }>(
     rows.push(mongoose.mongo.BSON.deserialize(row) as T);
   }
   return { rows, held: DECODED * bytes.length, isWhole };
-}
-
-/** How many rows of a collection one command should read. */
-export function pieceOf({ collectionName }: { collectionName: string }, { sizes }: Pick<Reading, 'sizes'>): number {
-  return sizes.rowsPerPiece(collectionName);
 }
 
 /** The condition that a member has one of some values. */
@@ -119,9 +145,12 @@ export async function* readByKeys<T extends { _id: string }>(
 ): AsyncGenerator<KeyedPiece<T>, void> {
   let keys = all;
   while (keys.length > 0) {
-    const wanted = keys.slice(0, pieceOf(collection, reading));
-    const find = { ...how, filter: { [member]: anyOf(wanted) }, most: wanted.length };
-    const piece = await readPiece(collection, find, reading);
+    let wanted: readonly string[] = [];
+    const findUpTo = (most: number): RawFind => {
+      wanted = keys.slice(0, most);
+      return { ...how, filter: { [member]: anyOf(wanted) }, most: wanted.length };
+    };
+    const piece = await readPiece(collection, findUpTo, reading);
     const answered = piece.isWhole
       ? new Set(wanted)
       : new Set(piece.rows.map((row) => (row as Readonly<Record<string, unknown>>)[member] as string));

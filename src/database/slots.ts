@@ -10,13 +10,19 @@ import { isWriteConflict } from './faults';
  * own in its transaction. Taking a row never inserts, so a write cannot recreate a dropped database.
  */
 
+/**
+ * Who writes: `key:<id>`, `user:<id>`, `operator:<token>`, `operator` for the command line, or `other` for what a gateway fills in for another
+ * program.
+ */
+export type Writer = `key:${string}` | `user:${string}` | `operator:${string}` | 'operator' | 'other';
+
 export interface OpenWrite {
   readonly _id: string;
   /** When its write started, by the database's clock; the write's timestamp is never earlier. Null while free. */
   readonly since: Date | null;
   readonly used?: Date;
-  /** Set on the row that belongs to no write: it holds times back while the organisation is moved (docs/decisions/organisation-move.md). */
-  readonly held?: true;
+  /** Who wrote last. Missing during a write, so that the log has it of each (docs/decisions/origin.md). */
+  readonly by?: Writer;
 }
 
 export const openWrites = definedByType<OpenWrite>('open_writes', []);
@@ -34,9 +40,6 @@ const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_TIMEOUT = 5000;
 
-/** The row that belongs to no write. */
-const HOLDER = 'held';
-
 /** How long to wait for writes in flight, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
 export const END_TIMEOUT = 120_000;
 /** How often to retry the row of a write in flight, in milliseconds. */
@@ -50,7 +53,7 @@ interface SlotsOptions {
   readonly client: mongo.MongoClient;
   /** Runs work that may create the organisation's database. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
-  /** The cluster's time, in milliseconds since 1970. */
+  /** The database's time, in milliseconds since 1970. */
   readonly now: () => number;
 }
 
@@ -66,8 +69,8 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
   }
 
   /**
-   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one, a server
-   * would wait for that write, and SecantusDB would block the write as well.
+   * Deletes a row unless a write in flight has updated it. Uses a transaction, which then fails: outside one, the server
+   * would wait for that write.
    */
   function remove(_id: string): Promise<boolean> {
     return client.withSession(async (session) => {
@@ -89,16 +92,21 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
     async take(): Promise<TakenSlot> {
       for (;;) {
         const _id = free.pop() ?? (await make());
-        const begun = { $currentDate: { since: true, used: true } } as const;
+        const begun = { $currentDate: { since: true, used: true }, $unset: { by: '' } } as const;
         const row = await rows.findOneAndUpdate({ _id }, begun, { returnDocument: 'after' });
         // the row may have been deleted meanwhile, as all rows are when the organisation is erased
         if (row?.since) return { ...row, since: row.since };
       }
     },
-    /** Ends a write in its transaction. False if its row is gone; the write must then store nothing. */
-    async pass({ _id, since }: TakenSlot, session: mongo.ClientSession): Promise<boolean> {
-      const { matchedCount } = await rows.updateOne({ _id, since }, { $set: { since: null } }, { session });
-      return matchedCount === 1;
+    /**
+     * Ends a write in its transaction. Resolves with the server's time, which is no earlier than anything that a reader saw before the row
+     * was there; undefined if the row is gone, and the write must then store nothing. Called before any other write of the transaction.
+     */
+    async pass({ _id, since }: TakenSlot, by: Writer, session: mongo.ClientSession): Promise<Date | undefined> {
+      const ended = { $set: { since: null, by }, $currentDate: { used: true } } as const;
+      const options = { session, returnDocument: 'after', projection: { used: 1 } } as const;
+      const { used } = (await rows.findOneAndUpdate({ _id, since }, ended, options)) ?? {};
+      return used && new Date(Math.max(used.getTime(), since.getTime(), logicalTime(session)));
     },
     /** Gives back the row of a write that was stored. */
     release({ _id }: TakenSlot): void {
@@ -130,11 +138,12 @@ export function createSlots(rows: mongo.Collection<OpenWrite>, { client, creatin
         if (removed < left.length) await sleep(FENCE_EVERY);
       }
     },
-    /** Holds back the time up to which readers have seen all writes, until {@link letGo}. */
-    hold: () =>
-      rows.updateOne({ _id: HOLDER }, { $set: { held: true }, $currentDate: { since: true } }, { upsert: true }),
-    letGo: () => rows.deleteOne({ _id: HOLDER }),
   };
+}
+
+/** The logical time of the last answer in a session, in milliseconds since 1970, in whole seconds. It never goes backwards. */
+export function logicalTime({ operationTime }: mongo.ClientSession): number {
+  return (operationTime?.t ?? 0) * 1000;
 }
 
 export const endlessWrite = (): Error => new Error('a write in progress does not end');

@@ -1,6 +1,6 @@
 import type { ClientSession, mongo } from 'mongoose';
 
-/** Runs work as one transaction on a cluster. After a conflict the work is run again. */
+/** Runs work as one transaction. After a conflict the work is run again. */
 export type Transact = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /** Makes a function that runs transactions on one client; `note` is awaited before the first command of each. */

@@ -1,5 +1,6 @@
 import { DAY } from '../units';
 import { definedByType } from '../database/collection';
+import type { Writer } from '../database/slots';
 
 export interface EventRow {
   readonly _id: string;
@@ -12,6 +13,8 @@ export interface EventRow {
   readonly related?: { readonly type: string; readonly id: string };
   /** The times between which history was lost. */
   readonly gap?: { readonly from: Date; readonly to: Date };
+  /** Who caused it. Missing in gaps, in what follows them, and in events that earlier versions stored. */
+  readonly origin?: Writer;
 }
 
 export const KEPT_FOR = 30 * DAY;

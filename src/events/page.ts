@@ -1,10 +1,11 @@
 import type { mongo } from 'mongoose';
-import { READ_TIMEOUT } from '../database/native';
+import { atMost, READ_TIMEOUT } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
 import { AppError } from '../errors';
 import { type EventRow, events, KEPT_FOR } from './collection';
+import { shownOrigin } from './origin';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 
 /* Pages of an organisation's events, for the feed, streams, webhooks and the command line. */
@@ -34,7 +35,7 @@ export interface WantedEvents {
 /** How far the events of an organisation are recorded. */
 export interface Recording {
   /**
-   * The time of the organisation's cluster up to which all events are stored; undefined at first.
+   * The time up to which all events are stored; undefined at first.
    * @throws AppError unavailable if none are recorded
    */
   recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
@@ -83,9 +84,9 @@ export async function positionBefore(data: OrganisationData, from: Date): Promis
 interface PageStart {
   readonly after: string;
   readonly limit: number;
-  /** A time of the cluster: the read sees everything written until then. */
+  /** A time of the database: the read sees everything written until then. */
   readonly since?: mongo.Timestamp | undefined;
-  /** All events up to this time of the cluster are known to be stored. */
+  /** All events up to this time are known to be stored. */
   readonly until?: { readonly t: number; readonly i: number } | undefined;
 }
 
@@ -123,7 +124,7 @@ export async function readEvents(
       ...(types && { type: { $in: [...types] } }),
       ...(objectId !== undefined && { 'object.id': objectId }),
     };
-    const found = await rows.find(filter, { ...options, limit: limit + 1 }).toArray();
+    const found = await rows.find(filter, { ...options, ...atMost(limit + 1) }).toArray();
     const page = found.slice(0, limit);
     const last = page.at(-1)?._id ?? after;
     if (found.length > limit) return { rows: page, hasMore: true, next: last };
@@ -148,10 +149,11 @@ export async function readRecorded(
 
 export function shownEvent(
   organisation: string,
-  { _id, type, at, object, changes, status, related, gap }: EventRow,
+  { _id, type, at, object, changes, status, related, gap, origin }: EventRow,
 ): { readonly id: string } {
   return {
     ...{ id: eventId(organisation, _id), type, occurred_at: at },
     ...{ object: object ?? null, changes, status: status ?? null, related: related ?? null, gap: gap ?? null },
+    ...{ origin: shownOrigin(origin) },
   };
 }

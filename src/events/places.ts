@@ -1,10 +1,17 @@
-import type { KeyPrincipal } from '../auth/principal';
 import { AppError } from '../errors';
 
 /* Places for requests that wait for events, and for streams of events. */
 
 /** Maximum number of places together, per key, organisation and gateway. A sandbox's count as its organisation's. */
 const MAX = { key: 20, organisation: 200, gateway: 1000 };
+
+/** Whose place it is. */
+export interface Holder {
+  /** Id of the key, or what stands for it. */
+  readonly key: string;
+  /** The organisation, or what stands for it. */
+  readonly owner: string;
+}
 
 interface Place {
   readonly key: string;
@@ -40,10 +47,9 @@ export function createPlaces() {
      * Takes a place, and returns a function that leaves it. `giveUp` is called if another organisation gets the place.
      * @throws AppError rate_limited or unavailable, with the advice, if there are too many
      */
-    take({ key, organisation }: KeyPrincipal, advice: string, giveUp: () => void): () => void {
-      const owner = organisation.sandbox_of ?? organisation.id;
+    take({ key, owner }: Holder, advice: string, giveUp: () => void): () => void {
       const own = taken.get(owner) ?? new Set();
-      const ofKey = [...own].filter((place) => place.key === key.id).length;
+      const ofKey = [...own].filter((place) => place.key === key).length;
       if (ofKey >= MAX.key) {
         const detail = `${String(MAX.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
         throw new AppError('rate_limited', detail, { retryAfter: 1 });
@@ -53,7 +59,7 @@ export function createPlaces() {
         const detail = `Too many requests${isFull ? ' of this organisation' : ''} are waiting for events; ${advice}.`;
         throw new AppError('unavailable', detail, { reason: 'shed' });
       }
-      const place = { key: key.id, giveUp };
+      const place = { key, giveUp };
       taken.set(owner, own.add(place));
       total += 1;
       return () => {

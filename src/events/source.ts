@@ -1,35 +1,42 @@
-import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
+import { MINUTE, SECOND } from '../units';
 import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Recording } from './page';
 import type { Waiting, WaitingCaller } from './waiting';
 
-/** How long a tail's row is cached, in milliseconds. A stale row is still true: the tail only moves forward. */
+/** How long the tail's row is cached, in milliseconds. A stale row is still true: the tail only moves forward. */
 const CACHED_FOR = 200;
+/** How long after the last event was recorded, and the lease ended, recording counts as switched off, in milliseconds. */
+const OFF_AFTER = MINUTE;
 
 export type EventSource = ReturnType<ReturnType<typeof createEventSource>>;
 
-/** The events of callers' organisations. How far events are recorded is read at most once per cluster and {@link CACHED_FOR} ms. */
+/** The events of callers' organisations. How far events are recorded is read at most once in {@link CACHED_FOR} ms. */
 export function createEventSource(
-  { streams, timeOf, control }: Pick<Databases, 'streams' | 'timeOf' | 'control'>,
+  { streams, now, control }: Pick<Databases, 'streams' | 'now' | 'control'>,
   waiting: Pick<Waiting, 'wait' | 'follow'>,
 ) {
-  const readings = new LRUCache<string, Promise<TailRow | null>>({
-    ...{ max: 1000, ttl: CACHED_FOR },
-    memoMethod: (cluster) => {
-      const found = streams(cluster).then((client) => readTail(tailRows(client, control.name)));
-      found.catch(() => readings.delete(cluster));
-      return found;
-    },
-  });
+  let last: { readonly at: number; readonly row: Promise<TailRow | null> } | undefined;
+
+  function tailRow(): Promise<TailRow | null> {
+    if (last && performance.now() < last.at + CACHED_FOR) return last.row;
+    const reading = {
+      at: performance.now(),
+      row: streams().then((client) => readTail(tailRows(client, control.name))),
+    };
+    reading.row.catch(() => {
+      if (last === reading) last = undefined;
+    });
+    last = reading;
+    return reading.row;
+  }
 
   return (caller: WaitingCaller) => {
-    const { cluster } = caller.principal.organisation;
     const recorded: Recording = {
       async recordedUntil() {
-        const row = await readings.memo(cluster);
+        const row = await tailRow();
         if (!row) throw notRecorded('Events are not recorded yet: no gateway has read the log of the database.');
         if (row.fault !== undefined)
           throw notRecorded('Events are not recorded: the log of the database cannot be read.');
@@ -38,16 +45,22 @@ export function createEventSource(
     };
     return {
       ...recorded,
-      /** The time of the organisation's cluster up to which all events are stored; undefined while none are being recorded. */
-      async recordedAt(): Promise<mongo.Timestamp | undefined> {
-        const row = await readings.memo(cluster).catch(() => undefined);
-        const isRecorded = row?.fault === undefined && row && row.until.getTime() > timeOf(cluster);
-        return isRecorded ? row.at : undefined;
+      /** The cluster time up to which all events are stored; `off` if none are being recorded; undefined if unknown. */
+      async recordedAt(): Promise<mongo.Timestamp | 'off' | undefined> {
+        const row = await tailRow().catch(() => undefined);
+        if (row === undefined) return undefined;
+        return row === null || isOff(row, now()) ? 'off' : row.at;
       },
       wait: waiting.wait.bind(undefined, caller),
       follow: waiting.follow.bind(undefined, caller),
     };
   };
+}
+
+/** Whether nobody records: a gateway that starts, stops or is slow leaves the lease free for seconds. */
+function isOff({ fault, until, at }: TailRow, now: number): boolean {
+  const last = Math.max(until.getTime(), at ? at.t * SECOND : 0);
+  return fault !== undefined || last < now - OFF_AFTER;
 }
 
 function notRecorded(detail: string): AppError {

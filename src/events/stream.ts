@@ -15,7 +15,7 @@ export const MAX_UNSENT = 256 * 1024;
 /** How long a caller with unread events may read none of them, in milliseconds: a burst alone does not end its stream. */
 export const MAX_IDLE = 5000;
 
-/** Reads stored events after a position, once all up to a time of their cluster can be read. */
+/** Reads stored events after a position, once all up to a time of the database can be read. */
 export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
 
 /** Events as they are stored. Throws the reason if the stream ends before the caller disconnects. */

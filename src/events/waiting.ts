@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import type { KeyPrincipal, Organisation } from '../auth/principal';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
 import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';
 import { describeError } from '../log';
 import { type EventRow, events } from './collection';
 import type { WantedEvents } from './page';
-import { createPlaces } from './places';
+import { createPlaces, type Holder } from './places';
 import { createReadLimit, createStream, type EventStream, type ReadEvents } from './stream';
 
 /*
- * Requests that wait for events, and streams of events. One change stream per cluster notifies all of them, and one timer ends them and
+ * Requests that wait for events, and streams of events. One change stream notifies all of them, and one timer ends them and
  * checks their keys, so each costs little beyond its connection.
  */
 
@@ -26,7 +25,6 @@ const UNKNOWN_FOR = 30_000;
 const LINGER = 5000;
 
 const DRAINING = 'This gateway is being stopped; others go on.';
-const MOVED = 'The organisation has moved to another cluster of databases.';
 const CROWDED = 'Another organisation needs the place of this stream, and none has more of them than yours.';
 const UNKNOWN = 'The key of this stream could not be checked for 30 s.';
 
@@ -36,9 +34,11 @@ type Timestamp = mongo.Timestamp;
 export type WaitIdle = <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
 
 export interface WaitingCaller {
-  readonly principal: KeyPrincipal;
+  /** Whose events it gets; undefined for those of all organisations. */
+  readonly organisationId: string | undefined;
+  readonly holder: Holder;
   /** Authenticates the caller again. @throws AppError if it may no longer call */
-  readonly recheck: () => Promise<Organisation>;
+  readonly recheck: () => Promise<unknown>;
   /** Takes points. @throws AppError rate_limited if there are not enough */
   readonly charge: (points: number) => Promise<void>;
   readonly waitIdle: WaitIdle;
@@ -75,8 +75,8 @@ interface WaitOptions {
 }
 
 interface WaitingOptions {
-  /** The client of a cluster for change streams. @throws if it does not respond */
-  readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
+  /** The client for change streams. @throws if the database does not respond */
+  readonly streams: () => Promise<mongo.MongoClient>;
   readonly logger: Logger;
   /** Interval at which a stream costs a point, in milliseconds. */
   readonly payEvery: number;
@@ -88,64 +88,58 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
   const reads = createReadLimit();
   const places = createPlaces();
   const waiters = new Set<Waiter>();
-  const notices = new Map<string, Promise<Timestamp | undefined>>();
+  let notices: Promise<Timestamp | undefined> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let checkedAt = 0;
   // a function, since TypeScript assumes that a variable does not change during an await
   const isOver = (): boolean => isStopped;
 
-  const ofCluster = (cluster: string): Waiter[] =>
-    [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
-
-  function onError(cluster: string, error: unknown): void {
-    const failure = { cluster, error: describeError(error) };
-    logger.warn(failure, 'requests that wait for events are not notified of them; will retry');
+  function onError(error: unknown): void {
+    logger.warn({ error: describeError(error) }, 'requests that wait for events are not notified of them; will retry');
   }
 
-  /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event is missed. */
-  function listen(cluster: string): Promise<Timestamp | undefined> {
-    let opening = notices.get(cluster);
-    if (!opening) {
-      opening = open(cluster);
-      notices.set(cluster, opening);
-      opening.catch(() => notices.delete(cluster));
-    }
+  /** Opens the change stream unless it is open. Resolves with the time after which no event is missed. */
+  function listen(): Promise<Timestamp | undefined> {
+    if (notices) return notices;
+    const opening = open();
+    notices = opening;
+    opening.catch(() => (notices = undefined));
     return opening;
   }
 
-  async function open(cluster: string): Promise<Timestamp | undefined> {
-    const cursor = await openChanges<Notice>(await streams(cluster), [
+  async function open(): Promise<Timestamp | undefined> {
+    const cursor = await openChanges<Notice>(await streams(), [
       { $match: { 'ns.coll': events.name, operationType: 'insert' } },
       { $project: { ns: 1, fullDocument: 1 } },
     ]);
-    void relay(cluster, cursor);
+    void relay(cursor);
     return cursor.openedAt;
   }
 
-  async function relay(cluster: string, cursor: ChangeCursor<Notice>): Promise<void> {
+  async function relay(cursor: ChangeCursor<Notice>): Promise<void> {
     let usedAt = performance.now();
     try {
       while (!isStopped && performance.now() - usedAt < LINGER) {
         const found = await cursor.next();
-        const here = ofCluster(cluster);
-        if (here.length > 0) usedAt = performance.now();
-        for (const notice of found) notifyAll(here, notice);
+        if (waiters.size > 0) usedAt = performance.now();
+        for (const notice of found) notifyAll(notice);
       }
     } catch (error) {
-      onError(cluster, error);
+      onError(error);
     } finally {
-      notices.delete(cluster);
+      notices = undefined;
       // each waiter looks again, and the first opens another change stream
-      for (const waiter of ofCluster(cluster)) waiter.wake(true);
+      for (const waiter of waiters) waiter.wake(true);
       await cursor.close();
     }
   }
 
-  function notifyAll(here: readonly Waiter[], { ns, fullDocument }: Notice): void {
+  function notifyAll({ ns, fullDocument }: Notice): void {
     let bytes: number | undefined;
-    for (const { caller, wanted, notify } of here) {
-      const isOther = databaseName(caller.principal.organisation.id) !== ns.db;
+    for (const { caller, wanted, notify } of waiters) {
+      const { organisationId: own } = caller;
+      const isOther = own !== undefined && databaseName(own) !== ns.db;
       if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
       if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
         notify(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
@@ -173,17 +167,17 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   /** Reads the key of a waiter again, and ends the wait if it may no longer call. */
   async function check(waiter: Waiter): Promise<void> {
-    const { caller, payAt, fail } = waiter;
+    const { caller, fail } = waiter;
     waiter.isChecking = true;
     try {
-      const { cluster } = await caller.recheck();
+      await caller.recheck();
       waiter.knownAt = performance.now();
-      // a request ends soon enough anyway
-      if (payAt !== undefined && caller.principal.organisation.cluster !== cluster)
-        fail(new AppError('unavailable', MOVED, { reason: 'moving' }));
     } catch (error) {
       // while the database does not respond, the key may still be valid
-      if (error instanceof AppError && error.status < 500) fail(error);
+      if (!(error instanceof AppError)) return;
+      if (error.status < 500) fail(error);
+      // it was read: its organisation is being moved
+      else if (error.extras.reason === 'moving') waiter.knownAt = performance.now();
     } finally {
       waiter.isChecking = false;
     }
@@ -198,7 +192,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   async function wait(caller: WaitingCaller, gone: AbortSignal, how: WaitOptions): Promise<void> {
     const displaced = new AbortController();
-    const leave = places.take(caller.principal, 'use their answers, or ask without wait', () => {
+    const leave = places.take(caller.holder, 'use their answers, or ask without wait', () => {
       displaced.abort();
     });
     try {
@@ -213,7 +207,6 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
     over: AbortSignal,
     { longest, wanted, look }: WaitOptions,
   ): Promise<void> {
-    const { cluster } = caller.principal.organisation;
     const until = performance.now() + longest;
     for (;;) {
       const ended = new AbortController();
@@ -229,7 +222,7 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
       woken.catch(() => undefined);
       try {
         // listens before it looks, so that no event is missed in between
-        await listen(cluster).catch(onError.bind(undefined, cluster));
+        await listen().catch(onError);
         if (isOver() || over.aborted) return;
         if ((await look()) || !(await woken) || isOver()) return;
       } finally {
@@ -240,14 +233,13 @@ export function createWaiting({ streams, logger, payEvery }: WaitingOptions) {
 
   function follow(caller: WaitingCaller, wanted: WantedEvents, after: string, read: ReadEvents): EventStream {
     if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
-    const { organisation } = caller.principal;
-    const leave = places.take(caller.principal, 'end some of them', () => {
+    const leave = places.take(caller.holder, 'end some of them', () => {
       end(new AppError('unavailable', CROWDED, { reason: 'shed' }));
     });
     const { stream, notify, catchUp, end } = createStream({
       after,
-      read: (from, since) => reads(organisation.id, () => read(from, since)),
-      listen: () => listen(organisation.cluster),
+      read: (from, since) => reads(caller.organisationId ?? '', () => read(from, since)),
+      listen,
       pay: () => caller.charge(1),
     });
     const waiter = {

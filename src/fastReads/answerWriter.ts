@@ -1,7 +1,8 @@
 import type { mongo } from 'mongoose';
 import { type ListRequest, openPage } from '../database/pagination';
-import { type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
-import { pieceOf, readRaw, type Reading } from '../database/readRows';
+import { type RawFind, type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
+import { readRaw, type Reading } from '../database/readRows';
+import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
@@ -23,7 +24,8 @@ export type PageWriter = ReturnType<typeof pageWriter>;
 const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
-export function pageWriter({ parts, row }: PageShape) {
+/** `copies` is how often a byte of a row can be written at most. */
+export function pageWriter({ parts, row }: PageShape, copies = 1) {
   const writing = idle();
   const rows = objectWriter(row, out, writing);
   const names = parts.map(({ key, from }, index) => {
@@ -32,6 +34,7 @@ export function pageWriter({ parts, row }: PageShape) {
   });
 
   return {
+    copies,
     /** The sort value and id of a row, for a cursor. @throws UnsupportedValue */
     positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
       const [start, end] = placeOf(places, index);
@@ -92,6 +95,8 @@ export function singleWriter(shape: Shape) {
 
 /** From this many bytes on, rows take several milliseconds to write. */
 const LARGE = 256 * 1024;
+/** Rows whose size was unknown may be more than a piece, and each alias of a list writes it again: 16 MiB would be written for 0.1 s. */
+const LARGEST = 4 * MEBIBYTE;
 const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [], isWhole: true };
 
 /** A page as JSON. */
@@ -109,11 +114,19 @@ export async function writePage<T extends { _id: string }>(
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  // its rows would all be in memory, and be written in one go
-  if (query.most > pieceOf(collection, reading)) throw new UnsupportedValue('large');
-  const rows = requireWhole(await readRaw(collection, { ...query, projection: request.projection }, reading));
-  if (rows.bytes.length > LARGE) await ownTurn();
+  const findUpTo = (rowsPerPiece: number): RawFind => {
+    // its rows would all be in memory, and be written in one go
+    if (query.most > rowsPerPiece) throw new UnsupportedValue('large');
+    return { ...query, projection: request.projection };
+  };
+  const rows = requireWhole(await readRaw(collection, findUpTo, reading));
+  const most = writer.copies * rows.bytes.length;
+  if (most > LARGEST) throw new UnsupportedValue('large');
+  if (most > LARGE) await ownTurn();
   const hasMore = rows.places.length / 2 > list.limit;
-  const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field)) : null;
+  const position = hasMore ? writer.positionOf(rows, list.limit - 1, list.field) : undefined;
+  // findPage knows where a page continues after it
+  if (position && position[0] instanceof Date !== list.isTime) throw new UnsupportedValue('type');
+  const next = position ? cursorAt(position) : null;
   return { text: writer.write(rows, list.limit, next), next };
 }

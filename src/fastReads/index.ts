@@ -38,8 +38,8 @@ export function fastListOf<Of extends Stored>(collection: Of, read: ReadPage<Of>
   return (selected) => {
     const shape = pageShape(selected);
     if (!shape) return undefined;
-    const writer = pageWriter(shape);
     const rows = selected.find(({ field }) => field?.name === 'data')?.selected ?? [];
+    const writer = pageWriter(shape, copiesIn(rows));
     const projection = projectionOf(collection, rows);
     return (args, { data }) => attempt(data, collection, () => read(data, collection, args, projection, writer));
   };
@@ -52,17 +52,34 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
     const shape = first && shapeOf(first.type, selected);
     if (!shape) return undefined;
     const writer = singleWriter(shape);
+    const copies = copiesIn(selected);
     const projection = projectionOf(collection, selected);
     const read: FastRead = ({ id }, { data }) =>
       attempt(data, collection, async () => {
         const row = await data.readRaw(collection, id as string, projection);
         if (!row) throw notFound(name);
+        const bytes = copies * row.length;
+        // most rows are small, and would be slowed down by the timer of a turn
+        if (bytes > LARGE) await data.budget({ bytes });
         return { text: writer.write(row) };
       });
     const mayBegin = (data: OrganisationData): boolean =>
       data.isWarm(collection, projection) && !pauses.get(data)?.get(collection.name);
     return Object.assign(read, { mayBegin });
   };
+}
+
+/** From this many bytes on, an object takes a millisecond or more to write. */
+const LARGE = 64 * 1024;
+
+/** How often a byte of an object can be written at most: as often as its member is selected, under different names. */
+function copiesIn(selected: readonly Selected[]): number {
+  const times = new Map<string, number>();
+  for (const { field, selected: inner } of selected) {
+    const name = field?.name ?? '';
+    times.set(name, (times.get(name) ?? 0) + copiesIn(inner));
+  }
+  return Math.max(1, ...times.values());
 }
 
 /** The members to read; those that lists omit are read only if one of them is selected. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { DAY, MAX_ANSWER, SECOND } from '../units';
+import { DAY, EARLIEST, LATEST, MAX_ANSWER, SECOND } from '../units';
 import { UnsupportedValue } from '../database/rawRows';
 
 /** Initial size of the buffer, and the size it may keep, in bytes. */
@@ -27,7 +27,6 @@ const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {
 const IS_PLAIN = Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && !ESCAPES[code] ? 1 : 0));
 
 /** The first and last time whose year has four digits, in milliseconds since 1970. */
-const [EARLIEST, LATEST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
 /** JSON as bytes, exactly as JSON.stringify writes it. */
 export class JsonOutput {

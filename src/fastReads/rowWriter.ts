@@ -12,6 +12,7 @@ import {
   UnsupportedValue,
 } from '../database/rawRows';
 import type { JsonOutput } from './jsonOutput';
+import { metadataWriter, placesOfPairs } from './metadataWriter';
 
 /** A member of an object in an answer. */
 export interface Wanted {
@@ -22,9 +23,14 @@ export interface Wanted {
 }
 
 export interface Value {
-  readonly kind: 'string' | 'enum' | 'date' | 'dateTime' | 'minor' | 'int' | 'float' | 'boolean' | 'object' | 'objects';
+  readonly kind:
+    'string' | 'enum' | 'date' | 'dateTime' | 'minor' | 'int' | 'float' | 'boolean' | 'object' | 'objects' | 'metadata';
   /** Whether it must be present and not null. */
   readonly isRequired: boolean;
+  /** Of metadata: the JSON of none. */
+  readonly absent?: '{}' | '[]';
+  /** The pattern of kind `string`, and of the keys of metadata. */
+  readonly pattern?: RegExp | undefined;
   /** The values of kind `enum`. */
   readonly values?: readonly string[];
   /** The objects of kind `object` and `objects`. */
@@ -52,7 +58,12 @@ interface EnumValue {
 /** A member as written: its name in JSON with what precedes it, and its value unless that is constant. */
 interface Part {
   readonly name: Uint8Array;
-  readonly member?: { readonly slot: number; readonly isRequired: boolean; readonly write: Write };
+  readonly member?: {
+    readonly slot: number;
+    readonly isRequired: boolean;
+    readonly absent: Uint8Array;
+    readonly write: Write;
+  };
 }
 
 /** Maximum objects in lists within rows; beyond that, resolvers answer (operations/answers.ts). */
@@ -104,9 +115,10 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   const parts = shape.wanted.map(({ key, from }, index): Part => {
     const start = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
     if ('constant' in from) return { name: Buffer.from(start + JSON.stringify(from.constant)) };
-    const { isRequired } = from.value;
+    const { isRequired, absent: none = 'null' } = from.value;
+    const absent = Buffer.from(none);
     const write = valueWriter(from.value, out, writing);
-    return { name: Buffer.from(start), member: { slot: slots.get(from.member) ?? 0, isRequired, write } };
+    return { name: Buffer.from(start), member: { slot: slots.get(from.member) ?? 0, isRequired, absent, write } };
   });
 
   /** Finds the members of an object. */
@@ -150,11 +162,11 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
       for (const { name, member } of parts) {
         out.put(name);
         if (!member) continue;
-        const { slot, isRequired, write } = member;
+        const { slot, isRequired, absent, write } = member;
         const type = types[slot] ?? 0;
         if (type !== 0 && type !== BSON.null) write(places[slot] ?? 0, type, ends[slot] ?? 0);
         else if (isRequired) throw new UnsupportedValue('missing');
-        else out.null();
+        else out.put(absent);
       }
       out.put(END);
     },
@@ -174,6 +186,11 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   };
 }
 
+function formOf({ pattern }: Value): RegExp {
+  if (!pattern) throw new Error('metadata without the form of its keys');
+  return pattern;
+}
+
 /** The position after the key at `at` if it is `name` (with its terminating zero); otherwise 0. */
 function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
   if (!name) return 0;
@@ -185,14 +202,21 @@ function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined):
 /** Writes values other than null. */
 function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
   const { kind } = value;
-  if (kind === 'string') return stringWriter(out, writing);
+  if (kind === 'string') return stringWriter(out, writing, value.pattern);
   if (kind === 'enum') return enumWriter(value.values ?? [], out, writing);
   if (kind === 'date') return dateWriter(out, writing);
   if (kind === 'object' || kind === 'objects') {
     if (!value.shape) throw new Error('objects without a shape');
     const inner = objectWriter(value.shape, out, writing);
-    return kind === 'object' ? writerOfObject(inner) : writerOfObjects(inner, out, writing);
+    const writeList = writerOfObjects(inner, out, writing);
+    if (value.absent !== undefined)
+      return (at, type, end) => {
+        placesOfPairs(writing.bytes, formOf(value), [at, type, end]);
+        writeList(at, type, end);
+      };
+    return kind === 'object' ? writerOfObject(inner) : writeList;
   }
+  if (kind === 'metadata') return metadataWriter(out, writing, formOf(value));
   if (kind === 'boolean')
     return (at, type) => {
       if (type !== BSON.flag) throw new UnsupportedValue('type');
@@ -228,9 +252,10 @@ function numberAt(bytes: Buffer, at: number, type: number): number {
   return number;
 }
 
-function stringWriter(out: JsonOutput, writing: Writing): Write {
+function stringWriter(out: JsonOutput, writing: Writing, pattern?: RegExp): Write {
   return (at, type, end) => {
     if (type !== BSON.text) throw new UnsupportedValue('type');
+    if (pattern?.test(writing.bytes.toString('utf8', at + 4, end - 1)) === false) throw new UnsupportedValue('format');
     out.string(writing.bytes, at + 4, end - 1);
   };
 }

@@ -2,7 +2,6 @@ import {
   getNamedType,
   getNullableType,
   type GraphQLObjectType,
-  type GraphQLOutputType,
   isEnumType,
   isListType,
   isNonNullType,
@@ -10,8 +9,9 @@ import {
 } from 'graphql';
 import type { PageShape } from './answerWriter';
 import type { Shape, Value, Wanted } from './rowWriter';
-import { memberOf } from '../operations/build';
-import type { Selected } from '../operations/selection';
+import { keysOfMetadata, memberOf, patternOfField } from '../operations/build';
+import type { Field, Selected } from '../operations/selection';
+import { STORED_ID } from '../units';
 
 /* Shapes of rows, from a selection and the types of its fields; undefined if the value of any field is not stored. */
 
@@ -55,20 +55,25 @@ export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]):
   return { wanted, others: ['_id', ...others] };
 }
 
+const ID: Value = { kind: 'string', isRequired: true, pattern: STORED_ID };
+
 function wantedOf({ key, field, type, selected }: Selected): Wanted | undefined {
   if (!field) return { key, from: { constant: type.name } };
   const member = memberOf(field);
-  const value = member === undefined ? undefined : valueOf(field.type, selected);
+  const value = member === undefined ? undefined : member === '_id' ? ID : valueOf(field, selected);
   return member === undefined || !value ? undefined : { key, from: { member, value } };
 }
 
-function valueOf(outer: GraphQLOutputType, selected: readonly Selected[]): Value | undefined {
-  const isRequired = isNonNullType(outer);
+function valueOf(field: Field, selected: readonly Selected[]): Value | undefined {
+  const { type: outer } = field;
+  const pattern = keysOfMetadata(field);
+  const isRequired = isNonNullType(outer) && !pattern;
   const type = getNullableType(outer);
+  if (pattern && !isListType(type)) return { kind: 'metadata', isRequired, absent: '{}', pattern };
   if (isListType(type)) {
     const item = getNullableType(type.ofType);
     const shape = isNonNullType(type.ofType) && isObjectType(item) ? shapeOf(item, selected) : undefined;
-    return shape && { kind: 'objects', isRequired, shape };
+    return shape && { kind: 'objects', isRequired, shape, ...(pattern && { absent: '[]', pattern }) };
   }
   if (isObjectType(type)) {
     const shape = shapeOf(type, selected);
@@ -81,5 +86,5 @@ function valueOf(outer: GraphQLOutputType, selected: readonly Selected[]): Value
     return { kind: 'enum', isRequired, values: values.map(({ name }) => name) };
   }
   const kind = 'name' in type ? KINDS[type.name] : undefined;
-  return kind && { kind, isRequired };
+  return kind && { kind, isRequired, ...(kind === 'string' && { pattern: patternOfField(field) }) };
 }

@@ -1,12 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  ApolloServer,
-  type ApolloServerPlugin,
-  type BaseContext,
-  type GraphQLRequestListener,
-  HeaderMap,
-  type HTTPGraphQLResponse,
-} from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, type GraphQLRequestListener } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -29,9 +21,8 @@ import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../operations/execution';
 import type { OnFastRead } from '../operations/run';
 import { describeError, redact } from '../log';
-import { answerText, tooLarge } from '../operations/answers';
+import { afterWrites, answerText, tooLarge } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
-import { checkedJson } from '../http/json';
 import { type Exchange, noteUnavailable, setSunsetHeaders } from '../http/exchange';
 import { toAppError } from '../mask';
 import type { Operation } from '../schema/declaredOperations';
@@ -100,12 +91,11 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
             const written = await answerWritten(execution);
             if (written) return written;
             const result = await execute(execution);
-            // one error for the request, instead of one per list over the limit
             const refusal = tooLarge(call);
-            if (refusal) return { errors: [withHttpStatus(refusal)] };
+            if (refusal) return refused(result, call, refusal);
             const spent = spentEntirely(result);
             if (spent) return { errors: [withHttpStatus(spent)] };
-            return operation.operation === OperationTypeNode.QUERY ? asText(result, call) : result;
+            return asText(withOmitted(result, call), call);
           },
         }),
       stop: () => Promise.resolve(),
@@ -136,16 +126,34 @@ export function createApollo(options: ApolloOptions, documents: Documents): Apol
   });
 }
 
+/** The result, with how many rows were left out of it. */
+function withOmitted(result: ExecutionResult, { caller }: GraphqlContext): ExecutionResult {
+  const omitted = caller?.omitted?.() ?? 0;
+  return omitted === 0 ? result : { ...result, extensions: { ...result.extensions, omitted } };
+}
+
 /** The result with its data as text; unchanged if it has no data, or there is no caller. */
-async function asText(result: ExecutionResult, { caller }: GraphqlContext): Promise<ExecutionResult> {
+async function asText(result: ExecutionResult, call: GraphqlContext): Promise<ExecutionResult> {
+  const { caller } = call;
   if (!caller || !result.data) return result;
   try {
     return { ...result, data: new WrittenData(await answerText(result.data, caller)).asData() };
   } catch (error) {
     const known = findAppError(error);
     if (!known) throw error;
-    return { errors: [withHttpStatus(known)] };
+    return refused(result, call, known);
   }
+}
+
+/**
+ * One error for the request, instead of one per list over the limit. After a write, those of other fields stay and the status is 200, since
+ * 400 and 503 mean that nothing was stored.
+ */
+function refused({ errors = [] }: ExecutionResult, { isWrite }: GraphqlContext, refusal: AppError): ExecutionResult {
+  if (!isWrite) return { errors: [withHttpStatus(refusal)] };
+  const others = errors.filter((error) => findAppError(error) !== refusal);
+  const known = afterWrites(refusal);
+  return { data: null, errors: [new GraphQLError(known.detail, { originalError: known }), ...others] };
 }
 
 /** The error to answer with if nothing ran: once its elements were counted, a bulk call cost more points than were left. */
@@ -189,6 +197,8 @@ function requestRules(
         const more = points(request.variables ?? {}) - 1;
         if (more > 0) await caller.charge(more);
         if (turn) await exchange.turns.take(exchange, turn);
+        // its answer will not be refused, so what the caller does not read of others counts before
+        if (isWrite) exchange.bodies.requireRoom(exchange);
       } catch (error) {
         const known = findAppError(error);
         throw known ? withHttpStatus(known) : error;
@@ -239,79 +249,4 @@ function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'
     logger.debug({ apollo: redact(String(message)) });
   };
   return { debug: note, info: note, warn: note, error: note };
-}
-
-/** An empty operation name in a query string, which means none. */
-const NO_NAME = /([?&])operationName=(?=&|$)/;
-
-function withoutEmptyName(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || !('operationName' in body) || body.operationName !== '') return body;
-  const { operationName: _none, ...others } = body;
-  return others;
-}
-
-/** A query string whose variables have only numbers that are parsed as what they are, as in a body (inexactNumbers.ts). */
-function withCheckedVariables(search: string): string {
-  // its name may be percent-encoded
-  const query = new URLSearchParams(search);
-  const given = query.get('variables');
-  if (given === null) return search;
-  const checked = checkedJson(given);
-  const { fault } = checked;
-  if (fault) throw invalidRequest([{ parameter: 'variables', code: fault.code, detail: fault.detail }]);
-  if (checked.text === given) return search;
-  query.set('variables', checked.text);
-  return `?${query.toString()}`;
-}
-
-/** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
-export function runApollo<Context extends BaseContext>(
-  server: ApolloServer<Context>,
-  request: IncomingMessage,
-  body: unknown,
-  context: () => Promise<Context>,
-  accept?: string,
-): Promise<HTTPGraphQLResponse> {
-  const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
-  }
-  if (accept !== undefined) headers.set('accept', accept);
-  // a page of another site cannot send Authorization without a preflight, so a GET with it needs no other CSRF header
-  if (request.headers.authorization !== undefined) headers.set('apollo-require-preflight', 'true');
-  const target = request.url ?? '/';
-  const at = target.indexOf('?');
-  return server.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: {
-      method: (request.method ?? 'GET').toUpperCase(),
-      headers,
-      search: at === -1 ? '' : withCheckedVariables(target.slice(at).replace(NO_NAME, '$1')),
-      body: withoutEmptyName(body),
-    },
-    context,
-  });
-}
-
-/** Writes Apollo's answer; `edit` may change the text of a complete answer, which can be given as bytes (fastRead.ts). */
-export async function writeApollo(
-  response: ServerResponse,
-  answer: HTTPGraphQLResponse,
-  edit: (text: string | Buffer) => string | Buffer | Promise<Buffer> = (text) => text,
-): Promise<void> {
-  const { body } = answer;
-  const text = body.kind === 'complete' ? await edit(body.string) : '';
-  // answered with 503 in the meantime, because it took too long
-  if (response.headersSent) return;
-  response.statusCode = answer.status ?? 200;
-  for (const [name, value] of answer.headers) {
-    // Apollo's content-length is from before the edit
-    if (name !== 'content-length') response.setHeader(name, value);
-  }
-  if (body.kind === 'complete') {
-    response.setHeader('content-length', Buffer.byteLength(text));
-    response.end(text);
-    return;
-  }
-  for await (const chunk of body.asyncIterator) response.write(chunk);
-  response.end();
 }

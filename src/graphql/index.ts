@@ -10,7 +10,8 @@ import { acceptBesideStream, acceptOf, acceptsStream } from '../http/requestHead
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Encode } from '../http/compression';
 import { bytesOf, type Exchange, incomingRequest, send } from '../http/exchange';
-import { type ApolloOptions, createApollo, type GraphqlContext, runApollo, writeApollo } from './apollo';
+import { type ApolloOptions, createApollo, type GraphqlContext } from './apollo';
+import { runApollo, writeApollo } from './apolloHttp';
 import { createDocumentStore, documentPoints, SHORT, loopTurn } from './documents';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
@@ -185,7 +186,7 @@ function withRequestId(exchange: Exchange, text: string): string {
 }
 
 /** The schema as text for client generators, without the operations of users and what only they use. */
-function keySdl(schema: GraphQLSchema, operations: readonly Operation[]): string {
+export function keySdl(schema: GraphQLSchema, operations: readonly Operation[]): string {
   const ofUsers = new Set(operations.filter(({ role }) => role !== undefined).map(({ name }) => name));
   const withoutUsers = (root: GraphQLSchemaConfig['query']): GraphQLObjectType | undefined => {
     if (!root) return undefined;

@@ -12,6 +12,7 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
 import { AppError } from '../errors';
@@ -140,7 +141,7 @@ function costOf(document: DocumentNode, operation: OperationDefinitionNode, part
   return {
     fields: rootFieldsOf(document, operation).map(({ name }) => name.value),
     rootFields,
-    turn: turnOf(parts),
+    turn: turnOf(parts, operation.operation === OperationTypeNode.MUTATION),
     points(variables) {
       if (parts.length === 0) return rootFields;
       const rows = countRows(parts, variables);
@@ -210,7 +211,8 @@ function countRows(parts: readonly Part[], variables: Variables): number {
   return fold(parts, rowsOf, (rows, more) => rows + more);
 }
 
-function turnOf(parts: readonly Part[]): LargePart | undefined {
+/** In the answer to a write, which is not refused because others are large, lists without their own limit count too. */
+function turnOf(parts: readonly Part[], isWrite: boolean): LargePart | undefined {
   const lists = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
   if (lists >= LARGE) return 'query';
   // a page's rows, and a list in each row
@@ -218,7 +220,7 @@ function turnOf(parts: readonly Part[]): LargePart | undefined {
   if (bare >= LARGE) return 'page';
   const all = fold(
     parts,
-    ({ limit }, below) => below + (limit ? 1 : 0),
+    ({ limit, isBare }, below) => below + (limit || (isWrite && isBare) ? 1 : 0),
     (one, other) => one + other,
   );
   return all > MAX_LISTS ? 'page' : undefined;

@@ -20,30 +20,30 @@ export const BODY_HEADERS = ['Accept-Encoding', 'Accept', 'Accept-Patch'] as con
 const TYPE = 'application/json';
 
 /**
- * Checks a body's headers: it must be JSON in UTF-8, uncompressed, and within the limit.
+ * Checks a body's headers: it must be JSON (or of another given type) in UTF-8, uncompressed, and within the limit.
  * @throws AppError unsupported_media_type, payload_too_large
  */
-export function checkBodyHeaders(request: IncomingMessage, limit: number): void {
+export function checkBodyHeaders(request: IncomingMessage, limit: number, wanted = TYPE): void {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const accepts = { 'Accept-Encoding': 'identity' };
     throw new AppError('unsupported_media_type', 'Send the body uncompressed, without Content-Encoding.', { accepts });
   }
-  if (!isJsonUtf8(request.headers['content-type'])) {
-    const accepts = { Accept: TYPE, ...(request.method === 'PATCH' && { 'Accept-Patch': TYPE }) };
-    throw new AppError('unsupported_media_type', 'Send the body as application/json in UTF-8.', { accepts });
+  if (!isUtf8Of(wanted, request.headers['content-type'])) {
+    const accepts = { Accept: wanted, ...(request.method === 'PATCH' && { 'Accept-Patch': wanted }) };
+    throw new AppError('unsupported_media_type', `Send the body as ${wanted} in UTF-8.`, { accepts });
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-function isJsonUtf8(header: string | undefined): boolean {
+function isUtf8Of(wanted: string, header: string | undefined): boolean {
   // the common case needs no parsing
-  if (header === TYPE) return true;
+  if (header === wanted) return true;
   try {
     const { type, parameters } = parseContentType(header ?? '');
-    return type === TYPE && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
+    return type === wanted && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
   } catch {
     return false;
   }
@@ -67,7 +67,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
-  const checked = await check(text);
+  const checked = await checkInTurns(text);
   const { fault } = checked;
   if (fault) throw fault.code === 'duplicate' ? invalidRequest([fault]) : validationFailed([fault]);
   try {
@@ -79,7 +79,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
 }
 
 /** Checks a JSON text. For a large one, yields to other requests after each piece and before the caller parses it. */
-async function check(text: string): Promise<Checked> {
+export async function checkInTurns(text: string): Promise<Checked> {
   const pieces = checkJson(text);
   for (;;) {
     const { done, value } = pieces.next();
@@ -161,7 +161,7 @@ const VALUE_COST = 64;
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 
 /** Estimates the memory of a JSON text and its parsed values, in bytes. */
-function estimateParsedSize(bytes: Buffer): number {
+export function estimateParsedSize(bytes: Buffer): number {
   if (bytes.length <= SMALL) return bytes.length;
   let values = 0;
   // by index, because iterating takes ten times as long

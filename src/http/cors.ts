@@ -1,5 +1,5 @@
 import { BODY_HEADERS } from './body';
-import { type Exchange, SUCCESS_HEADERS } from './exchange';
+import { type Exchange, OMITTED, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
@@ -17,6 +17,7 @@ const EXPOSED_HEADERS = [
   'Location',
   'ETag',
   'Idempotent-Replayed',
+  OMITTED,
   'Deprecation',
   'Sunset',
   'Traceparent',

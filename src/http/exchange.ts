@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../auth/authenticate';
 import { type Caller, type KeyPrincipal, modeOf } from '../auth/principal';
 import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
-import type { IncomingRequest } from '../operations/context';
+import type { IncomingRequest, InvalidRow } from '../operations/context';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
 import { describeError, redact } from '../log';
 import type { Sunset } from '../schema/declaredOperations';
@@ -54,6 +54,10 @@ interface ExchangeLog {
   refusal?: Refusal;
   /** Why the request, or one of its fields, is unavailable. */
   unavailable?: Unavailable;
+  /** Stored rows that cannot be served, by collection and id; at most {@link MAX_INVALID}. */
+  invalid?: Map<string, InvalidRow>;
+  /** How many rows were left out of the answer. */
+  omitted?: number;
   /** Id of its trace. */
   traceId?: string;
   /** When its stream opened, by performance.now(). */
@@ -63,7 +67,7 @@ interface ExchangeLog {
 /** Why a request is unavailable, for its log line. */
 export interface Unavailable {
   readonly reason: UnavailableReason;
-  readonly cluster?: string | undefined;
+  readonly shard?: string | undefined;
   /** What its caller was told. */
   readonly detail: string;
   /** The database's error, without a stack, since there may be thousands a second. */
@@ -72,10 +76,27 @@ export interface Unavailable {
 
 /** Records why a request, or one of its fields, is unavailable; the first reason stays. `error` is what was thrown. */
 export function noteUnavailable({ log }: Pick<Exchange, 'log'>, known: AppError, error: unknown): void {
-  const { reason = 'away', cluster = log.principal?.organisation?.cluster } = known.extras;
+  const { reason = 'away', shard } = known.extras;
   const { stack: _, ...failure } = describeError(error);
   const isMeant = findAppError(error) !== undefined;
-  log.unavailable ??= { reason, cluster, detail: known.detail, ...(!isMeant && { error: failure }) };
+  log.unavailable ??= { reason, shard, detail: known.detail, ...(!isMeant && { error: failure }) };
+}
+
+/** Rows of a request that are noted for the log. */
+const MAX_INVALID = 100;
+
+/** The header that says how many rows were left out of an answer, since they cannot be served. */
+export const OMITTED = 'Scopegate-Omitted';
+
+/** Notes a row that cannot be served; a row of several relations counts once. */
+function noteInvalid({ log, response }: Exchange, row: InvalidRow, what: 'omitted' | 'refused', rows = 1): void {
+  const invalid = (log.invalid ??= new Map<string, InvalidRow>());
+  const name = `${row.collection} ${row.id}`;
+  if (rows === 1 && invalid.has(name)) return;
+  if (invalid.size < MAX_INVALID) invalid.set(name, row);
+  if (what === 'refused') return;
+  log.omitted = (log.omitted ?? 0) + rows;
+  if (!response.headersSent) response.setHeader(OMITTED, log.omitted);
 }
 
 /** Headers of a key's budget, set by {@link setRateHeaders}. */
@@ -157,6 +178,11 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     holdRows: (bytes) => {
       exchange.bodies.holdRows(exchange, bytes);
     },
+    isGone: () => isGone(exchange.response),
+    noteInvalid: (row, what, rows) => {
+      noteInvalid(exchange, row, what, rows);
+    },
+    omitted: () => exchange.log.omitted ?? 0,
     takeTurn: () => exchange.turns.take(exchange, 'body'),
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
@@ -196,8 +222,12 @@ function whenGone(response: ServerResponse): AbortSignal {
   response.once('close', () => {
     gone.abort();
   });
-  if (response.closed || response.destroyed) gone.abort();
+  if (isGone(response)) gone.abort();
   return gone.signal;
+}
+
+function isGone({ closed, destroyed }: ServerResponse): boolean {
+  return closed || destroyed;
 }
 
 /** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */

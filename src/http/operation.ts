@@ -1,7 +1,8 @@
 import type { Limiters } from '../admission/limiters';
 import type { Config } from '../config';
 import type { Availability } from '../database/availability';
-import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
+import type { Databases } from '../database/connect';
+import type { ShardHealth } from '../database/shardHealth';
 import type { Metrics } from '../metrics';
 import { encoded } from './compression';
 import { bytesOf, type Exchange, send } from './exchange';
@@ -23,8 +24,9 @@ function isHealthPath(path: string): boolean {
 
 /** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
 export function createHealth(
-  databases: Pick<Databases, 'findsKeys' | 'clusters'>,
-  availability: Pick<Availability, 'isAway' | 'isReadOnly'>,
+  databases: Pick<Databases, 'findsKeys'>,
+  availability: Pick<Availability, 'isReadOnly'>,
+  shardHealth: Pick<ShardHealth, 'states'> | undefined,
   limiters: Pick<Limiters, 'health'>,
   isDraining: () => boolean,
 ): (exchange: Exchange) => Promise<boolean> {
@@ -32,17 +34,16 @@ export function createHealth(
     // without waiting for the database, because load balancers would send requests in the meantime
     if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
-    const stateOf = (cluster: string, isAway = availability.isAway(cluster)): string =>
-      isAway ? 'unavailable' : availability.isReadOnly(cluster) ? 'read_only' : 'ok';
-    const database = stateOf(DEFAULT_CLUSTER, !isAnswering);
-    const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
-    const clusters = others.map((cluster) => [cluster, stateOf(cluster)] as const);
-    const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
+    const database = !isAnswering ? 'unavailable' : availability.isReadOnly() ? 'read_only' : 'ok';
+    const shards = shardHealth?.states().map(({ shard, isUp, isWritable }) => {
+      return [shard, !isUp ? 'unavailable' : isWritable ? 'ok' : 'read_only'] as const;
+    });
+    const checks = { database, limiter, ...(shards && { shards: Object.fromEntries(shards) }) };
     if (!isAnswering) return { status: database, checks };
-    // able to serve, but degraded: without the shared limiter, limits are kept in memory; organisations on another cluster
-    // get 503 while it is down, and for their writes while it is read-only
-    const areAllFit = [database, ...clusters.map(([, state]) => state)].every((state) => state === 'ok');
-    return { status: areAllFit ? limiter : 'degraded', checks };
+    // able to serve, but degraded: without the shared limiter, limits are kept in memory; writes get 503 while the database is read-only, and all
+    // requests of the organisations on a shard while it is down
+    const isFit = [database, ...(shards ?? []).map(([, state]) => state)].every((state) => state === 'ok');
+    return { status: isFit ? limiter : 'degraded', checks };
   }
 
   return async (exchange) => {

@@ -1,7 +1,7 @@
 import type { OrganisationData } from '../database/organisationData';
 import { MovingError } from '../organisations/erasing';
+import { JobRefused } from '../organisations/jobs';
 import type { Listed } from '../organisations/organisationRows';
-import { dropUntilGone } from './copies';
 import type { Stores } from './stores';
 
 export interface Erasing {
@@ -23,18 +23,15 @@ export async function eraseOrganisation(
   how: Erasing = {},
 ): Promise<'erased' | 'leftovers' | undefined> {
   const { control, databases } = stores;
-  const before = await control.organisations.find(id);
+  const data = databases.organisationData({ id });
+  const { organisation: before, move } = (await control.moving.movesOf(id)) ?? {};
   if (!before) {
-    const cluster = await control.erasing.clusterOf(id);
-    if (cluster === undefined) return undefined;
-    await dropUntilGone(await databases.open({ id, cluster }));
+    if (!(await control.erasing.isErased(id))) return undefined;
+    await dropUntilGone(data);
     return 'leftovers';
   }
-  const { move, copies = [] } = (await control.moving.movesOf(id)) ?? {};
   if (move) throw new MovingError(id, move.to);
   await how.check?.(before);
-  const data = await databases.open(before);
-  const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
   const erasure = await control.erasing.begin(id);
   if (!erasure) return undefined;
   for (const { id: sandbox } of await control.sandboxes.allOf(id)) {
@@ -46,9 +43,21 @@ export async function eraseOrganisation(
     how.mayDrop?.();
     await control.erasing.noteExported(id);
   }
-  for (const one of [data, ...old]) await dropUntilGone(one);
+  await dropUntilGone(data);
   await control.erasing.finish(erasure.organisation);
   // again, for what was created before the row was deleted
   await dropUntilGone(data);
   return 'erased';
+}
+
+/** How often to try to drop a database that requests in progress could still create again. */
+const DROPS = 20;
+
+/** Drops an organisation's database until the server no longer lists it. */
+async function dropUntilGone(data: OrganisationData): Promise<void> {
+  for (let attempt = 1; attempt <= DROPS; attempt += 1) {
+    await data.drop();
+    if (!(await data.exists())) return;
+  }
+  throw new JobRefused('the database of the organisation keeps being created again; stop whatever writes to it');
 }

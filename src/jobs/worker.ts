@@ -1,16 +1,13 @@
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isUnavailable } from '../database/faults';
-import { AppError } from '../errors';
 import { describeError } from '../log';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
 import type { Moves } from '../organisations/moving';
-import { FullClusterError } from '../organisations/placement';
 import { eraseOrganisation } from './eraseOrganisation';
-import { Move } from './moveOrganisation';
-import type { Report, Stores } from './stores';
+import { moveOrganisation } from './moveOrganisation';
+import type { Stores } from './stores';
 
 /* Does jobs in a gateway (docs/decisions/operator-api.md). */
 
@@ -27,7 +24,6 @@ const ITSELF: Actor = { who: 'system:moves', from: hostname() };
 /** How far a job has come. */
 interface At {
   step: string | null;
-  progress: number;
 }
 
 export interface WorkerOptions extends Stores {
@@ -63,12 +59,11 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
 
   /** Takes a job, or a move that was begun on the command line and whose process has ended. */
   async function next(): Promise<HeldJob | undefined> {
-    const { clusters } = stores.databases;
-    const job = await jobs.take(clusters);
+    const job = await jobs.take();
     if (job) return job;
-    const left = (await moving.abandoned()).filter(({ to }) => clusters.includes(to));
+    const left = await moving.abandoned();
     for (const { id: organisationId, to } of left) await jobs.ask({ kind: 'move', organisationId, to }, ITSELF);
-    return left.length > 0 ? jobs.take(clusters) : undefined;
+    return left.length > 0 ? jobs.take() : undefined;
   }
 
   function noted(message: string) {
@@ -80,7 +75,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   async function work(job: HeldJob): Promise<void> {
     const lost = new AbortController();
     const over = new AbortController();
-    const at: At = { step: null, progress: 0 };
+    const at: At = { step: null };
     const beating = beat(job, at, lost, over.signal);
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
@@ -89,7 +84,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       logger.info(ids, 'job done');
     } catch (error) {
       const found = await moving.movesOf(job.organisation_id).catch(() => undefined);
-      const message = messageFor(job, error, found);
+      const { message } = error as Error;
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves the job to another
       if (ending.signal.aborted) await jobs.release(job, null, 0);
@@ -118,19 +113,11 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       if (!(await eraseOrganisation(as, id, { mayDrop }))) throw new JobRefused(`there is no organisation ${id}`);
       return;
     }
-    const { organisation, move } = (await moving.movesOf(id)) ?? {};
-    // the previous holder finished the move but could not record it
-    if (!move && organisation?.cluster === to) return;
-    if (!move && actor.who === ITSELF.who) throw new JobRefused('the move was undone');
-    const report: Report = {
-      note: () => undefined,
-      warn: (text) => {
-        logger.warn({ organisation_id: id }, text);
-      },
-      progress: (step, done) => Object.assign(at, { step, progress: done }),
-      stepEnded: () => undefined,
-    };
-    await new Move(as, id, to ?? '', report, signal).run();
+    const { move } = (await moving.movesOf(id)) ?? {};
+    // somebody else ended it
+    if (!move && actor.who === ITSELF.who) throw new JobRefused('the move has ended');
+    const onStep = (step: string) => (at.step = step);
+    await moveOrganisation(as, { id, to: to ?? '', signal, onStep });
   }
 
   return {
@@ -141,7 +128,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     poke(): void {
       woken.abort();
     },
-    /** Resolves when work has stopped: a move in progress is undone, and another gateway takes over unfinished jobs. */
+    /** Resolves when work has stopped; another gateway takes over unfinished jobs. */
     async stop(): Promise<void> {
       ending.abort();
       await looking;
@@ -150,16 +137,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   };
 }
 
-/** The error for the operator, which names the cluster that does not respond, or the two that it could be. */
-function messageFor({ to }: HeldJob, error: unknown, found: Moves | undefined): string {
-  const { message } = error as Error;
-  if (error instanceof AppError && error.extras.cluster) return `cluster ${error.extras.cluster}: ${message}`;
-  if (!found || !isUnavailable(error)) return message;
-  return `cluster ${found.organisation.cluster}${to === null ? '' : ` or ${to}`}: ${message}`;
-}
-
 /** Whether a job has failed for good: it cannot be done, or has been undone. An erasure that has begun goes on. */
 function isFinal({ kind }: HeldJob, error: unknown, found: Moves | undefined): boolean {
-  const isRefused = error instanceof JobRefused || error instanceof FullClusterError;
-  return isRefused && (kind === 'erasure' ? found?.organisation.state !== 'erasing' : !found?.move);
+  return error instanceof JobRefused && (kind === 'erasure' ? found?.organisation.state !== 'erasing' : !found?.move);
 }

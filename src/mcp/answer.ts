@@ -33,7 +33,8 @@ export function blocksOf(text: string, untrusted: readonly string[], notes: read
     const numbered = Object.fromEntries(untrusted.map((words, at) => [String(at + 1), words]));
     texts.push(`${WHOSE}\n${JSON.stringify(numbered)}`);
   }
-  if (notes.length > 0) texts.push(notes.join(' '));
+  const noted = notes.filter(Boolean);
+  if (noted.length > 0) texts.push(noted.join(' '));
   return texts.map((one) => ({ type: 'text', text: one }));
 }
 

@@ -141,6 +141,8 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     const written = await run(limit === undefined ? args : { ...args, limit }, context);
     reads += 1;
     if (await shrink(written.length, MAX_PARSED)) continue;
+    const omitted = context.omitted?.() ?? 0;
+    if (omitted > 0) notes[1] = omittedNote(omitted);
     const text = written.toString();
     if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
@@ -159,6 +161,10 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     notes[0] = shortenedNote(tool, value, shorter.lists);
     return blocks(shorter.answer);
   }
+}
+
+function omittedNote(rows: number): string {
+  return `${String(rows)} stored ${rows === 1 ? 'object cannot' : 'objects cannot'} be shown and ${rows === 1 ? 'is' : 'are'} left out: another program stored ${rows === 1 ? 'it' : 'them'}, and the operator has to correct ${rows === 1 ? 'it' : 'them'}.`;
 }
 
 function cutTo(rows: number): string {

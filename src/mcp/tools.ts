@@ -126,12 +126,18 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
 }
 
 /** Keywords left out: descriptions say the same, or an error does when one matters. */
-const OMITTED_KEYWORDS: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
+const OMITTED_KEYWORDS: readonly string[] = [
+  ...['minLength', 'maxLength', 'pattern', 'additionalProperties', 'propertyNames', 'maxProperties'],
+];
 /** Formats of JSON Schema; clients' validators reject others. */
 const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
 
-/** Sentences left out: about other APIs, lengths, or required scopes (a key without the scope does not see the tool). */
-const OMITTED_SENTENCES = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
+/**
+ * Sentences left out: about other APIs, lengths, required scopes (a key without the scope does not see the tool), and of filters that say no more
+ * than their name.
+ */
+const OMITTED_SENTENCES =
+  /REST|GraphQL|^Only the \w+ with (?:exactly )?this (?:external_ref|number)\b|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
 
 type ConciseOptions = Pick<InputOptions, 'components' | 'isWrite'>;
 

@@ -4,28 +4,20 @@ import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
 import { gauge, histogram, type Reading } from './tally';
 
 export interface GaugeOptions {
-  /** Current use of each cluster's connections. */
-  readonly pools: () => readonly PoolUse[];
-  /** Whether each cluster responded, and could be written to, when it was last checked. */
-  readonly clusters: () => readonly {
-    readonly cluster: string;
-    readonly isUp: boolean;
-    readonly isWritable: boolean;
-  }[];
-  /** How far each cluster's clock is ahead of this machine's, in milliseconds. */
-  readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
+  /** Current use of the connections to the database. */
+  readonly pool: () => PoolUse;
+  /** Whether the database responded, and could be written to, when it was last checked. */
+  readonly isUp: () => boolean;
+  readonly isWritable: () => boolean;
+  /** The same of each shard; empty for a replica set. */
+  readonly shards: () => readonly { readonly shard: string; readonly isUp: boolean; readonly isWritable: boolean }[];
+  /** How far the database's clock is ahead of this machine's, in milliseconds; empty before it is known. */
+  readonly clocks: () => readonly { readonly ahead: number }[];
   /** Bytes of the largest organisation that wrote here, and how many have reached their limit. */
   readonly quotas: () => { readonly largest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
-  /** Files on each cluster, as last counted: those in use, those reserved, and the most that the cluster may have. */
-  readonly files: () => readonly {
-    readonly cluster: string;
-    readonly used: number;
-    readonly reserved: number;
-    readonly capacity: number;
-  }[];
-  /** Moves of organisations to other clusters that have begun and not ended: under way, or stopped because their process has ended. */
+  /** Moves of organisations to other shards that have begun and not ended: under way, or stopped because their process has ended. */
   readonly moves: () => { readonly moving: number; readonly stopped: number };
   /** Erasures and moves that operators asked for, by state. */
   readonly jobs: () => Readonly<Record<'waiting' | 'running' | 'retrying' | 'failed', number>>;
@@ -35,13 +27,8 @@ export interface GaugeOptions {
   readonly requestsInFlight: () => number;
   /** Memory used by request bodies and answers. */
   readonly bodyBytes: () => number;
-  /** The tails of the clusters that this gateway tails; times in milliseconds. */
-  readonly tails: () => readonly {
-    readonly cluster: string;
-    readonly isTailing: boolean;
-    readonly lag: number;
-    readonly log: number | undefined;
-  }[];
+  /** The recording of events; times in milliseconds. */
+  readonly tail: () => { readonly isTailing: boolean; readonly lag: number; readonly log: number | undefined };
   /** Requests that wait for events, and open event streams. */
   readonly waiting: () => { readonly requests: number; readonly streams: number };
   /** The webhooks that this gateway delivers. */
@@ -52,6 +39,8 @@ export interface GaugeOptions {
     posting(): number;
     /** Posts that wait until fewer are under way. */
     postsWaiting(): number;
+    /** How far the operator's webhook is behind; undefined if this gateway has none. */
+    operatorBehind(): { readonly seconds: number; readonly parked: number } | undefined;
   };
   /** Endpoints of all organisations by state, as last counted. */
   readonly webhookEndpoints: () => ReadonlyMap<string, number>;
@@ -62,7 +51,7 @@ const RESOLUTION = 10;
 
 /** Adds the gauges, which are read whenever the metrics are. */
 export function addGauges(registry: Registry, options: GaugeOptions): void {
-  const { pools, clusters, clocks, files, moves, jobs, quotas, tails, waiting, webhooks } = options;
+  const { pool, isUp, isWritable, shards, clocks, moves, jobs, quotas, tail, waiting, webhooks } = options;
   const gauges: [name: string, help: string, read: () => Reading][] = [
     [
       'scopegate_loop_delay_seconds',
@@ -71,47 +60,51 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_database_connections',
-      "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
-      () =>
-        pools().flatMap(({ cluster, checkedOut: checked_out, available, pending }) =>
-          byState({ checked_out, available, pending }, { cluster }),
-        ),
+      'Connections to the database: checked out, available, and requests waiting for one (pending).',
+      () => {
+        const { checkedOut: checked_out, available, pending } = pool();
+        return byState({ checked_out, available, pending });
+      },
     ],
     [
       'scopegate_database_connections_max',
-      'Connections that the pool of each cluster may have to a server (maxPoolSize in its URI, 100 by default).',
-      () => pools().map(({ cluster, most }) => [{ cluster }, most]),
+      'Connections that there may be to each server of the database (maxPoolSize in its URI, 100 by default).',
+      () => pool().most,
     ],
     [
-      'scopegate_cluster_clock_ahead_seconds',
-      "How far the clock of each cluster's primary is ahead of this machine's.",
-      () => clocks().map(({ cluster, ahead }) => [{ cluster }, ahead / 1000]),
+      'scopegate_database_clock_ahead_seconds',
+      "How far the clock of the database's primary is ahead of this machine's.",
+      () => clocks().map(({ ahead }) => [{}, ahead / 1000]),
     ],
     [
-      'scopegate_cluster_up',
-      'Whether each cluster responds; requests for organisations on one that does not get 503.',
-      () => clusters().map(({ cluster, isUp }) => [{ cluster }, isUp ? 1 : 0]),
+      'scopegate_database_up',
+      'Whether the database responds; requests get 503 while it does not.',
+      () => (isUp() ? 1 : 0),
     ],
     [
-      'scopegate_cluster_writable',
-      'Whether each cluster responds and can be written to, tried every 10 s.',
-      () => clusters().map(({ cluster, isWritable }) => [{ cluster }, isWritable ? 1 : 0]),
+      'scopegate_database_writable',
+      'Whether the database responds and can be written to, tried every 10 s.',
+      () => (isWritable() ? 1 : 0),
+    ],
+    [
+      'scopegate_shard_up',
+      'Whether each shard responds; requests for organisations on one that does not get 503.',
+      () => shards().map(({ shard, isUp: is }) => [{ shard }, is ? 1 : 0]),
+    ],
+    [
+      'scopegate_shard_writable',
+      'Whether each shard responds and can be written to, tried every second.',
+      () => shards().map(({ shard, isWritable: is }) => [{ shard }, is ? 1 : 0]),
     ],
     [
       'scopegate_moves',
-      'Moves of organisations to other clusters that have not ended: moving, or stopped because their process has ended. Writes of these organisations are refused. Counted at most once a minute.',
+      'Moves of organisations to other shards that have not ended: moving, or stopped because their process has ended. Requests of these organisations are refused. Counted at most once a minute.',
       () => byState(moves()),
     ],
     [
       'scopegate_jobs',
       'Erasures and moves that operators asked for: waiting, running, retrying after an attempt that failed, or failed in the last day. Counted at most once a minute.',
       () => byState(jobs()),
-    ],
-    [
-      'scopegate_cluster_files',
-      'Files (collections and indexes) of each cluster: used by its organisations, reserved for them (22 each at least), and its capacity (CLUSTER_FILES).',
-      () =>
-        files().flatMap(({ cluster, used, reserved, capacity }) => byState({ used, reserved, capacity }, { cluster })),
     ],
     ['scopegate_http_connections', 'Open connections.', options.openConnections],
     [
@@ -142,13 +135,13 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
     ],
     [
       'scopegate_events_lag_seconds',
-      'How far the events that this gateway records are behind the log of their cluster; absent if another gateway records them.',
-      () => ofTails(({ lag }) => lag),
+      'How far the events that this gateway records are behind the log of the database, by the shard that holds them back if one is down; absent if another gateway records them.',
+      () => heldBy(ofTail(({ lag }) => lag)),
     ],
     [
       'scopegate_events_log_seconds',
       'How far that log goes back; absent if the database user may not read it.',
-      () => ofTails(({ log }) => log),
+      () => ofTail(({ log }) => log),
     ],
     ['scopegate_events_waiting_requests', 'Requests that wait for events.', () => waiting().requests],
     ['scopegate_event_streams', 'Open streams of events.', () => waiting().streams],
@@ -168,31 +161,45 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'Webhooks that wait until fewer are being sent by the gateway or by their organisation.',
       () => webhooks().postsWaiting(),
     ],
+    [
+      'scopegate_operator_webhook_behind_seconds',
+      'How far what the webhook of OPERATOR_WEBHOOK_URL was sent is behind the log of the database, read at most once a minute; absent without one.',
+      () => webhooks().operatorBehind()?.seconds,
+    ],
+    [
+      'scopegate_operator_webhook_parked',
+      'Events that this webhook refused, and those of the same objects behind them, at most 1,050.',
+      () => webhooks().operatorBehind()?.parked,
+    ],
   ];
   for (const one of gauges) gauge(registry, ...one);
   histogram(
     registry,
     {
       name: 'scopegate_database_command_duration_seconds',
-      help: 'Time that commands to each cluster took, without the wait for a connection.',
-      labelName: 'cluster',
+      help: 'Time that commands to the database took, without the wait for a connection.',
     },
     COMMAND_BUCKETS,
-    () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
+    () => pool().commands,
   );
 
-  /** A value that is in milliseconds, converted to seconds, for each cluster that this gateway tails. */
-  function ofTails(read: (tail: ReturnType<typeof tails>[number]) => number | undefined): Reading {
-    return tails().flatMap((tail) => {
-      const value = tail.isTailing ? read(tail) : undefined;
-      return value === undefined ? [] : [[{ cluster: tail.cluster }, value / 1000] as const];
-    });
+  /** The shards that are down hold back the events of all. */
+  function heldBy(lag: number | undefined): Reading {
+    const down = shards().filter(({ isUp: is }) => !is);
+    return lag === undefined || down.length === 0 ? lag : down.map(({ shard }) => [{ shard }, lag] as const);
+  }
+
+  /** A value that is in milliseconds, converted to seconds, if this gateway records the events. */
+  function ofTail(read: (state: ReturnType<typeof tail>) => number | undefined): number | undefined {
+    const state = tail();
+    const value = state.isTailing ? read(state) : undefined;
+    return value === undefined ? undefined : value / 1000;
   }
 }
 
 /** One series for each state. */
-function byState(counts: Readonly<Record<string, number>>, labels: Record<string, string> = {}) {
-  return Object.entries(counts).map(([state, count]) => [{ ...labels, state }, count] as const);
+function byState(counts: Readonly<Record<string, number>>) {
+  return Object.entries(counts).map(([state, count]) => [{ state }, count] as const);
 }
 
 /** The longest time that anything held the event loop, which delayed the answers to all other callers by as much. */

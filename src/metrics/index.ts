@@ -12,8 +12,8 @@ export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operatio
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
-/** Why a request got 503: too many wait for the database or one cluster, its organisation has too many, or bodies and answers fill memory. */
-const SHED_REASONS = ['database', 'cluster', 'organisation', 'bodies'] as const;
+/** Why a request got 503: too many wait for the database, its organisation has too many, or bodies and answers fill memory. */
+const SHED_REASONS = ['database', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
 /** The limiters of requests. */
@@ -88,11 +88,9 @@ export function createMetrics(options: MetricsOptions) {
   );
   const recorded = new Counter({
     name: 'scopegate_events_recorded_total',
-    help: 'Events stored by cluster, including those that another gateway had stored already.',
-    labelNames: ['cluster'] as const,
+    help: 'Events stored, including those that another gateway had stored already.',
     registers,
   });
-  for (const { cluster } of options.clusters()) recorded.inc({ cluster }, 0);
   const uncounted = new Counter({
     name: 'scopegate_key_usage_uncounted_total',
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
@@ -104,7 +102,17 @@ export function createMetrics(options: MetricsOptions) {
     registers,
   });
 
+  const invalid = new Counter({
+    name: 'scopegate_rows_invalid_total',
+    help: 'Stored rows that requests met and that cannot be served, since another program stored what their type does not allow; the log names them.',
+    labelNames: ['collection'] as const,
+    registers,
+  });
+
   return {
+    rowInvalid: (collection: string): void => {
+      invalid.inc({ collection });
+    },
     requestFinished({ face, operation, status, seconds }: FinishedRequest): void {
       const name = label(operation);
       requests(name, face, status);
@@ -112,7 +120,7 @@ export function createMetrics(options: MetricsOptions) {
     },
     requestShed: count(
       'scopegate_http_requests_shed_total',
-      'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies and answers (bodies).',
+      'Requests rejected with 503 by reason: too many waiting (database), too many from one organisation (organisation), too much memory used by bodies and answers (bodies).',
       ['reason'],
       SHED_REASONS,
     ) as (reason: ShedReason) => void,
@@ -171,8 +179,8 @@ export function createMetrics(options: MetricsOptions) {
     answerWritable: (reason?: string): void => {
       written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
     },
-    eventsRecorded: (cluster: string, events: number): void => {
-      recorded.inc({ cluster }, events);
+    eventsRecorded: (events: number): void => {
+      recorded.inc(events);
     },
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);

@@ -54,21 +54,19 @@ export function gauge(registry: Registry, name: string, help: string, read: () =
 /** Registers a histogram of events that are even more frequent than requests. `bounds` are the upper bounds of its buckets, without +Inf. */
 export function histogram(
   registry: Registry,
-  { labelName, ...metric }: { readonly name: string; readonly help: string; readonly labelName: string },
+  metric: { readonly name: string; readonly help: string },
   bounds: readonly number[],
-  read: () => readonly (Durations & { readonly label: string })[],
+  read: () => Durations,
 ): void {
   const { name } = metric;
-  register(registry, { ...metric, type: 'histogram' }, () =>
-    read().flatMap(({ label, counts, seconds }) => {
-      const labels = { [labelName]: label };
-      let total = 0;
-      const buckets = [...bounds, '+Inf'].map((le, at) => {
-        total += counts[at] ?? 0;
-        return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: total };
-      });
-      const [sum, count] = [`${name}_sum`, `${name}_count`];
-      return [...buckets, { metricName: sum, labels, value: seconds }, { metricName: count, labels, value: total }];
-    }),
-  );
+  register(registry, { ...metric, type: 'histogram' }, () => {
+    const { counts, seconds } = read();
+    let total = 0;
+    const buckets = [...bounds, '+Inf'].map((le, at) => {
+      total += counts[at] ?? 0;
+      return { metricName: `${name}_bucket`, labels: { le }, value: total };
+    });
+    const sum = { metricName: `${name}_sum`, labels: {}, value: seconds };
+    return [...buckets, sum, { metricName: `${name}_count`, labels: {}, value: total }];
+  });
 }

@@ -48,8 +48,6 @@ export type ReadAhead = (context: ReadContext) => Promise<Ahead>;
 export interface HeadStart {
   /** The budget after the point of this request. */
   readonly rate: KeyRateState;
-  /** The cluster it reads from. */
-  readonly cluster?: string;
   readonly ahead?: Promise<Ahead | undefined>;
 }
 
@@ -72,7 +70,7 @@ export function headStart({ limiter, paid, readAhead, contextOf }: Options) {
     if (!paid) taken = caller;
     try {
       const ahead = readAhead(contextOf(caller)).catch(() => undefined);
-      return { rate, ahead, cluster: caller.organisation.cluster };
+      return { rate, ahead };
     } catch {
       return { rate };
     }

@@ -13,6 +13,7 @@ import type { RequestContext } from './context';
 import { AppError, findAppError } from '../errors';
 import { MEBIBYTE, MAX_ANSWER } from '../units';
 import { objectFields } from '../schema/jsonSchema';
+import { isMetadataType } from '../schema/metadata';
 import { fieldsIn } from './selection';
 
 /*
@@ -44,7 +45,8 @@ export function countListedObjects(schema: GraphQLSchema): void {
   for (const { field } of objectFields(schema)) {
     const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
     // fields with a resolver return a page, whose rows are counted
-    if (isListOfObjects) field.resolve ??= countedMember;
+    if (isMetadataType(field.type)) field.resolve ??= isListOfObjects ? countedPairs : pairsOf;
+    else if (isListOfObjects) field.resolve ??= countedMember;
   }
 }
 
@@ -56,16 +58,17 @@ export function tooLarge(context: object): AppError | undefined {
 const holders = new WeakMap<object, NonNullable<RequestContext['holdRows']>>();
 
 /**
- * Counts the memory of rows that a query keeps, in bytes; the same function for all of its rows. It throws if that is too much, and then the
- * whole response is refused: without the rows of one list, the others would be of no use.
+ * Counts the memory of rows that a query keeps, in bytes; the same function for all of its rows. It throws if that is too much or the caller
+ * disconnected, and then the whole response is refused: without the rows of one list, the others would be of no use.
  */
-export function rowHolder(context: Pick<RequestContext, 'holdRows'>): RequestContext['holdRows'] {
-  const { holdRows } = context;
+export function rowHolder(context: Pick<RequestContext, 'holdRows' | 'isGone'>): RequestContext['holdRows'] {
+  const { holdRows, isGone } = context;
   if (!holdRows) return undefined;
   let holder = holders.get(context);
   if (!holder) {
     holder = (bytes) => {
       try {
+        if (isGone?.()) throw new AppError('unavailable', 'The caller disconnected.', { reason: 'unread' });
         holdRows(bytes);
       } catch (error) {
         tallyOf(context).refusal ??= findAppError(error);
@@ -83,6 +86,12 @@ function tallyOf(context: object): Tally {
   return tally;
 }
 
+/** The error for the response to writes that were done, but whose answer is refused. */
+export function afterWrites({ code, detail, extras }: AppError): AppError {
+  const { reason = 'shed' } = extras;
+  return new AppError(code, `${detail} Every change that has no error of its own was stored.`, { ...extras, reason });
+}
+
 /** @throws AppError invalid_request for too many bytes of JSON in a response */
 export function requireFits(bytes: number): void {
   if (bytes > MAX_ANSWER) throw answerTooLarge();
@@ -95,26 +104,41 @@ function answerTooLarge(): AppError {
 
 /** Whether a field resolves to the member of the same name. */
 export function resolvesToMember(resolve: unknown): boolean {
-  return resolve === undefined || resolve === countedMember;
+  return resolve === undefined || resolve === countedMember || resolve === countedPairs || resolve === pairsOf;
+}
+
+/** A row's metadata; a row that lacks it has none. */
+function pairsOf(source: unknown, _args: unknown, _context: unknown, { fieldName }: GraphQLResolveInfo): unknown {
+  return (source as Readonly<Record<string, unknown>>)[fieldName] ?? [];
+}
+
+function countedPairs(source: unknown, args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+  return counted(pairsOf(source, args, context, info), context, info);
 }
 
 function countedMember(source: unknown, _args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
-  const list = (source as Readonly<Record<string, unknown>>)[info.fieldName];
-  // the response to a write is bounded by its body, and must not fail after the write
-  if (!Array.isArray(list) || info.operation.operation !== OperationTypeNode.QUERY) return list;
+  return counted((source as Readonly<Record<string, unknown>>)[info.fieldName], context, info);
+}
+
+function counted(list: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+  if (!Array.isArray(list)) return list;
   const tally = tallyOf(context);
-  tally.objects += list.length;
-  tally.bytes += leastSize(list, info);
-  tally.refusal ??= refusalOf(tally, context);
-  const all = (): unknown[] => {
+  const count = (): unknown[] => {
+    if (!tally.refusal) {
+      tally.objects += list.length;
+      tally.bytes += leastSize(list, info);
+      // the write is done, so others sending too much is no reason to refuse its answer
+      const countAnswer = info.operation.operation === OperationTypeNode.QUERY ? context.countAnswer : undefined;
+      tally.refusal = refusalOf(tally, countAnswer);
+    }
     if (tally.refusal) throw tally.refusal;
     return list;
   };
-  // by number, since by time a busy machine would split the relations of a page into more reads
-  return context.data.budget({ objects: list.length })?.then(all) ?? all();
+  // by number, since by time a busy machine would split the relations of a page into more reads; counting takes time too
+  return context.data.budget({ objects: list.length })?.then(count) ?? count();
 }
 
-function refusalOf(tally: Tally, { countAnswer }: RequestContext): AppError | undefined {
+function refusalOf(tally: Tally, countAnswer: RequestContext['countAnswer']): AppError | undefined {
   if (tally.objects > MAX_OBJECTS) {
     const most = MAX_OBJECTS.toLocaleString('en');
     return new AppError(

@@ -5,12 +5,14 @@ import { refuseErrors } from '../schema/checks';
 import { guardFields, type Resolvers } from './run';
 import { objectFields } from '../schema/jsonSchema';
 import type { Operation } from '../schema/declaredOperations';
+import { isMetadataType, KEY } from '../schema/metadata';
 import type { SchemaModel } from '../schema/model';
 import { scalars } from '../schema/scalars';
 import { describeRequirements } from '../schema/requirements';
 import { deriveRestDocument } from '../schema/restDocument';
-import type { CheckedResource } from '../schema/checks/errors';
 import { PAGE } from '../schema/sdl';
+import { patternOf } from '../schema/storedTypes';
+import type { Field } from './selection';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
@@ -24,12 +26,8 @@ export interface Schemas {
  * Builds the schemas of both APIs from SDL and resolvers, with every @access guarded.
  * @throws Error with a line per fault, such as a root field without @access or resolver: the server must not start
  */
-export function buildSchemas(
-  model: SchemaModel,
-  resolvers: Resolvers,
-  resources: readonly CheckedResource[] = [],
-): Schemas {
-  refuseErrors(model, resolvers, resources);
+export function buildSchemas(model: SchemaModel, resolvers: Resolvers): Schemas {
+  refuseErrors(model, (type, field) => resolvers[type]?.[field] !== undefined);
   return {
     graphql: describeRequirements(executable(model, model.document, resolvers, false), model),
     rest: executable(model, deriveRestDocument(model), resolvers, true),
@@ -76,6 +74,16 @@ function idOfRow(row: unknown): unknown {
 export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
   if (resolve === idOfRow) return '_id';
   return resolvesToMember(resolve) ? name : undefined;
+}
+
+/** The form of its keys if a field is metadata. */
+export function keysOfMetadata({ type }: Pick<Field, 'type'>): RegExp | undefined {
+  return isMetadataType(type) ? KEY : undefined;
+}
+
+/** The pattern that the texts of a field have; undefined if the SDL gives none. */
+export function patternOfField({ astNode }: Pick<Field, 'astNode'>): RegExp | undefined {
+  return patternOf(astNode);
 }
 
 /** Restores the descriptions of scalars, since the scalar objects replace those of the SDL. */

@@ -5,7 +5,7 @@ import type { KeyPrincipal, OperatorPrincipal, Organisation, Principal } from '.
 import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
-import { AppError, type Check, type Findings } from '../errors';
+import { AppError, type Fault, type FaultLimits, type Findings } from '../errors';
 import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
 import type { EventSource } from '../events/source';
 import type { WaitIdle, WaitingCaller } from '../events/waiting';
@@ -13,6 +13,13 @@ import type { Integrations } from '../organisations/integrations';
 import type { Trace } from '../tracing/index';
 import { headStart, type HeadStart, type ReadAhead, type ReadContext } from './ahead';
 import type { OwnWebhooks } from '../webhooks/management';
+
+/** A stored row that cannot be served (docs/decisions/invalid-rows.md). */
+export interface InvalidRow {
+  readonly collection: string;
+  readonly id: string;
+  readonly fault: Fault;
+}
 
 /** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
 export interface RequestContext extends ReadContext {
@@ -43,15 +50,21 @@ export interface RequestContext extends ReadContext {
   readonly idempotencyKey: string | undefined;
   /** The header of a write on REST. GraphQL and MCP have one header for several operations, so there it means nothing. */
   readonly ifNoneMatch?: string | undefined;
-  /** Faults of one element of a bulk call, by its input type. */
-  checkElement(type: string, ...args: Parameters<Check>): Findings;
+  /** Faults of one element of a bulk call, by its input type. `hasObjects`: in the API that it came by, metadata is an object. */
+  checkElement(type: string, value: unknown, room?: FaultLimits, hasObjects?: boolean): Findings;
   /** Counts the bytes of the answer to a read so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: ((bytes: number) => void) | undefined;
   /** Counts bytes of rows that were read and are kept in memory. @throws AppError unavailable or invalid_request if they are too many */
   readonly holdRows?: ((bytes: number) => void) | undefined;
+  /** Notes a row that cannot be served: for the log, and if it (or as many as `rows`) was left out of the answer also for the caller. */
+  readonly noteInvalid?: ((row: InvalidRow, what: 'omitted' | 'refused', rows?: number) => void) | undefined;
+  /** How many rows were left out of the answer so far. */
+  readonly omitted?: (() => number) | undefined;
+  /** Whether the caller disconnected, so that nobody gets the answer. */
+  readonly isGone?: (() => boolean) | undefined;
   /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
   readonly takeTurn?: (() => Promise<void>) | undefined;
-  /** What was read ahead; undefined if nothing was, or if it came from a cluster that the organisation has left. */
+  /** What was read ahead; undefined if nothing was. */
   readonly ahead?: HeadStart['ahead'];
 }
 
@@ -78,6 +91,9 @@ export interface IncomingRequest {
   /** Counts the bytes of the answer so far. @throws AppError unavailable if that is too many */
   readonly countAnswer?: (bytes: number) => void;
   readonly holdRows?: RequestContext['holdRows'];
+  readonly isGone?: RequestContext['isGone'];
+  readonly noteInvalid?: RequestContext['noteInvalid'];
+  readonly omitted?: RequestContext['omitted'];
   readonly takeTurn?: RequestContext['takeTurn'];
 }
 
@@ -132,6 +148,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     requireAccess(principal.organisation);
     admit?.(principal.organisation);
     const data = organisationData(principal.organisation);
+    const by = `key:${principal.key.id}` as const;
 
     /** Takes the point of a caller that was over its limit; undefined for other callers. */
     async function payIfOverLimit(): Promise<KeyRateState | undefined> {
@@ -161,12 +178,12 @@ export function contextFactory(options: ContextOptions): OpenContext {
       data,
       // created on demand, since few requests are about events
       get events() {
+        const { key, organisation } = principal;
         return eventSource?.({
-          principal,
+          organisationId: organisation.id,
+          holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
           recheck: async () => {
-            const { organisation } = await authenticate(authorization, address);
-            requireAccess(organisation);
-            return organisation;
+            requireAccess((await authenticate(authorization, address)).organisation);
           },
           charge: async (points) => {
             await take(points);
@@ -181,7 +198,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       async charge(points) {
         rate = await take(points);
       },
-      write: (work, how) => stampedWrite(data, work, how),
+      write: (work, how) => stampedWrite(data, work, { ...how, by }),
       get idempotencyKey() {
         return request.idempotencyKey;
       },
@@ -189,7 +206,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
         const { idempotencyKey } = request;
         if (idempotencyKey === undefined) return run();
         const key = checkIdempotencyKey(idempotencyKey);
-        const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };
+        const call = { keyId: principal.key.id, by, idempotencyKey: key, operation, args, onReplay };
         const { replay, write } = await idempotentWrite(data, call);
         const first = await replay();
         return first ? first.answer : run(write);
@@ -197,8 +214,11 @@ export function contextFactory(options: ContextOptions): OpenContext {
       checkElement,
       countAnswer: request.countAnswer,
       holdRows: request.holdRows,
+      isGone: request.isGone,
+      noteInvalid: request.noteInvalid,
+      omitted: request.omitted,
       takeTurn: request.takeTurn,
-      ahead: start?.cluster === principal.organisation.cluster ? start.ahead : undefined,
+      ahead: start?.ahead,
     };
   };
 }

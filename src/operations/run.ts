@@ -6,7 +6,8 @@ import {
   isNonNullType,
   OperationTypeNode,
 } from 'graphql';
-import type { ScopeName } from '../auth/scopes';
+import type { Scope } from '../auth/scopes';
+import { AppError } from '../errors';
 import { normaliseKeys } from '../schema/callerKeys';
 import { type Access, accessOf, type Operation } from '../schema/declaredOperations';
 import { objectFields } from '../schema/jsonSchema';
@@ -45,7 +46,7 @@ interface GuardOptions {
   readonly resolvers: Resolvers;
   /** A key needs one of these scopes to receive events. */
   readonly operations: readonly Operation[];
-  readonly eventScopes: readonly ScopeName[];
+  readonly eventScopes: readonly Scope[];
   /** Whether access and arguments of root fields were already checked, as REST and MCP do. */
   readonly rootsAreChecked: boolean;
 }
@@ -73,7 +74,7 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
       continue;
     }
     const operation = check && operations.find(({ name }) => name === field.name);
-    const run = type === 'Mutation' ? once(resolve) : resolve;
+    const run = type === 'Mutation' ? whileAwaited(once(resolve)) : resolve;
     field.resolve = guard(operation?.readScope === undefined ? run : telling(operation, run), check);
     // from the definition of the resolver, since the schema has a bound copy of the function
     const fastReadOf = resolvers[type]?.[field.name]?.fastReadOf;
@@ -166,6 +167,18 @@ function once(resolve: Resolver): Resolver {
       const own = write ? (Object.create(context, { write: { value: write } }) as RequestContext) : context;
       return resolve(source, args, own, info);
     });
+}
+
+const writing = new WeakSet<RequestContext>();
+
+/** Of several writes of a request the first runs, and the others until the caller is gone: nobody would know what became of them. */
+function whileAwaited(resolve: Resolver): Resolver {
+  return (source, args, context, info) => {
+    if (writing.has(context) && context.isGone?.())
+      throw new AppError('unavailable', 'The caller disconnected; nothing was stored.', { reason: 'unread' });
+    writing.add(context);
+    return resolve(source, args, context, info);
+  };
 }
 
 /** Called for each answer that a fast read could give, with the reason if it fell back to the resolver. */

@@ -6,7 +6,6 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   isListType,
   isObjectType,
@@ -84,13 +83,6 @@ export function fieldsIn(
   };
   for (const { selectionSet } of nodes) collect(selectionSet);
   return fields;
-}
-
-/** Whether a query selects the field at `path` below the one being resolved, so that it is only read if needed. */
-export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: readonly string[]): boolean {
-  let nodes = fieldNodes;
-  for (const step of path) nodes = fieldsIn(nodes, (name) => fragments[name]).filter(({ name }) => name.value === step);
-  return nodes.length > 0;
 }
 
 /** Answers a root field from the database's bytes, unless it has to fall back to the resolver. @throws what the resolver throws */

@@ -2,6 +2,7 @@ import { getDirectiveValues, GraphQLIncludeDirective, type GraphQLResolveInfo, G
 import type { Operation } from '../schema/declaredOperations';
 import type { RequestContext } from './context';
 import { fieldsIn } from './selection';
+import { METADATA } from '../schema/metadata';
 
 /*
  * What the answer to a change tells a key that may write, but not read: the id, and the members that it sent. Otherwise it would read
@@ -18,7 +19,8 @@ export function toldMembers(
   { principal }: Pick<RequestContext, 'principal'>,
 ): ReadonlySet<string> | undefined {
   if (readScope === undefined || principal.kind !== 'key' || principal.scopes.has(readScope)) return undefined;
-  return new Set(['id', ...Object.keys(args)]);
+  // of metadata, the answer has pairs that the caller did not send
+  return new Set(['id', ...Object.keys(args).filter((name) => name !== METADATA)]);
 }
 
 /** An answer with only these members. */

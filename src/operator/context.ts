@@ -3,7 +3,8 @@ import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
-import type { OpenContext } from '../operations/context';
+import type { OpenContext, RequestContext } from '../operations/context';
+import type { FeedCaller } from './events';
 import { type OperatorOptions, operatorOf } from './operator';
 import { type TokenOptions, tokenAuthenticator } from './tokens';
 
@@ -11,6 +12,7 @@ export interface OperatorContextOptions extends Omit<TokenOptions, 'config'>, Om
   readonly config: TokenOptions['config'] & OperatorOptions['config'];
   /** Limits the requests of each token. */
   readonly limiter: RateLimiter;
+  readonly checkElement: RequestContext['checkElement'];
   /** Checks whether the gateway may take one more request. @throws AppError unavailable */
   readonly admit: () => void;
 }
@@ -33,13 +35,22 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
     admit();
     let isExisting = false;
     const attempt = idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay };
+    const caller = {
+      holder: { key: name, owner: 'operators' },
+      // tokens do not change while a gateway runs
+      recheck: () => Promise.resolve(),
+      charge: async (points: number) => {
+        await take(points);
+      },
+      waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),
+    } satisfies FeedCaller;
     return {
       requestId,
       trace: request.trace,
       // an operator does not act for an organisation; this cannot be a getter that throws, since Apollo copies contexts
       principal: undefined as never,
       data: NO_DATA,
-      operator: operatorOf(options, { who: `operator:${name}`, from: address }, attempt),
+      operator: operatorOf(options, { who: `operator:${name}`, from: address }, { attempt, caller }),
       noteExisting: () => {
         isExisting = true;
       },
@@ -55,17 +66,20 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
       async charge(points) {
         rate = await take(points);
       },
-      write: () => Promise.reject(new Error("operators cannot write an organisation's data")),
-      // no answers are stored here, since they may contain secrets: operations that create secrets store their own answers, encrypted
+      write: () => Promise.reject(new Error("operators write an organisation's data through `operator`")),
+      // no answer is stored, since it may contain a secret: `operator` stores the ids of what it creates
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      checkElement: options.checkElement,
       countAnswer: request.countAnswer,
+      holdRows: request.holdRows,
+      isGone: request.isGone,
+      takeTurn: request.takeTurn,
     };
   };
 }
 
-/** Operators never read or write an organisation's data, but writing a long answer still yields to other requests. */
+/** Operators write an organisation's data through `operator` alone, but writing a long answer still yields to other requests. */
 const NO_DATA = { giveWay: () => turn(), ownTurn: () => turn(), budget: () => undefined } as Pick<
   OrganisationData,
   'giveWay' | 'ownTurn' | 'budget'

@@ -2,31 +2,37 @@ import { nameFault } from '../auth/keys';
 import type { Plan } from '../auth/principal';
 import type { Role } from '../auth/roles';
 import { type Config, gatewayUrl } from '../config';
-import type { Availability } from '../database/availability';
 import type { Databases } from '../database/connect';
-import { AppError, type Fault, invalidRequest, notFound, validationFailed } from '../errors';
+import type { ShardHealth } from '../database/shardHealth';
+import { invalidRequest, notFound, validationFailed } from '../errors';
+import type { RequestContext } from '../operations/context';
 import type { JobRow } from '../organisations/jobRows';
-import { JobRefused } from '../organisations/jobs';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { Attempt } from '../organisations/keyAnswers';
-import { type OrganisationPageQuery, RefTaken, SharedByOwnerError, StillErasing } from '../organisations/organisations';
+import { type Attempt, shownOnce } from '../organisations/creations';
+import type { OrganisationPageQuery } from '../organisations/organisations';
 import { type Listed, shownOrganisation, toListed } from '../organisations/organisationRows';
 import { DAYS_KEPT } from '../organisations/keyUsage';
-import { FullClusterError } from '../organisations/placement';
 import { signInUrl } from '../organisations/sessions';
-import { DAY } from '../units';
+import { DAY, isOrganisationRef, REF_PREFIX } from '../units';
 import type { EndpointInput, OwnWebhooks } from '../webhooks/management';
+import { administrationOf, type DataActions } from './administration';
+import { type FeedCaller, type FeedOptions, operatorFeed } from './events';
+import { conflict, erasing, explain, notAllowed } from './refusals';
+import { writerOf, type Writing } from './writer';
 
-export interface OperatorOptions {
+export interface OperatorOptions extends Omit<FeedOptions, 'byIds' | 'requireOrganisation'> {
   readonly config: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>;
   readonly control: Control;
-  readonly databases: Pick<Databases, 'clusters'>;
-  readonly availability: Pick<Availability, 'isAway' | 'isReadOnly'>;
+  readonly databases: Pick<Databases, 'shards' | 'shardsOf' | 'organisationData'>;
+  readonly shardHealth: Pick<ShardHealth, 'states'> | undefined;
   /** The webhooks of an organisation, changed by `by`. */
   readonly webhooksOf: (organisation: Listed, by: { readonly actor: Actor }, createdBy: string) => OwnWebhooks;
+  /** What writing organisations' data needs. */
+  readonly writing: Writing;
   /** Tells this gateway that there is a new job. */
   readonly poke: () => void;
+  readonly actions: DataActions;
 }
 
 interface Id {
@@ -41,7 +47,7 @@ interface NewOrganisationArgs {
   readonly name: string;
   readonly plan?: Plan | null;
   readonly external_ref?: string | null;
-  readonly cluster?: string | null;
+  readonly shard?: string | null;
   readonly currency?: string | null;
 }
 
@@ -66,19 +72,31 @@ interface UsageArgs extends Id {
 type Integrations = ReturnType<Control['integrationsOf']>;
 type Arguments<Name extends keyof Integrations> = Parameters<Integrations[Name]>[0];
 
+/** The request of an operator. */
+export interface Asking {
+  /** Undefined without an Idempotency-Key. */
+  readonly attempt: Attempt | undefined;
+  readonly caller: FeedCaller;
+}
+
 /** Days of usage in an answer: by default, and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
 export type Operator = ReturnType<typeof operatorOf>;
 
 /** The operations of schema/operator.graphql by name, performed by `actor`; with an `attempt`, repeating one creates nothing twice. */
-export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Attempt | undefined) {
-  const { config, control, databases, availability } = options;
+export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, caller }: Asking) {
+  const { config, control, databases, shardHealth } = options;
   const { organisations } = control.as(actor);
+  const once = control.creations.by(actor.who, attempt);
+
+  /** By its id, or `ref:` and its external_ref. */
+  const find = (id: string): Promise<Listed | undefined> =>
+    isOrganisationRef(id) ? organisations.findByRef(id.slice(REF_PREFIX.length)) : organisations.find(id.toLowerCase());
 
   /** @throws AppError not_found */
   async function requireExisting(id: string): Promise<Listed> {
-    const found = await organisations.find(id.toLowerCase());
+    const found = await find(id);
     if (!found) throw notFound('organisation');
     return found;
   }
@@ -90,38 +108,76 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     return found;
   }
 
-  const integrations = async (id: string) => control.integrationsOf(await requireOpen(id), actor, attempt);
+  /** Finds organisations, each by its id or by `ref:` and its external_ref. */
+  async function findAll(names: readonly string[]): Promise<Map<string, Listed>> {
+    const refs = names.filter(isOrganisationRef).map((name) => name.slice(REF_PREFIX.length));
+    const found = await organisations.findAll(
+      names.filter((name) => !isOrganisationRef(name)),
+      refs,
+    );
+    const byName = found.flatMap((one) => [
+      [one.id, one] as const,
+      ...(one.external_ref === null ? [] : [[REF_PREFIX + one.external_ref, one] as const]),
+    ]);
+    return new Map(byName);
+  }
+
+  const feed = operatorFeed(
+    { ...options, byIds: (ids) => organisations.byIds(ids), requireOrganisation: requireExisting },
+    caller,
+  );
+
+  const administration = administrationOf({
+    ...{ control, databases, actions: options.actions, actor, once, requireExisting, requireOpen },
+    webhooksOf: (organisation) => options.webhooksOf(organisation, { actor }, actor.who),
+  });
+
+  const writer = writerOf(options.writing, { actor, attempt, requireOpen, findAll });
+  const integrations = async (id: string) => control.integrationsOf(await requireOpen(id), actor);
   const webhooks = async (id: string) => options.webhooksOf(await requireOpen(id), { actor }, actor.who);
 
-  /** @throws AppError validation_failed */
-  function requireCluster(name: string, pointer: string): void {
-    if (databases.clusters.includes(name)) return;
-    const detail = `must be one of ${databases.clusters.join(', ')}`;
-    throw validationFailed([{ pointer, code: 'not_allowed', detail }]);
+  async function shownAll(all: readonly Listed[]) {
+    const shards = await databases.shardsOf(all.map(({ id }) => id));
+    return all.map((organisation) => shownOrganisation(organisation, shards.get(organisation.id) ?? null));
+  }
+
+  async function shown(organisation: Listed) {
+    const { id } = organisation;
+    return shownOrganisation(organisation, (await databases.shardsOf([id])).get(id) ?? null);
   }
 
   return {
+    ...feed,
+    ...administration,
+    create_sandbox: async (args: Id, { noteExisting }: Pick<RequestContext, 'noteExisting'>) =>
+      shown(await administration.create_sandbox(args, () => noteExisting?.())),
+    reset_sandbox: async (args: Id) => shown(await administration.reset_sandbox(args)),
     async organisations(query: OrganisationPageQuery) {
-      const page = await organisations.page(query);
-      return { ...page, data: page.data.map((row) => shownOrganisation(toListed(row))) };
+      const { shard } = query;
+      const ids = shard == null ? undefined : ((await databases.shards?.organisationsOn(shard)) ?? []);
+      const page = await organisations.page({ ...query, ids });
+      return { ...page, data: await shownAll(page.data.map(toListed)) };
     },
-    organisation: async ({ id }: Id) => shownOrganisation(await requireExisting(id)),
-    async create_organisation(args: NewOrganisationArgs, noteExisting: () => void) {
+    organisation: async ({ id }: Id) => shown(await requireExisting(id)),
+    async create_organisation(args: NewOrganisationArgs, { noteExisting }: Pick<RequestContext, 'noteExisting'>) {
       const name = plainName(args.name, '/name');
-      const { plan, external_ref, cluster, currency } = args;
+      const { plan, external_ref, shard, currency } = args;
       if (external_ref != null) requireLine(external_ref, '/external_ref');
-      if (cluster != null) requireCluster(cluster, '/cluster');
-      const { organisation, isNew } = await organisations
-        .createOnce(
-          {
-            ...{ name, plan: plan ?? 'integrations', currency: currency ?? 'USD' },
-            ...{ cluster: cluster ?? undefined, external_ref: external_ref ?? undefined },
-          },
-          attempt,
-        )
-        .catch(explain);
-      if (!isNew) noteExisting();
-      return shownOrganisation(organisation);
+      const input = {
+        ...{ name, plan: plan ?? 'integrations', currency: currency ?? 'USD' },
+        ...{ external_ref: external_ref ?? undefined, shard: shard ?? undefined },
+      };
+      const { organisation, isNew } = await once(
+        { organisationId: '', operation: 'create_organisation', args: input },
+        (noteId) => organisations.createOnce(input, noteId).catch(explain),
+        async (id) => {
+          const made = await requireExisting(id);
+          attempt?.onReplay();
+          return { organisation: made, isNew: true };
+        },
+      );
+      if (!isNew) noteExisting?.();
+      return shown(organisation);
     },
     async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {
       const { id: known } = await requireOpen(id);
@@ -132,14 +188,16 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
         ...(external_ref !== undefined && { external_ref }),
       };
       if (external_ref !== undefined) requireLine(external_ref, '/external_ref');
-      const changed = await organisations.update(known, set).catch(explain);
+      const changed = await organisations.update(known, set).catch((error: unknown) => explain(error));
       // its erasure has begun meanwhile
       if (!changed) throw erasing();
-      return shownOrganisation(changed);
+      return shown(changed);
     },
     async erase_organisation({ id, confirm }: Id & { readonly confirm: string }) {
-      const organisationId = id.toLowerCase();
-      const name = (await organisations.find(organisationId))?.name;
+      const found = await find(id);
+      // an organisation that is gone has its job by its id
+      const organisationId = found?.id ?? id.toLowerCase();
+      const name = found?.name;
       // an organisation that is gone has no name to confirm, but its job may still be there
       if (name !== undefined && confirm !== name) {
         const detail = `must be the name of the organisation, which is ${JSON.stringify(name)}`;
@@ -148,9 +206,11 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       return ask({ kind: 'erasure', organisationId, to: null });
     },
     async move_organisation({ id, to }: Id & { readonly to: string }) {
-      const { id: organisationId, cluster } = await requireOpen(id);
-      requireCluster(to, '/to');
-      if (cluster === to) throw conflict('/to', `organisation ${organisationId} is on cluster ${to} already`);
+      const { id: organisationId } = await requireOpen(id);
+      if (!databases.shards) throw notAllowed('/to', 'the database is a replica set, without shards');
+      await databases.shards.require(to).catch((error: unknown) => explain(error, '/to'));
+      if ((await databases.shardsOf([organisationId])).get(organisationId) === to)
+        throw conflict('/to', `organisation ${organisationId} is on shard ${to} already`);
       return ask({ kind: 'move', organisationId, to });
     },
     async job({ id }: Id) {
@@ -160,8 +220,15 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
     },
     keys: async ({ id, ...query }: Id & Arguments<'api_keys'>) =>
       control.integrationsOf(await requireExisting(id), actor).api_keys(query),
-    create_key: async ({ id, ...args }: Id & Arguments<'create_api_key'>) =>
-      (await integrations(id)).create_api_key(args),
+    async create_key({ id, ...args }: Id & Arguments<'create_api_key'>) {
+      const organisation = await requireOpen(id);
+      const own = control.integrationsOf(organisation, actor);
+      return once(
+        { organisationId: organisation.id, operation: 'create_key', args },
+        (noteId) => own.create_api_key(args, noteId),
+        (made) => Promise.reject(shownOnce('API key', made, 'revoke')),
+      );
+    },
     rotate_key: async ({ id, key_id, ...args }: KeyId & Omit<Arguments<'rotate_api_key'>, 'id'>) =>
       (await integrations(id)).rotate_api_key({ id: key_id, ...args }),
     revoke_key: async ({ id, key_id }: KeyId) =>
@@ -173,13 +240,21 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
         ...{ id: `app:${given.id}`, name: plainName(given.name, '/user/name') },
         ...(email != null && { email }),
       };
-      const made = await control.sessions.makeLink({ organisationId, user, role: role ?? 'admin' }, actor, attempt);
+      const made = await control.sessions.makeLink({ organisationId, user, role: role ?? 'admin' }, actor);
       if (!made) throw erasing();
       return { url: signInUrl(gatewayUrl(config), made.token), expires_at: made.endsAt };
     },
     webhooks: async ({ id }: Id) => ({ data: await (await webhooks(id)).list() }),
-    create_webhook: async ({ id, ...args }: Id & EndpointInput & { readonly url: string }) =>
-      (await webhooks(id)).create(args, attempt),
+    async create_webhook({ id, ...args }: Id & EndpointInput & { readonly url: string }) {
+      const organisation = await requireOpen(id);
+      const own = options.webhooksOf(organisation, { actor }, actor.who);
+      return once(
+        { organisationId: organisation.id, operation: 'create_webhook', args },
+        (noteId) => own.create(args, noteId),
+        (made) => Promise.reject(shownOnce('webhook endpoint', made, 'delete')),
+      );
+    },
+    ...writer,
     delete_webhook: async ({ id, webhook_id }: Id & { readonly webhook_id: string }) =>
       (await webhooks(id)).remove(webhook_id),
     async usage({ id, from, to }: UsageArgs) {
@@ -199,13 +274,13 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
       const days = { from: new Date(first), to: new Date(last) };
       return control.integrationsOf(organisation, actor).usage_between(days);
     },
-    async clusters() {
-      const all = await control.placement.fullness();
+    async shards() {
+      const states = new Map(shardHealth?.states().map((state) => [state.shard, state]));
+      const all = (await databases.shards?.counted()) ?? [];
       return {
-        data: all.map(({ cluster: name, organisations: count, copies, used, reserved, capacity }) => {
-          const state = availability.isAway(name) ? 'away' : availability.isReadOnly(name) ? 'read_only' : 'up';
-          const files = { files_used: used, files_reserved: reserved, files_capacity: capacity };
-          return { name, state, organisations: count, copies, ...files };
+        data: all.map((shard) => {
+          const { isUp = true, isWritable = true } = states.get(shard.name) ?? {};
+          return { ...shard, state: isUp ? (isWritable ? 'up' : 'read_only') : 'away' };
         }),
       };
     },
@@ -213,28 +288,16 @@ export function operatorOf(options: OperatorOptions, actor: Actor, attempt: Atte
 
   /** Finds or creates a job. */
   async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
-    const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error, '/to'));
+    const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error));
     if (!job) throw notFound('organisation');
     options.poke();
     return shownJob(job);
   }
 }
 
-function shownJob({
-  _id: id,
-  kind,
-  organisation_id,
-  to,
-  state,
-  step,
-  progress,
-  error,
-  actor,
-  created_at,
-  ended_at,
-}: JobRow) {
+function shownJob({ _id: id, kind, organisation_id, to, state, step, error, actor, created_at, ended_at }: JobRow) {
   const at = { created_by: actor.who, created_at, ended_at };
-  return { id, kind, organisation_id, to, state, step: state === 'running' ? step : null, progress, error, ...at };
+  return { id, kind, organisation_id, to, state, step: state === 'running' ? step : null, error, ...at };
 }
 
 /** @throws AppError validation_failed */
@@ -251,22 +314,3 @@ function requireLine(text: string, pointer: string): void {
 }
 
 const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
-
-function conflict(pointer: string, detail: string, code: Fault['code'] = 'conflict'): AppError {
-  return new AppError('conflict', `${detail}.`, { errors: [{ pointer, code, detail }] });
-}
-
-function erasing(): AppError {
-  return conflict('', 'the organisation is being erased');
-}
-
-/** Turns a refusal into an error for the caller. */
-function explain(error: unknown, placeAt = '/cluster'): never {
-  if (error instanceof SharedByOwnerError) throw conflict('', error.message, 'not_allowed');
-  if (error instanceof FullClusterError) throw conflict(placeAt, error.message, 'too_many');
-  if (error instanceof RefTaken) throw conflict('/external_ref', error.message);
-  if (error instanceof JobRefused) throw conflict('', error.message);
-  // no fault: the organisation will be gone in a moment, and a retry succeeds
-  if (error instanceof StillErasing) throw new AppError('conflict', `${error.message}.`);
-  throw error;
-}

@@ -1,25 +1,55 @@
 import type { RequestContext } from '../operations/context';
 import type { Resolver } from '../operations/run';
+import type { ShownOfAll } from './events';
 import type { Operator } from './operator';
 
 /** Each operation is a method of {@link Operator} with the same name. */
 export const operatorResolvers = {
-  Query: resolversOf('organisations', 'organisation', 'job', 'keys', 'webhooks', 'usage', 'clusters'),
+  Query: resolversOf(
+    'organisations',
+    'organisation',
+    'job',
+    'keys',
+    'webhooks',
+    'usage',
+    'shards',
+    'events',
+    'audit_events',
+  ),
   Mutation: resolversOf(
     ...(['create_organisation', 'update_organisation', 'erase_organisation', 'move_organisation'] as const),
     ...(['create_key', 'rotate_key', 'revoke_key', 'create_sign_in_link', 'create_webhook', 'delete_webhook'] as const),
+    ...(['update_key', 'rotate_webhook', 'enable_webhook', 'disable_webhook', 'sign_out'] as const),
+    ...(['erase_customer', 'readmit_customer', 'create_sandbox', 'reset_sandbox'] as const),
+    'write',
   ),
+  OrganisationEvent: {
+    current: currentOf('object'),
+    current_related: currentOf('related'),
+  },
 };
 
-function resolversOf(...names: readonly (keyof Operator)[]): Record<string, Resolver> {
+/** The object that a member of an event names, as it is now. */
+function currentOf(member: 'object' | 'related'): Resolver {
+  return (event, _, context) =>
+    operatorIn(context).current(event as ShownOfAll, (event as ShownOfAll)[member], context);
+}
+
+function operatorIn({ operator }: RequestContext): Operator {
+  // the guard only admits operators, whose context always has this
+  if (!operator) throw new Error('the context has no operator');
+  return operator as Operator;
+}
+
+/** The operations; the others are for lines of writes, which no schema has. */
+type Named = Omit<Operator, 'current' | 'lines'>;
+
+function resolversOf(...names: readonly (keyof Named)[]): Record<string, Resolver> {
   return Object.fromEntries(
     names.map((name) => [
       name,
-      (_: unknown, args: unknown, { operator, noteExisting }: RequestContext): unknown => {
-        // the guard only admits operators, whose context always has both
-        if (!operator || !noteExisting) throw new Error('the context has no operator');
-        return (operator as Operator)[name](args as never, noteExisting);
-      },
+      (_: unknown, args: unknown, context: RequestContext): unknown =>
+        (operatorIn(context) as Named)[name](args as never, context),
     ]),
   );
 }

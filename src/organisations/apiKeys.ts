@@ -3,11 +3,11 @@ import { type ApiKey, generateKey, keyState, type NewKey } from '../auth/keys';
 import { type Mode, modeOf } from '../auth/principal';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
-import { nativeCollection } from '../database/native';
+import { atMost, nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
 import { trimEndedKeys } from './endedKeys';
-import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
+import type { NoteId } from './creations';
 import {
   changesOf,
   describe,
@@ -23,7 +23,7 @@ import {
 } from './keyDocuments';
 import { keyWriter, type KeyWriterOptions } from './keyWriter';
 import type { ControlModels } from './models';
-import { holdOrganisation } from './organisationRows';
+import { FOR_EARLIER, holdOrganisation } from './organisationRows';
 
 export interface Rotation {
   /** How long the old key keeps working, in milliseconds; its own expiry still applies. */
@@ -61,20 +61,14 @@ const KEYS_AT_ONCE = 200;
 export interface ApiKeysOptions extends Omit<KeyWriterOptions, 'pepper'> {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'MAX_KEYS'>;
   readonly actor: Actor;
-  readonly answers: KeyAnswers;
 }
 
 export type ApiKeys = ReturnType<typeof apiKeys>;
 
-export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber, answers }: ApiKeysOptions) {
+export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
   const operator: Authority = { actor };
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(nativeCollection(models.apiKeys), { maxBatchSize: KEY_READ_BATCH });
-
-  async function madeBefore(id: string, key: string): Promise<MadeKey | undefined> {
-    const document = await loader.load(id);
-    return document ? { document, key } : undefined;
-  }
 
   const prefixes: Readonly<Record<Mode, string>> = { live: config.KEY_PREFIX, test: config.KEY_PREFIX_TEST };
 
@@ -95,7 +89,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
     const pepper = pepperNumber();
-    const more = { organisation, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
+    const own = { ...organisation, ...FOR_EARLIER };
+    const more = { organisation: own, created_at: new Date(now()), ...(pepper !== undefined && { pepper }) };
     const document = toDocument(input, made, more);
     await models.apiKeys.create([document], { session });
     return document;
@@ -108,7 +103,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
     const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
     const most = config.MAX_KEYS;
-    const found = await models.apiKeys.find(active, { _id: 1 }, { session, limit: most + 1 }).lean();
+    const found = await models.apiKeys.find(active, { _id: 1 }, { session, ...atMost(most + 1) }).lean();
     if (found.length <= most) return;
     const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
     throw new KeyRefused({ pointer: '', code: 'too_many', detail }, `${detail}, or raise MAX_KEYS`);
@@ -132,23 +127,18 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   const tidy = (organisationId: string): Promise<void> => trimEndedKeys(models, organisationId, now()).catch(onError);
 
   return {
-    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS; with `attempt`, also what {@link keyAnswers} throws */
-    create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
-      const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
-        const made = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
-        const document = await models.change(async (session, record) => {
-          await keep?.(session, made.id, made.key);
-          const stored = await store(input, made, session);
-          if (stored) await requireRoom(input.organisationId, session);
-          if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
-          return stored;
-        });
-        if (document) await tidy(input.organisationId);
-        return document && { document, key: made.key };
-      };
-      const { organisationId, ...args } = input;
-      const call = { organisationId, who: by.actor.who, operation: 'create', args };
-      return answers.once(attempt, call, make, madeBefore);
+    /** Undefined if the organisation does not exist. @throws KeyRefused beyond MAX_KEYS */
+    async create(input: NewApiKey, by = operator, noteId?: NoteId): Promise<MadeKey | undefined> {
+      const made = generateKey(prefixes[await modeOfId(input.organisationId)], config.KEY_PEPPER);
+      const document = await models.change(async (session, record) => {
+        await noteId?.(session, made.id);
+        const stored = await store(input, made, session);
+        if (stored) await requireRoom(input.organisationId, session);
+        if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
+        return stored;
+      });
+      if (document) await tidy(input.organisationId);
+      return document && { document, key: made.key };
     },
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
@@ -190,47 +180,36 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     },
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
-     * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work; with `attempt`, also what {@link keyAnswers} throws
+     * @throws KeyRefused if it was replaced before and its replacement is active, or too many replaced keys work
      */
-    rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
-      const { overlap, expiresAt } = rotation;
-      const make = async (keep?: Keep): Promise<RotatedKey | undefined> => {
-        const replaced = await loader.load(id);
-        if (!replaced) return undefined;
-        const made = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
-        const rotated = await models.change(async (session, record) => {
-          // before anything is read: a concurrent attempt must find this one's answer, not a key that has been replaced
-          await keep?.(session, made.id, made.key);
-          const old = await own(id, by, session);
-          const at = new Date(now());
-          if (!old || keyState(old, at) !== 'active') return undefined;
-          const successor =
-            old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
-          if (successor && keyState(successor, at) === 'active') {
-            const replacement = `${successor.prefix}…${successor.last_four}`;
-            const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
-            throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
-          }
-          // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
-          const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), made, session);
-          if (!document) return undefined;
-          const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
-          const change = { expires_at: ends, rotated_to: document._id };
-          await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
-          await requireRoomToReplace(old.organisation.id, session);
-          const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
-          await record(by.actor, 'key.rotated', old.organisation.id, details, id);
-          return { document, old: { ...old, ...change } };
-        });
-        if (rotated) await tidy(rotated.old.organisation.id);
-        return rotated && { ...rotated, key: made.key };
-      };
-      const caller = { organisationId: by.organisationId ?? '', who: by.actor.who };
-      const call = { ...caller, operation: 'rotate', args: { id, ...rotation } };
-      return answers.once(attempt, call, make, async (newId, key) => {
-        const [made, old] = [await madeBefore(newId, key), await loader.load(id)];
-        return made && old ? { ...made, old } : undefined;
+    async rotate(id: string, { overlap, expiresAt }: Rotation, by = operator): Promise<RotatedKey | undefined> {
+      const replaced = await loader.load(id);
+      if (!replaced) return undefined;
+      const made = generateKey(prefixes[modeOf(replaced.organisation)], config.KEY_PEPPER);
+      const rotated = await models.change(async (session, record) => {
+        const old = await own(id, by, session);
+        const at = new Date(now());
+        if (!old || keyState(old, at) !== 'active') return undefined;
+        const successor =
+          old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
+        if (successor && keyState(successor, at) === 'active') {
+          const replacement = `${successor.prefix}…${successor.last_four}`;
+          const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
+          throw new KeyRefused({ pointer: '/id', code: 'replaced', detail }, `key ${id} ${detail}`);
+        }
+        // a replaced key's expiry is the end of its overlap, so the original lifetime is taken from its replacement
+        const document = await store(successorOf(successor ?? old, at, expiresAt, by.actor), made, session);
+        if (!document) return undefined;
+        const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
+        const change = { expires_at: ends, rotated_to: document._id };
+        await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
+        await requireRoomToReplace(old.organisation.id, session);
+        const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
+        await record(by.actor, 'key.rotated', old.organisation.id, details, id);
+        return { document, old: { ...old, ...change } };
       });
+      if (rotated) await tidy(rotated.old.organisation.id);
+      return rotated && { ...rotated, key: made.key };
     },
     /**
      * Changes an active key and resolves with it; its next request sees the change. Undefined if there is no such active key.

@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
 import type { AuditAction, AuditEvent } from './auditEvents';
-import { nativeCollection } from '../database/native';
+import { atMost, nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';
 
@@ -36,7 +36,7 @@ export function auditLog({ auditEvents }: ControlModels) {
         ...(action && { action }),
         ...(since && { at: trusted({ $gte: since }) }),
       };
-      return auditEvents.find(filter).sort({ at: -1, _id: -1 }).limit(limit).lean<AuditEvent[]>().exec();
+      return auditEvents.find(filter).sort({ at: -1, _id: -1 }).setOptions(atMost(limit)).lean<AuditEvent[]>().exec();
     },
   };
 }

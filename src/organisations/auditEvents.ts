@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   'organisation.moving',
   'organisation.moved',
   'organisation.move_undone',
+  // recorded by earlier versions only
   'organisation.copy_dropped',
   'organisation.erasing',
   'organisation.erased',
@@ -18,6 +19,7 @@ export const AUDIT_ACTIONS = [
   'job.failed',
   'sandbox.created',
   'sandbox.reset',
+  'objects.written',
   'customer.erased',
   'customer.readmitted',
   'key.created',

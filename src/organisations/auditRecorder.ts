@@ -27,7 +27,7 @@ interface Budget {
 }
 
 /** What ends access, such as a revocation, has no budget: it must always be possible, and ends only what was made within one. */
-const BUDGETS: Partial<Record<AuditAction, Budget>> = {
+const BUDGETS = {
   'key.created': { most: 1000, what: 'new API keys' },
   'key.rotated': { most: 1000, what: 'rotations of API keys' },
   'key.updated': { most: 1000, what: 'changes of API keys' },
@@ -39,18 +39,17 @@ const BUDGETS: Partial<Record<AuditAction, Budget>> = {
   'sandbox.created': { most: 100, what: 'new sandboxes' },
   'link.created': { most: 10_000, what: 'sign-in links' },
   'user.signed_in': { most: 200, what: 'sign-ins of one user', isOfUser: true },
-};
+} satisfies Partial<Record<AuditAction, Budget>>;
+
+export type Unbounded = Exclude<AuditAction, keyof typeof BUDGETS>;
 
 /** The command line and what a gateway does by itself are neither counted nor bounded. */
 const isRemote = ({ who }: Actor): boolean => who.startsWith('user:') || who.startsWith('operator:');
 
-/**
- * Returns a function that stores an event in a transaction. One that repeats another of the same hour is counted in that one.
- * @throws AppError rate_limited if the organisation has had as many as it may in 24 hours
- */
+/** What stores events. One that repeats another of the same hour is counted in that one. */
 export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
   async function requireBudget({ action, actor, at, organisation_id }: AuditEvent, session: ClientSession) {
-    const budget = BUDGETS[action];
+    const budget = (BUDGETS as Partial<Record<AuditAction, Budget>>)[action];
     if (!budget) return;
     const { most, what, isOfUser } = budget;
     const since = { $gt: new Date(at.getTime() - DAY) };
@@ -63,23 +62,39 @@ export function auditRecorder(rows: mongo.Collection<AuditEvent>) {
     throw new AppError('rate_limited', detail, { retryAfter });
   }
 
-  return async (
-    session: ClientSession,
-    ...[actor, action, organisationId, details, keyId]: Parameters<RecordEvent>
-  ) => {
-    const at = new Date();
-    const place = { organisation_id: organisationId, key_id: keyId ?? null };
-    const event: AuditEvent = { _id: randomUUID(), at, actor, action, ...place, details };
+  /** Stores an event; with `session` in that transaction. Resolves with whether it counts as a new one. */
+  async function put(event: AuditEvent, session?: ClientSession): Promise<boolean> {
+    const { _id: _random, at, ...members } = event;
+    const { actor, action, organisation_id, key_id, details } = members;
+    const options = session ? { session } : {};
     if (!isRemote(actor)) {
-      await rows.insertOne(event, { session });
-      return;
+      await rows.insertOne(event, options);
+      return false;
     }
-    const same = JSON.stringify([Math.floor(at.getTime() / HOUR), actor, action, place, details]);
-    const { _id: _random, ...members } = event;
-    const change = { $setOnInsert: members, $inc: { times: 1 }, $set: { last_at: at } };
-    const { upsertedCount } = await rows.updateOne({ _id: idOf(same) }, change, { session, upsert: true });
-    if (upsertedCount > 0) await requireBudget(event, session);
+    const same = [Math.floor(at.getTime() / HOUR), actor, action, { organisation_id, key_id }, details];
+    const change = { $setOnInsert: { ...members, at }, $inc: { times: 1 }, $set: { last_at: at } };
+    const { upsertedCount } = await rows.updateOne({ _id: idOf(JSON.stringify(same)) }, change, {
+      ...options,
+      upsert: true,
+    });
+    return upsertedCount > 0;
+  }
+
+  return {
+    /** Stores an event in a transaction. @throws AppError rate_limited if the organisation has had as many as it may in 24 hours */
+    async inTransaction(session: ClientSession, ...event: Parameters<RecordEvent>): Promise<void> {
+      const row = rowOf(...event);
+      if (await put(row, session)) await requireBudget(row, session);
+    },
+    /** Stores the event of a change elsewhere, which is made already. */
+    alone: async (actor: Actor, action: Unbounded, id: string, details: Record<string, unknown>): Promise<void> => {
+      await put(rowOf(actor, action, id, details));
+    },
   };
+}
+
+function rowOf(...[actor, action, organisation_id, details, keyId]: Parameters<RecordEvent>): AuditEvent {
+  return { _id: randomUUID(), at: new Date(), actor, action, organisation_id, key_id: keyId ?? null, details };
 }
 
 /** The same id for the same text: a UUID of version 8 (RFC 9562). */

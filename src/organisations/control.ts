@@ -1,23 +1,24 @@
 import type { Organisation } from '../auth/principal';
 import type { Config } from '../config';
 import type { Databases } from '../database/connect';
+import { ShardRefused } from '../database/shards';
 import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
-import type { Actor, AuditAction } from './auditEvents';
+import type { Actor } from './auditEvents';
+import type { Unbounded } from './auditRecorder';
+import { creationsOf } from './creations';
 import { erasing } from './erasing';
 import { feeds } from './feeds';
-import { organisations } from './organisations';
+import { organisations, type Place } from './organisations';
 import { jobs } from './jobs';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
-import { type Attempt, keyAnswers } from './keyAnswers';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
 import { type Session, sessions, userActor } from './sessions';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
 import { pepperGuard } from './pepper';
-import { placement } from './placement';
 import { requestLog } from './requestLog';
 import { sandboxes } from './sandboxes';
 import { webhookEndpointsOf } from './webhookEndpoints';
@@ -26,10 +27,7 @@ import { webhookLeases } from './webhookLeases';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<
-    Config,
-    'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS' | 'CLUSTER_FILES'
-  >;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PREFIX_TEST' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS'>;
   readonly databases: Databases;
 }
 
@@ -41,28 +39,25 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   const { now } = databases;
   const models = controlModels(databases);
   await adoptSchema(databases.control, controlCollections);
-  const { CLUSTER_FILES } = config;
-  const capacityOf = (cluster: string): number => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each;
-  const places = placement(models, databases, capacityOf);
-  const place = async (cluster: string | undefined): Promise<string> => {
-    const chosen = await places.choose(cluster);
-    await databases.reach(chosen);
-    return chosen;
+  const place: Place = async (id, shard) => {
+    if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);
+    else if (shard !== undefined) throw new ShardRefused('the database is a replica set, without shards');
   };
-  const answers = keyAnswers(models, now);
   /** The stores that change organisations, on behalf of an actor. */
   const ofActor = (actor: Actor) => ({
-    organisations: organisations(models, actor, place, answers, now),
+    organisations: organisations(models, actor, place, now),
     erasing: erasing(models, actor, now),
     moving: moving(models, actor, now),
+    record: (action: Unbounded, organisationId: string, details: Record<string, unknown>): Promise<void> =>
+      models.record(actor, action, organisationId, details),
   });
   const store = ofActor(options.actor);
   databases.openedBy(store.organisations);
   const pepper = pepperGuard(databases.control, models, config, now);
-  const keys = apiKeys(models, { ...options, config, now, answers, pepperNumber: pepper.number });
+  const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
   const stores = {
     ...{ apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) },
-    sessions: sessions(models, now, answers),
+    sessions: sessions(models, now),
   };
   return {
     ...stores,
@@ -73,20 +68,17 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     jobs: jobs(models, {
       now,
       beginErasure: (actor, ...begun) => erasing(models, actor, now).beginIn(...begun),
-      requireRoom: (cluster, files) => places.choose(cluster, files),
     }),
     feeds: feeds(models),
     importKeys: importKeys(models, options.actor),
-    record: (action: AuditAction, organisationId: string, details: Record<string, unknown>) =>
-      models.change((_session, record) => record(options.actor, action, organisationId, details)),
-    placement: places,
-    webhooks: webhookEndpointsOf(models, now, answers),
+    creations: creationsOf(models, now),
+    webhooks: webhookEndpointsOf(models, now),
     webhookLeases: webhookLeases(models, now),
     pepper,
-    /** The operations of a signed-in user who acts from a network address; `attempt` has the request's Idempotency-Key. */
-    integrations: ({ organisation, home, user }: Session, from: string, attempt?: Attempt) =>
-      integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores, attempt),
-    integrationsOf: (organisation: Organisation, actor: Actor, attempt?: Attempt) =>
-      integrationsOf({ organisation, home: organisation.id, name: actor.who, actor }, stores, attempt),
+    /** The operations of a signed-in user who acts from a network address. */
+    integrations: ({ organisation, home, user }: Session, from: string) =>
+      integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores),
+    integrationsOf: (organisation: Organisation, actor: Actor) =>
+      integrationsOf({ organisation, home: organisation.id, name: actor.who, actor }, stores),
   };
 }

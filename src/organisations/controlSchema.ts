@@ -1,13 +1,14 @@
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { Collection } from '../database/collection';
-import { isDuplicateKey } from '../database/faults';
-import { indexesOf, createIndexes } from '../database/indexes';
+import { isDuplicateKey, isNoSuchIndex } from '../database/faults';
+import { createIndexes, dropIndexes, existingIndexes, indexesOf } from '../database/indexes';
 import { databaseOf } from '../database/native';
+import { FOR_EARLIER } from './organisationRows';
 
 /* Which indexes the control database has, so that opening it takes one read instead of one command per collection. */
 
 /** Raise it whenever an index of the control database is added or changed; test/unit/controlSchema.test.ts checks that you did. */
-export const CONTROL_SCHEMA = 10;
+export const CONTROL_SCHEMA = 11;
 
 interface SchemaDocument {
   readonly _id: 'schema';
@@ -25,9 +26,57 @@ export class NewerSchemaError extends Error {
   }
 }
 
+const HERE = FOR_EARLIER.cluster;
+
+/** An organisation as versions before 11 stored it. */
+interface FormerOrganisation {
+  readonly _id: string;
+  /** Where its data was: `default` in the database with the control database. */
+  readonly cluster?: string | null;
+  readonly state?: string;
+  readonly move?: { readonly to: string };
+  readonly copies?: readonly { readonly cluster: string }[];
+}
+
+/** Data of an organisation that an earlier version stored elsewhere, and of which this version would know nothing. */
+export class OtherClusterError extends Error {
+  override readonly name = 'OtherClusterError';
+}
+
+/** @throws OtherClusterError unless all data is in this database, or its organisation is suspended until it is imported */
+async function requireOneCluster(rows: mongo.Collection<FormerOrganisation>): Promise<void> {
+  const elsewhere = { cluster: { $nin: [HERE, null] }, state: { $ne: 'suspended' } } as const;
+  const unended = { 'move.to': { $exists: true } } as const;
+  const first = await rows.findOne({ $or: [elsewhere, unended, { 'copies.0': { $exists: true } }] });
+  if (!first) return;
+  const { _id: id, cluster, move, copies = [] } = first;
+  const fault = move
+    ? `organisation ${id} is being moved to the cluster ${move.to}`
+    : copies.length > 0
+      ? `a move left a copy of organisation ${id} on the cluster ${copies[0]?.cluster ?? ''}`
+      : `the data of organisation ${id} is on the cluster ${String(cluster)}`;
+  throw new OtherClusterError(
+    `${fault}, and this version has one database: run the version before, and bring organisations of other clusters over by export and import with their ids (docs/guides/sharding.md, From MONGODB_CLUSTERS)`,
+  );
+}
+
+/** Drops what earlier versions had and this one does not. Their gateways need `cluster` while they are upgraded one by one. */
+async function dropFormer(database: mongo.Db, definitions: readonly Collection<{ readonly _id: string }>[]) {
+  const former = { $or: [{ files: { $exists: true } }, { copies: { $exists: true } }] };
+  await database.collection('organisations').updateMany(former, { $unset: { files: 1, copies: 1 } });
+  for (const definition of definitions) {
+    const there = new Set((await existingIndexes(database, definition.name))?.map(({ name }) => name));
+    const surplus = definition.retired.filter((name) => there.has(name));
+    await dropIndexes(database, definition, surplus).catch((error: unknown) => {
+      // another start dropped it
+      if (!isNoSuchIndex(error)) throw error;
+    });
+  }
+}
+
 /**
- * Creates the indexes of the control database, unless this version's exist already. Concurrent calls are safe: each index is
- * created once, and the stored version never goes down. @throws NewerSchemaError
+ * Creates the indexes of the control database and drops former ones, unless this version's exist already. Concurrent calls are safe: each index is
+ * created once, and the stored version never goes down. @throws NewerSchemaError; OtherClusterError
  */
 export async function adoptSchema(
   control: Connection,
@@ -37,9 +86,11 @@ export async function adoptSchema(
   const version = (await rows.findOne({ _id: 'schema' }))?.version ?? 0;
   if (version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
   if (version === CONTROL_SCHEMA) return;
+  await requireOneCluster(databaseOf(control).collection<FormerOrganisation>('organisations'));
   await Promise.all(
     collections.map((definition) => createIndexes(databaseOf(control), definition, indexesOf(definition))),
   );
+  if (version > 0) await dropFormer(databaseOf(control), collections);
   try {
     await rows.updateOne({ _id: 'schema' }, { $max: { version: CONTROL_SCHEMA } }, { upsert: true });
   } catch (error) {

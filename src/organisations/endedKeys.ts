@@ -17,13 +17,25 @@ const LONG_AGO = new Date(0);
 export const perhapsActive = (now: number): Record<string, unknown> =>
   stateCondition('active', new Date(now - CLOCKS_DIFFER_BY));
 
+interface ChangeInKeys {
+  readonly organisationId: string;
+  readonly now: number;
+  /** Members to set or remove, by their paths in a key. */
+  readonly set?: object;
+  readonly unset?: string;
+}
+
 /** Changes the copies of an organisation in its keys; those in ended keys stay as they are, since no request is served with them. */
 export async function changeInKeys(
   { apiKeys }: Pick<ControlModels, 'apiKeys'>,
-  { organisationId, set, now }: { readonly organisationId: string; readonly set: object; readonly now: number },
+  { organisationId, now, set, unset }: ChangeInKeys,
   session: ClientSession,
 ): Promise<void> {
-  await apiKeys.updateMany({ 'organisation.id': organisationId, ...perhapsActive(now) }, { $set: set }, { session });
+  await apiKeys.updateMany(
+    { 'organisation.id': organisationId, ...perhapsActive(now) },
+    { ...(set && { $set: set }), ...(unset !== undefined && { $unset: { [unset]: 1 } }) },
+    { session },
+  );
 }
 
 /** Deletes an organisation's longest ended keys beyond {@link MAX_ENDED_KEYS}, with their usage, some at a time. */

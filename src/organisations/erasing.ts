@@ -1,5 +1,6 @@
 import { type ClientSession, type Model, trusted } from 'mongoose';
 import type { Organisation } from '../auth/principal';
+import { atMost } from '../database/native';
 import type { Actor } from './auditEvents';
 import type { RecordEvent } from './auditRecorder';
 import { perhapsActive } from './endedKeys';
@@ -19,9 +20,7 @@ const KEYS_AT_ONCE = 1000;
 /** The organisation is being moved, and until that ends only the process that moves it may change it. */
 export class MovingError extends JobRefused {
   constructor(id: string, to: string) {
-    super(
-      `organisation ${id} is being moved to cluster ${to}; let that finish, or run scopegate org move ${id} --undo`,
-    );
+    super(`organisation ${id} is being moved to shard ${to}; let that finish`);
   }
 }
 
@@ -31,9 +30,9 @@ export class MovingError extends JobRefused {
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, usage, auditEvents, requests, members } = models;
-  // the collections that give access to an organisation
-  const { sessions, links, webhookEndpoints, keyAnswers } = models;
-  const ending = [sessions, links, webhookEndpoints, keyAnswers] as unknown as readonly Model<LinkDocument>[];
+  // what gives access to an organisation, or would name what is gone
+  const { sessions, links, webhookEndpoints, creations } = models;
+  const ending = [sessions, links, webhookEndpoints, creations] as unknown as readonly Model<LinkDocument>[];
 
   async function endAccess(id: string, session: ClientSession, record: RecordEvent): Promise<void> {
     const active = { 'organisation.id': id, ...perhapsActive(now()) };
@@ -67,9 +66,9 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
     },
     /** Deletes everything from the control database except one audit event; the organisation's row goes last. */
-    async finish({ id, cluster, sandbox_of }: Organisation): Promise<void> {
+    async finish({ id, sandbox_of }: Organisation): Promise<void> {
       for (;;) {
-        const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).limit(KEYS_AT_ONCE).lean();
+        const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).setOptions(atMost(KEYS_AT_ONCE)).lean();
         if (keys.length === 0) break;
         const ids = trusted({ $in: keys.map(({ _id }) => _id) });
         await usage.deleteMany({ key_id: ids });
@@ -82,16 +81,15 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       await models.change(async (session, record) => {
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });
         if (deletedCount === 1)
-          await record(actor, 'organisation.erased', id, { cluster, ...(sandbox_of !== undefined && { sandbox_of }) });
+          await record(actor, 'organisation.erased', id, { ...(sandbox_of !== undefined && { sandbox_of }) });
       });
       // rows stored meanwhile by a gateway that died, or by one of an earlier version
       await requests.deleteMany({ organisation_id: id });
       await usage.deleteMany({ key_id: organisationUsageId(id) });
     },
-    /** The cluster of an erased organisation; undefined if there is no such organisation. */
-    async clusterOf(id: string): Promise<string | undefined> {
-      const event = await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean();
-      return event?.details.cluster as string | undefined;
+    /** Whether there was an organisation that has been erased. */
+    async isErased(id: string): Promise<boolean> {
+      return (await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean()) !== null;
     },
   };
 }

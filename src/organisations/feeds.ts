@@ -5,18 +5,17 @@ import { standingOf } from './organisationRows';
 /* Control data of an organisation's event feed (docs/decisions/events.md). */
 
 export interface Feed {
-  readonly cluster: string;
-  /** Whether the organisation's database can be written, or is being moved to another cluster or erased. */
+  /** Whether the organisation's database can be written, or is being moved to another shard or erased. */
   readonly standing: 'open' | 'moving' | 'closed';
-  /** Incremented by each move to another cluster. */
+  /** The first part of its positions: how often earlier versions have moved it to another cluster. */
   readonly epoch: number;
-  /** Changes up to this time are the copying done by a move; a time of its cluster, as 16 hexadecimal digits. */
-  readonly since: string;
   /** Since when history is lost; undefined once the feed's events say so. */
   readonly owed: Date | undefined;
+  /** When its last move to another shard ended. */
+  readonly movedAt: Date | undefined;
 }
 
-const MEMBERS = { cluster: 1, state: 1, move: 1, feed: 1 } as const;
+const MEMBERS = { state: 1, move: 1, moved_at: 1, feed: 1 } as const;
 
 export type Feeds = ReturnType<typeof feeds>;
 
@@ -29,9 +28,9 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
         .find({ _id: { $in: [...ids] } }, options)
         .toArray();
       return new Map(
-        found.map(({ _id, cluster, feed: { epoch = 0, since = '', owed } = {}, ...row }): [string, Feed] => [
+        found.map(({ _id, feed: { epoch = 0, owed } = {}, moved_at: movedAt, ...row }): [string, Feed] => [
           _id,
-          { cluster, standing: standingOf(row), epoch, since, owed },
+          { standing: standingOf(row), epoch, owed, movedAt },
         ]),
       );
     },

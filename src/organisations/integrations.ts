@@ -2,14 +2,14 @@ import { parseRange, rangeFault } from '../auth/addresses';
 import { type ApiKey, nameFault, shownKey } from '../auth/keys';
 import { requirePlan } from '../auth/authenticate';
 import type { McpAccess, Organisation } from '../auth/principal';
-import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
+import { allScopes, isScope, type Scope } from '../auth/scopes';
 import type { Page } from '../database/pagination';
 import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, MadeKey } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
 import type { Actor, AuditEvent, Authority } from './auditEvents';
-import type { Attempt } from './keyAnswers';
+import type { NoteId } from './creations';
 import { KeyRefused } from './keyDocuments';
 import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
 import type { Sessions } from './sessions';
@@ -63,13 +63,11 @@ interface Integrator {
 
 /**
  * Operations on one organisation's keys, usage and audit log, for a signed-in user or an operator, named as in
- * schema/settings.graphql. A key of another organisation is `not_found`, like one that never existed. With an `attempt`, repeating
- * a request creates no second key.
+ * schema/settings.graphql. A key of another organisation is `not_found`, like one that never existed.
  */
 export function integrationsOf(
   { organisation, home, name: createdBy, actor }: Integrator,
   { apiKeys, audit, usage, requests, sessions }: Stores,
-  attempt: Attempt | undefined,
 ) {
   const organisationId = organisation.id;
   const by: Authority = { actor, organisationId };
@@ -126,18 +124,18 @@ export function integrationsOf(
     audit_events: async (query: Omit<AuditPageQuery, 'organisationId'>) =>
       mapPage(await audit.page({ ...query, organisationId }), auditEvent),
 
-    async create_api_key(args: NewKeyArgs) {
+    async create_api_key(args: NewKeyArgs, noteId?: NoteId) {
       const { name = '', ...read } = readArguments(args);
       requirePlan(organisation);
       const more = { name, organisationId, created_by: createdBy, expires_at: expiryOf(args.expires_at) ?? null };
-      const created = await apiKeys.create({ ...read, ...more }, by, attempt).catch(explain);
+      const created = await apiKeys.create({ ...read, ...more }, by, noteId).catch(explain);
       if (!created) throw notFound('organisation');
       return made(created);
     },
     async rotate_api_key({ id, overlap_hours, expires_at }: RotateArgs) {
       const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
       const rotated = await change(id, ({ _id }) =>
-        apiKeys.rotate(_id, { overlap, expiresAt: expiryOf(expires_at ?? undefined) }, by, attempt),
+        apiKeys.rotate(_id, { overlap, expiresAt: expiryOf(expires_at ?? undefined) }, by),
       );
       return { ...made(rotated), old: shown(rotated.old) };
     },
@@ -169,7 +167,7 @@ function readArguments({ name, scopes = [], allowed_ranges, mcp }: Partial<NewKe
   if (detail !== undefined) faults.push({ pointer: '/name', code: 'format', detail });
   const granted = scopes.filter((scope, at): scope is Scope => {
     if (isScope(scope)) return true;
-    const mustBe = `must be one of ${ALL_SCOPES.join(', ')}`;
+    const mustBe = `must be one of ${allScopes().join(', ')}`;
     faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail: mustBe });
     return false;
   });

@@ -5,13 +5,11 @@ export interface JobRow {
   readonly _id: string;
   readonly kind: 'erasure' | 'move';
   readonly organisation_id: string;
-  /** The cluster to move to; null for an erasure. */
+  /** The shard to move to; null for an erasure. */
   readonly to: string | null;
   readonly actor: Actor;
   readonly state: 'waiting' | 'running' | 'done' | 'failed';
   readonly step: string | null;
-  /** Documents done in the current step. */
-  readonly progress: number;
   readonly error: string | null;
   readonly created_at: Date;
   readonly ended_at: Date | null;

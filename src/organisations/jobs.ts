@@ -6,7 +6,7 @@ import type { Actor } from './auditEvents';
 import type { JobRow } from './jobRows';
 import type { RecordEvent } from './auditRecorder';
 import type { ControlModels } from './models';
-import { lastKnownOf } from './placement';
+import { lastKnownOf } from './lastKnown';
 
 /* Work that takes longer than a request, and which gateway does it (docs/decisions/operator-api.md). */
 
@@ -30,13 +30,11 @@ interface JobsOptions {
   readonly now: () => number;
   /** Ends all access to an organisation, in a transaction. @throws JobRefused */
   readonly beginErasure: (actor: Actor, id: string, session: ClientSession, record: RecordEvent) => Promise<unknown>;
-  /** @throws FullClusterError unless a cluster has room for this many files */
-  readonly requireRoom: (cluster: string, files: number | undefined) => Promise<unknown>;
 }
 
 const NONE = { waiting: 0, running: 0, retrying: 0, failed: 0 };
 
-export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: JobsOptions) {
+export function jobs(models: ControlModels, { now, beginErasure }: JobsOptions) {
   const rows = nativeCollection(models.jobs);
   const { organisations } = models;
 
@@ -62,12 +60,12 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
     }),
     /**
      * Finds the open job that does this, or creates one; a new erasure ends all access at once. Undefined if there is neither
-     * such an organisation nor a job that erased it. @throws JobRefused; FullClusterError
+     * such an organisation nor a job that erased it. @throws JobRefused
      */
     ask({ kind, to, organisationId }: Asked, actor: Actor): Promise<JobRow | undefined> {
       const job: JobRow = {
         ...{ _id: randomUUID(), kind, organisation_id: organisationId, to, actor, state: 'waiting', step: null },
-        ...{ progress: 0, error: null, created_at: new Date(now()), ended_at: null },
+        ...{ error: null, created_at: new Date(now()), ended_at: null },
         ...{ holder: null, until: LONG_AGO },
       };
       return models.change(async (session, record) => {
@@ -81,17 +79,16 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
         if (found?.kind === kind && found.to === to) return found;
         if (!row) return undefined;
         if (found) {
-          const other = found.kind === 'move' ? `being moved to cluster ${String(found.to)}` : 'being erased';
+          const other = found.kind === 'move' ? `being moved to shard ${String(found.to)}` : 'being erased';
           throw new JobRefused(`organisation ${organisationId} is ${other} (job ${found._id})`);
         }
-        const { state, move, files } = row;
+        const { state, move } = row;
         if (state === 'erasing' && kind === 'move')
           throw new JobRefused(`organisation ${organisationId} is being erased`);
         if (move && (kind === 'erasure' || move.to !== to))
-          throw new JobRefused(`organisation ${organisationId} is being moved to cluster ${move.to}`);
-        // a move that has begun already has its room
-        if (to !== null && !move) await requireRoom(to, files);
-        await rows.insertOne(job, { session });
+          throw new JobRefused(`organisation ${organisationId} is being moved to shard ${move.to}`);
+        // gateways of the version before show a progress
+        await rows.insertOne({ ...job, ...{ progress: 0 } }, { session });
         await record(actor, 'job.created', organisationId, { job: job._id, kind, ...(to !== null && { to }) });
         if (kind === 'erasure') await beginErasure(actor, organisationId, session, record);
         return job;
@@ -99,15 +96,15 @@ export function jobs(models: ControlModels, { now, beginErasure, requireRoom }: 
     },
     find: async (id: string): Promise<JobRow | undefined> =>
       (await rows.findOne({ _id: id }, { readPreference: 'primary' })) ?? undefined,
-    /** Leases the oldest free job that is an erasure, or a move to one of these clusters. */
-    async take(clusters: readonly string[]): Promise<HeldJob | undefined> {
-      const free = { ended_at: null, until: { $lte: new Date(now()) }, to: { $in: [null, ...clusters] } };
+    /** Leases the oldest free job. */
+    async take(): Promise<HeldJob | undefined> {
+      const free = { ended_at: null, until: { $lte: new Date(now()) } };
       const taken = { holder: randomUUID(), until: new Date(now() + LEASED_FOR), state: 'running' as const };
       const options = { sort: { created_at: 1 }, returnDocument: 'after' } as const;
       return ((await rows.findOneAndUpdate(free, { $set: taken }, options)) as HeldJob | null) ?? undefined;
     },
-    /** Renews a lease and stores the progress. False if the lease was lost. */
-    keep: (job: HeldJob, at: Pick<JobRow, 'step' | 'progress'>): Promise<boolean> =>
+    /** Renews a lease and stores the step. False if the lease was lost. */
+    keep: (job: HeldJob, at: Pick<JobRow, 'step'>): Promise<boolean> =>
       own(job, { $set: { ...at, until: new Date(now() + LEASED_FOR) } }),
     /** Gives a lease back; the job is due again after `after` milliseconds. */
     release: (job: HeldJob, error: string | null, after: number): Promise<boolean> =>

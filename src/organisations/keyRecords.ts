@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { isRange } from '../auth/addresses';
 import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/principal';
-import { ALL_SCOPES } from '../auth/scopes';
+import { allScopes, isScope } from '../auth/scopes';
 import { nativeCollection } from '../database/native';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
-import { holdOrganisation } from './organisationRows';
+import { FOR_EARLIER, holdOrganisation } from './organisationRows';
 
 /* Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. */
 
@@ -25,7 +25,7 @@ export const keyRecord = z.strictObject({
   salt: base64,
   hash: base64,
   pepper: z.int().min(0).optional(),
-  scopes: z.array(z.enum(ALL_SCOPES)),
+  scopes: z.array(z.string().refine(isScope, { error: () => `must be one of ${allScopes().join(', ')}` })),
   created_by: text,
   created_at: time,
   expires_at: time.nullable(),
@@ -70,7 +70,8 @@ export function importKeys(models: ControlModels, actor: Actor) {
         .toArray();
       const ended = new Set(gone.map(({ _id }) => _id));
       const created = records.filter(({ id }) => !owners.has(id) && !ended.has(id));
-      const documents = created.map(({ id, ...key }) => ({ _id: id, organisation, ...key }));
+      const own = { ...organisation, ...FOR_EARLIER };
+      const documents = created.map(({ id, ...key }) => ({ _id: id, organisation: own, ...key }));
       if (documents.length > 0) {
         await models.apiKeys.insertMany(documents, { session });
         await record(actor, 'keys.imported', organisationId, { keys: created.map(({ id }) => id) });

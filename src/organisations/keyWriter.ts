@@ -29,8 +29,7 @@ export function keyWriter(
   const rows = nativeCollection(apiKeys);
   // when this instance last recorded a use, so that a burst of requests causes one write
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
-  // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
+  // one update per key, which the driver retries on a failover, unlike an updateMany
   const waiting: { readonly updateOne: { readonly filter: { readonly _id: string }; readonly update: object } }[] = [];
   // keys whose new hash is being written
   const hashing = new Set<string>();

@@ -19,24 +19,20 @@ export interface OrganisationDocument {
   readonly name: string;
   readonly plan: Plan;
   readonly currency: string;
-  readonly cluster: string;
   /** Active if it is missing. */
   readonly state?: OrganisationState;
   /** While it is being erased: the export is complete, or was not wanted. */
   readonly exported?: boolean;
-  /** The move to another cluster in progress, during which no write begins. */
+  /** The move to another shard in progress, during which no request begins. */
   readonly move?: MoveDocument;
-  /** The copies that moves have left on other clusters. */
-  readonly copies?: readonly {
-    readonly cluster: string;
-    readonly left_at: Date;
-    /** True for the data as it was until the move; false for what an undone move had copied. */
-    readonly complete: boolean;
-  }[];
-  /** How many files its collections and indexes take, as last noted; each copy takes as many. */
-  readonly files?: number;
-  /** State of its event feed; missing if it was never moved and lost no events. */
-  readonly feed?: { readonly epoch?: number; readonly since?: string; readonly owed?: Date };
+  /** When its last move ended. */
+  readonly moved_at?: Date;
+  /** State of its event feed; missing if it lost no events, and no earlier version moved it to another cluster (`epoch`). */
+  readonly feed?: { readonly epoch?: number; readonly owed?: Date };
+  /** Since when its keys read changes with `updated_since`; missing if they never did. */
+  readonly followed_at?: Date;
+  /** Where an earlier version stored its data: `default` is here. */
+  readonly cluster?: string;
   /** The operator's own id for it. */
   readonly external_ref?: string;
   /** Of a sandbox: the id of its organisation. */
@@ -104,16 +100,15 @@ export interface UsageDocument extends UsageCounts, DetailColumns {
   readonly ends_at: Date;
 }
 
-/** An answer with a new key's text, for a caller that did not receive it (keyAnswers.ts). */
-export interface KeyAnswerDocument {
-  /** Derived from the Idempotency-Key, organisation and user, base64url. */
+/** What an operator created with an Idempotency-Key (creations.ts). */
+export interface CreationRow {
+  /** SHA-256 of operator, organisation and Idempotency-Key, base64url. */
   readonly _id: string;
   readonly organisation_id: string;
   /** Identifies the operation and its arguments. */
   readonly fingerprint: string;
-  readonly key_id: string;
-  /** The key's text, encrypted so that only the Idempotency-Key can decrypt it. */
-  readonly sealed: string;
+  /** Id of what was created. */
+  readonly made: string;
   readonly ends_at: Date;
 }
 
@@ -123,18 +118,20 @@ const ENDED_KEYS_EXPIRE = { expireAfterSeconds: ENDED_KEYS_KEPT / 1000 } as cons
 const SIGN_IN_INDEXES = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
 
 const COLLECTIONS = {
-  organisations: definedByType<OrganisationDocument>('organisations', [
-    // all, oldest first; those of a cluster, oldest first; counts and files of a cluster
-    { on: { created_at: 1, _id: 1 } },
-    { on: { cluster: 1, created_at: 1, _id: 1 } },
-    { on: { cluster: 1, files: 1 } },
-    // those with a copy on a cluster, or moving to one
-    { on: { 'copies.cluster': 1 }, options: { sparse: true } },
-    { on: { 'move.to': 1 }, options: { sparse: true } },
-    // at most one sandbox of each organisation, and one organisation with each external_ref
-    { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
-    { on: { external_ref: 1 }, options: { unique: true, sparse: true } },
-  ]),
+  organisations: definedByType<OrganisationDocument>(
+    'organisations',
+    [
+      // all, oldest first
+      { on: { created_at: 1, _id: 1 } },
+      // those that are being moved
+      { on: { 'move.to': 1 }, options: { sparse: true } },
+      // at most one sandbox of each organisation, and one organisation with each external_ref
+      { on: { sandbox_of: 1 }, options: { unique: true, sparse: true } },
+      { on: { external_ref: 1 }, options: { unique: true, sparse: true } },
+    ],
+    [],
+    ['cluster_1_created_at_1__id_1', 'cluster_1_files_1', 'copies.cluster_1'],
+  ),
   apiKeys: definedByType<ApiKey>(
     'api_keys',
     [
@@ -162,7 +159,7 @@ const COLLECTIONS = {
   links: definedByType<LinkDocument>('sign_in_links', SIGN_IN_INDEXES),
   usage: definedByType<UsageDocument>('key_usage', [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }]),
   webhookEndpoints,
-  keyAnswers: definedByType<KeyAnswerDocument>('key_answers', [EXPIRES]),
+  creations: definedByType<CreationRow>('creations', [EXPIRES]),
   requests: requestRows,
   jobs: definedByType<JobRow>('jobs', [
     // jobs that have not ended; an organisation has at most one (jobs.ts)
@@ -188,15 +185,16 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
       modelOf(control, definition as Collection<{ readonly _id: string }>),
     ]),
   ) as unknown as Models;
-  const record = auditRecorder(nativeCollection(models.auditEvents));
+  const audit = auditRecorder(nativeCollection(models.auditEvents));
   return {
     ...models,
+    record: audit.alone,
     /**
      * Runs a change and its audit events as one transaction, so that neither exists without the other. @throws AppError rate_limited if the
      * organisation has had too many such changes in a day
      */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
-      return changeControl((session) => work(session, (...event) => record(session, ...event)));
+      return changeControl((session) => work(session, (...event) => audit.inTransaction(session, ...event)));
     },
   };
 }

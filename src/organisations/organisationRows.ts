@@ -12,15 +12,16 @@ export interface Listed extends Organisation {
 /** Matches the states in which an organisation may be changed: all but `erasing`. */
 export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-/** Whether an organisation's database can be written, or is being moved to another cluster or erased. */
+/** Whether an organisation's database can be written, or is being moved to another shard or erased. */
 export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
   if (!STATES[state ?? 'active'].data) return 'closed';
   return move ? 'moving' : 'open';
 }
 
 export function toOrganisation(document: OrganisationDocument): Organisation {
-  const { _id: id, name, plan, currency, cluster, state = 'active', sandbox_of } = document;
-  return { id, name, plan, currency, cluster, state, ...(sandbox_of !== undefined && { sandbox_of }) };
+  const { _id: id, name, plan, currency, state = 'active', move, sandbox_of } = document;
+  const organisation = { id, name, plan, currency, state, ...(sandbox_of !== undefined && { sandbox_of }) };
+  return move ? { ...organisation, moving: true } : organisation;
 }
 
 export function toListed(document: OrganisationDocument): Listed {
@@ -28,11 +29,14 @@ export function toListed(document: OrganisationDocument): Listed {
   return { ...toOrganisation(document), external_ref, created_at };
 }
 
-/** What the command line and the operator API show of an organisation. */
-export function shownOrganisation({ id, name, plan, currency, cluster, state, sandbox_of, ...row }: Listed) {
-  const { external_ref, created_at } = row;
-  return { id, name, plan, currency, cluster, state, external_ref, sandbox_of: sandbox_of ?? null, created_at };
+/** What the command line and the operator API show of an organisation, which is on a shard unless the database is a replica set. */
+export function shownOrganisation(organisation: Listed, shard: string | null) {
+  const { id, name, plan, currency, state, external_ref, sandbox_of = null, created_at } = organisation;
+  return { id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at };
 }
+
+/** A member that gateways of the version before need in organisations and in their copies in keys, while gateways are upgraded one by one. */
+export const FOR_EARLIER = { cluster: 'default' } as const;
 
 /**
  * Reads an organisation, unless it is being erased, and writes to its row: a concurrent change of its plan or state then

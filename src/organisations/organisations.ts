@@ -1,24 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation, OrganisationState, Plan } from '../auth/principal';
-import type { Place, Standing } from '../database/keeper';
+import type { Standing } from '../database/keeper';
 import { isDuplicateKey } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
-import { notFound } from '../errors';
 import type { Actor, AuditAction } from './auditEvents';
 import { changeInKeys } from './endedKeys';
-import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
+import type { NoteId } from './creations';
 import { escapeRegExp } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, type Listed, standingOf, toListed } from './organisationRows';
+import { CHANGEABLE, FOR_EARLIER, type Listed, standingOf, toListed } from './organisationRows';
 
 export interface NewOrganisation {
   readonly name: string;
   readonly plan: Plan;
   readonly currency: string;
-  /** The cluster for its database; by default the one with the most room. */
-  readonly cluster?: string | undefined;
+  /** The shard for its database; by default the one with the fewest organisations. */
+  readonly shard?: string | undefined;
   readonly demo?: boolean;
   /** The operator's own id for it, unique. */
   readonly external_ref?: string | undefined;
@@ -29,14 +28,20 @@ export interface OrganisationPageQuery extends ListArguments {
   readonly q?: string | null;
   readonly plan?: Plan | null;
   readonly state?: OrganisationState | null;
-  readonly cluster?: string | null;
   readonly external_ref?: string | null;
+  readonly shard?: string | null;
+  /** Only these: those on the shard. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 export interface OrganisationQuery {
-  readonly cluster?: string | undefined;
+  /** Only these. */
+  readonly ids?: readonly string[] | undefined;
   readonly plan?: Plan | undefined;
 }
+
+/** Creates the database of a new organisation on a shard, if there are shards. @throws ShardRefused */
+export type Place = (id: string, shard: string | undefined) => Promise<void>;
 
 const BATCH = 1000;
 
@@ -62,14 +67,19 @@ export class SharedByOwnerError extends Error {
   }
 }
 
-/** `place` chooses the cluster of a new organisation, and throws if it is full or does not respond. */
-export function organisations(
-  models: ControlModels,
-  actor: Actor,
-  place: (cluster: string | undefined) => Promise<string>,
-  answers: KeyAnswers,
-  now: () => number,
-) {
+/** The data of an organisation is where an earlier version stored it, and not here. */
+export class NotImported extends Error {
+  override readonly name = 'NotImported';
+
+  constructor(id: string, cluster: string) {
+    super(
+      `the data of organisation ${id} was on the cluster ${cluster}, and is not here until its export is imported (docs/guides/sharding.md, From MONGODB_CLUSTERS)`,
+    );
+  }
+}
+
+/** `place` creates the database of a new organisation. */
+export function organisations(models: ControlModels, actor: Actor, place: Place, now: () => number) {
   const rows = nativeCollection(models.organisations);
 
   async function findBy(filter: Pick<OrganisationDocument, '_id'> | { readonly external_ref: string }) {
@@ -87,24 +97,26 @@ export function organisations(
     return found;
   }
 
-  async function insert(input: NewOrganisation, keep?: Keep): Promise<Listed> {
-    const cluster = await place(input.cluster);
-    const { name, plan, currency, demo, external_ref } = input;
-    const stored = { name, plan, currency, cluster, ...(external_ref !== undefined && { external_ref }) };
+  async function insert(input: NewOrganisation, noteId?: NoteId): Promise<Listed> {
+    const { name, plan, currency, shard, demo, external_ref } = input;
+    const stored = { name, plan, currency, ...(external_ref !== undefined && { external_ref }) };
+    const _id = randomUUID();
     const document: OrganisationDocument = {
-      ...{ _id: randomUUID(), ...stored, state: 'active', ...(demo && { demo }), created_at: new Date() },
+      ...{ _id, ...stored, ...FOR_EARLIER, state: 'active', created_at: new Date() },
+      ...(demo && { demo }),
     };
+    await place(_id, shard);
     await models.change(async (session, record) => {
-      await keep?.(session, document._id, '');
+      await noteId?.(session, document._id);
       await models.organisations.create([document], { session });
-      await record(actor, 'organisation.created', document._id, stored);
+      await record(actor, 'organisation.created', document._id, { ...stored, ...(shard !== undefined && { shard }) });
     });
     return toListed(document);
   }
 
   /**
    * Changes an organisation, the copies of it in its active keys, and its sandbox's plan and state, in one transaction. Undefined if there is no
-   * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken
+   * such organisation or it is being erased. @throws SharedByOwnerError; RefTaken; NotImported
    */
   function change(
     id: string,
@@ -117,6 +129,8 @@ export function organisations(
         .lean();
       if (!found) return undefined;
       const before = toListed(found);
+      const { cluster = FOR_EARLIER.cluster } = found;
+      if (set.state === 'active' && cluster !== FOR_EARLIER.cluster) throw new NotImported(id, cluster);
       const changed = { ...before, ...set };
       if (before.external_ref !== null && changed.external_ref !== before.external_ref) {
         const known = JSON.stringify(before.external_ref);
@@ -160,31 +174,53 @@ export function organisations(
     });
 
   return {
-    /** Creates an organisation. Its first write creates its database. @throws FullClusterError */
+    /** Creates an organisation. Its first write creates its database, or the first collection there. @throws ShardRefused */
     create: (input: NewOrganisation): Promise<Listed> => insert(input),
     /**
-     * Creates an organisation, unless an earlier attempt created one or one has its external_ref. Concurrent calls create only one.
-     * @throws StillErasing; FullClusterError; with `attempt`, also what {@link keyAnswers} throws
+     * Creates an organisation, unless one has its external_ref. Concurrent calls create only one.
+     * @throws StillErasing; ShardRefused
      */
-    async createOnce(input: NewOrganisation, attempt?: Attempt): Promise<{ organisation: Listed; isNew: boolean }> {
+    async createOnce(input: NewOrganisation, noteId?: NoteId): Promise<{ organisation: Listed; isNew: boolean }> {
       const found = await withRef(input.external_ref);
       if (found) return { organisation: found, isNew: false };
-      const call = { organisationId: '', who: actor.who, operation: 'create_organisation', args: input };
       try {
-        const made = await answers.once(
-          attempt,
-          call,
-          (keep): Promise<Listed | undefined> => insert(input, keep),
-          (id) => findBy({ _id: id }),
-        );
-        if (made) return { organisation: made, isNew: true };
-        throw notFound('organisation');
+        return { organisation: await insert(input, noteId), isNew: true };
       } catch (error) {
         // another call made it meanwhile
         const rival = isDuplicateKey(error) ? await withRef(input.external_ref) : undefined;
         if (rival) return { organisation: rival, isNew: false };
         throw error;
       }
+    },
+    /** Records that an organisation has its data here now, wherever an earlier version stored it. */
+    async noteImported(id: string): Promise<void> {
+      const elsewhere = trusted({ $nin: [FOR_EARLIER.cluster, null] });
+      await models.organisations.updateOne({ _id: id, cluster: elsewhere }, { $set: FOR_EARLIER });
+    },
+    /** Finds organisations by their ids and by their external_refs. */
+    async findAll(ids: readonly string[], refs: readonly string[]): Promise<Listed[]> {
+      const named = [
+        ...(ids.length > 0 ? [{ _id: { $in: [...ids] } }] : []),
+        ...(refs.length > 0 ? [{ external_ref: { $in: [...refs] } }] : []),
+      ];
+      const found = await Promise.all(
+        named.map((filter) => rows.find(filter, { readPreference: 'primary' }).toArray()),
+      );
+      return found.flat().map(toListed);
+    },
+    /** Those of the organisations that exist, by id. */
+    async byIds(ids: readonly string[]): Promise<ReadonlyMap<string, Listed>> {
+      return new Map((await this.findAll(ids, [])).map((found) => [found.id, found]));
+    },
+    /** Finds an organisation by its external_ref. */
+    findByRef: (external_ref: string): Promise<Listed | undefined> => findBy({ external_ref }),
+    /** Records that keys of an organisation read changes with `updated_since`. */
+    async noteFollowed(id: string): Promise<void> {
+      await models.organisations.updateOne({ _id: id, followed_at: null }, { $set: { followed_at: new Date(now()) } });
+    },
+    /** Whether keys of an organisation have read changes with `updated_since`. */
+    async isFollowed(id: string): Promise<boolean> {
+      return (await rows.findOne({ _id: id }, { projection: { followed_at: 1 } }))?.followed_at !== undefined;
     },
     async find(id: string): Promise<Listed | undefined> {
       const found = await rows.findOne({ _id: id });
@@ -195,15 +231,17 @@ export function organisations(
       external_ref,
       plan,
       state,
-      cluster,
+      shard,
+      ids,
       ...args
     }: OrganisationPageQuery): Promise<Page<OrganisationDocument>> {
-      const given = Object.entries({ q, external_ref, plan, state, cluster }).filter(([, value]) => value);
-      const equal = Object.entries({ external_ref, plan, cluster }).filter(([, value]) => value);
+      const given = Object.entries({ q, external_ref, plan, state, shard }).filter(([, value]) => value);
+      const equal = Object.entries({ external_ref, plan }).filter(([, value]) => value);
       return findPage(rows, {
         ...{ organisationId: '', operation: 'organisations', args, filters: Object.fromEntries(given) },
         conditions: [
           ...equal.map((one) => Object.fromEntries([one])),
+          ...(ids ? [{ _id: trusted({ $in: [...ids] }) }] : []),
           // a missing state means active
           ...(state ? [{ state: state === 'active' ? trusted({ $in: [state, null] }) : state }] : []),
           ...(q ? [{ $or: [{ name: trusted({ $regex: escapeRegExp(q), $options: 'i' }) }, { external_ref: q }] }] : []),
@@ -217,28 +255,23 @@ export function organisations(
         .lean();
       return found ? toListed(found) : undefined;
     },
-    /** Whether an organisation's database may be written on a cluster, as read from the primary. */
-    standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
-      const projection = { cluster: 1, state: 1, 'move.to': 1 } as const;
+    /** Whether an organisation's database may be written, as read from the primary. */
+    standingOf: async (id: string): Promise<Standing> => {
+      const projection = { state: 1, 'move.to': 1 } as const;
       const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
-      const standing = found ? standingOf(found) : 'gone';
-      return standing === 'open' && found?.cluster !== cluster ? 'moving' : standing;
-    },
-    /** Records how many files an organisation takes on a cluster; unless the number is exact, it can only raise the recorded one. */
-    async noteFiles({ id, cluster }: Place, files: number, isExact = false): Promise<void> {
-      await rows.updateOne({ _id: id, cluster }, isExact ? { $set: { files } } : { $max: { files } });
+      return found ? standingOf(found) : 'gone';
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, one batch in memory at a time. */
-    async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Listed> {
-      const filter = { ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
+    async *each({ plan, ids }: OrganisationQuery = {}): AsyncGenerator<Listed> {
+      const filter = { ...(plan && { plan }), ...(ids && { _id: trusted({ $in: ids }) }) };
       const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of found.cursor({ batchSize: BATCH })) yield toListed(row);
     },
-    /** The clusters of those of the organisations that exist, by organisation id. */
-    async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
-      const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { cluster: 1 }).lean();
-      return new Map(found.map(({ _id, cluster }) => [_id, cluster]));
+    /** Those of the organisations that exist. */
+    async existing(ids: readonly string[]): Promise<Set<string>> {
+      const found = await models.organisations.find({ _id: trusted({ $in: ids }) }, { _id: 1 }).lean();
+      return new Set(found.map(({ _id }) => _id));
     },
     update,
     rename: (id: string, name: string) => update(id, { name }),

@@ -24,10 +24,8 @@ interface KeyRequests {
   readonly last_at: Date;
   readonly missing_scopes: readonly string[];
 }
-interface Counted extends Pick<KeyRequests, 'last_at'> {
+interface Counted extends Pick<KeyRequests, 'requests' | 'last_at'> {
   readonly _id: string;
-  readonly listed: number;
-  readonly similar: number;
   readonly scopes: readonly (string | null)[];
 }
 
@@ -73,19 +71,19 @@ export function requestLog(models: Pick<ControlModels, 'requests' | 'organisatio
         times: ['at'],
       });
     },
-    /** Counts matching requests by key, including those without a row; the key with the most comes first. @throws AppError like page */
+    /** Counts matching requests by key; the key with the most comes first. @throws AppError like page */
     async countByKey({ organisationId, ...given }: Omit<RequestPageQuery, 'limit' | 'cursor'>): Promise<KeyRequests[]> {
       const filter = { organisation_id: organisationId, ...conditionsOf(givenOf(given)) };
       const $group = {
-        ...{ _id: '$key_id', listed: { $sum: 1 }, similar: { $sum: '$similar' } },
+        ...{ _id: '$key_id', requests: { $sum: 1 } },
         ...{ last_at: { $max: '$at' }, scopes: { $addToSet: '$missing_scope' } },
       };
       const rows = await native
         .aggregate<Counted>([{ $match: mongoose.sanitizeFilter(filter) as object }, { $group }])
         .toArray();
       return rows
-        .map(({ _id: key_id, listed, similar, last_at, scopes }) => ({
-          ...{ key_id, requests: listed + similar, last_at },
+        .map(({ _id: key_id, scopes, ...counted }) => ({
+          ...{ key_id, ...counted },
           missing_scopes: scopes.filter((scope) => scope !== null).sort(),
         }))
         .sort((one, other) => other.requests - one.requests)

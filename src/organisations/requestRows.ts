@@ -32,8 +32,6 @@ export interface RequestRow {
   readonly address: string;
   /** Whether it has an error code or a status of 400 or more. */
   readonly failed: boolean;
-  /** Number of similar requests without a row of their own. */
-  readonly similar: number;
 }
 
 const KEPT = 7 * DAY;

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
+import type { Place } from './organisations';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, holdOrganisation, type Listed, toListed, toOrganisation } from './organisationRows';
+import { CHANGEABLE, FOR_EARLIER, holdOrganisation, type Listed, toListed, toOrganisation } from './organisationRows';
 
 /* The sandboxes of organisations (docs/decisions/sandboxes.md). */
 
@@ -17,7 +18,8 @@ export interface NewSandbox {
   readonly of: string;
   /** By default its owner's name followed by `sandbox`. */
   readonly name?: string | undefined;
-  readonly cluster?: string | undefined;
+  /** The shard for its database; by default the one with the fewest organisations. */
+  readonly shard?: string | undefined;
   /** Whether the caller will store the sample. */
   readonly seeded: boolean;
 }
@@ -30,7 +32,7 @@ export class SandboxRefused extends Error {
   override readonly name = 'SandboxRefused';
 }
 
-export function sandboxes(models: ControlModels, place: (cluster: string | undefined) => Promise<string>) {
+export function sandboxes(models: ControlModels, place: Place) {
   const { organisations } = models;
 
   const find = async (filter: object): Promise<Sandbox | undefined> =>
@@ -42,9 +44,10 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
     async allOf(id: string): Promise<Organisation[]> {
       return (await organisations.find({ sandbox_of: id }).lean()).map(toOrganisation);
     },
-    /** Undefined if there is no such organisation. @throws SandboxRefused, FullClusterError */
-    async create({ of, cluster, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
-      const chosen = await place(cluster);
+    /** Undefined if there is no such organisation. @throws SandboxRefused, ShardRefused */
+    async create({ of, shard, seeded, ...given }: NewSandbox, actor: Actor): Promise<Sandbox | undefined> {
+      const _id = randomUUID();
+      await place(_id, shard);
       return models.change(async (session, record) => {
         // writes the owner's row, so that of two creations, or a creation and a change of plan, the later sees the earlier
         const owner = await holdOrganisation(models, of, session);
@@ -55,9 +58,9 @@ export function sandboxes(models: ControlModels, place: (cluster: string | undef
         if (other) throw new SandboxRefused(`organisation ${of} has a sandbox already: ${other._id}`);
         const { plan, currency, state } = owner;
         const { name = `${Array.from(owner.name).slice(0, OWNER_SHOWN).join('')} sandbox` } = given;
-        const stored = { name, plan, currency, cluster: chosen, state, sandbox_of: of };
+        const stored = { name, plan, currency, state, sandbox_of: of };
         const document: OrganisationDocument = {
-          ...{ _id: randomUUID(), ...stored, created_at: new Date() },
+          ...{ _id, ...stored, ...FOR_EARLIER, created_at: new Date() },
           ...(seeded && { unseeded: randomUUID() }),
         };
         await organisations.create([document], { session });

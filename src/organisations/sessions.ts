@@ -3,9 +3,9 @@ import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../auth/authenticate';
 import type { Organisation, User } from '../auth/principal';
 import type { Role } from '../auth/roles';
+import { atMost } from '../database/native';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
-import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
 import type { RecordEvent } from './auditRecorder';
 import type { ControlModels, SessionDocument } from './models';
 import { CHANGEABLE, holdOrganisation, toOrganisation } from './organisationRows';
@@ -43,7 +43,7 @@ const MAX_LISTED = 200;
 export type Sessions = ReturnType<typeof sessions>;
 
 /** Sessions and sign-in links, which expire by `clock`. `from` is the user's network address, for the audit log. */
-export function sessions(models: ControlModels, clock: () => number, answers: KeyAnswers) {
+export function sessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: stored, members } = models;
 
   async function begin(
@@ -89,29 +89,19 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
      */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
       models.change((session, record) => begin(input, from, session, record)),
-    /**
-     * Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist.
-     * @throws with `attempt`, what {@link keyAnswers} throws
-     */
-    makeLink({ organisationId, user, role }: NewSession, actor: Actor, attempt?: Attempt) {
+    /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
+    makeLink({ organisationId, user, role }: NewSession, actor: Actor): Promise<SignInToken | undefined> {
       const token = makeToken();
       const now = clock();
       const endsAt = new Date(now + LINK_LIFE);
-      const make = (keep?: Keep): Promise<SignInToken | undefined> =>
-        models.change(async (session, record) => {
-          await keep?.(session, String(endsAt.getTime()), token);
-          if (!(await holdOrganisation(models, organisationId, session))) return undefined;
-          const owner = { organisation_id: organisationId, user, role };
-          const link = { _id: digest(token), ...owner, created_at: new Date(now), ends_at: endsAt };
-          await links.create([link], { session });
-          await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
-          return { token, endsAt };
-        });
-      const call = { organisationId, who: actor.who, operation: 'link', args: { user, role } };
-      // the link's expiry is stored in place of an id
-      return answers.once(attempt, call, make, (end, made) =>
-        Promise.resolve({ token: made, endsAt: new Date(Number(end)) }),
-      );
+      return models.change(async (session, record) => {
+        if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+        const owner = { organisation_id: organisationId, user, role };
+        const link = { _id: digest(token), ...owner, created_at: new Date(now), ends_at: endsAt };
+        await links.create([link], { session });
+        await record(actor, 'link.created', organisationId, { user: user.id, role, ends_at: endsAt });
+        return { token, endsAt };
+      });
     },
     /** Consumes a link's token and signs in. Undefined if it was used, has expired or never existed. */
     async useLink(token: string, from: string): Promise<string | undefined> {
@@ -176,7 +166,7 @@ export function sessions(models: ControlModels, clock: () => number, answers: Ke
       const found = await members
         .find({ organisation_id: organisationId })
         .sort({ last_sign_in_at: -1, _id: -1 })
-        .limit(MAX_LISTED + 1)
+        .setOptions(atMost(MAX_LISTED + 1))
         .lean();
       const listed = found.slice(0, MAX_LISTED);
       const ids = { $in: listed.map(({ user }) => user.id) };

@@ -4,10 +4,10 @@ import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { validationFailed } from '../errors';
 import type { AuditAction, Authority } from './auditEvents';
-import type { Attempt, Keep, KeyAnswers } from './keyAnswers';
+import type { NoteId } from './creations';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisationRows';
-import { lastKnownOf } from './placement';
+import { lastKnownOf } from './lastKnown';
 import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
 
@@ -36,7 +36,7 @@ function taken({ holder, state, until }: EndpointRow, now: number): Pick<Endpoin
   return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
 }
 
-export function webhookEndpointsOf(models: ControlModels, now: () => number, answers: KeyAnswers) {
+export function webhookEndpointsOf(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
 
   const counts = async (): Promise<ReadonlyMap<EndpointState, number>> =>
@@ -54,8 +54,10 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
     id: string,
     by: Authority,
     work: (before: EndpointRow) => Change | undefined,
+    noteId?: NoteId,
   ): Promise<EndpointRow | undefined> =>
     models.change(async (session, record) => {
+      await noteId?.(session, id);
       const before = await rows.findOne(filterOf(id, by), { session });
       const changed = before && work(before);
       if (!changed) return before ?? undefined;
@@ -66,34 +68,28 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
     });
 
   return {
-    /**
-     * Undefined if the organisation does not exist.
-     * @throws AppError validation_failed beyond {@link MAX_ENDPOINTS}; with `attempt`, also what {@link keyAnswers} throws
-     */
-    create(input: NewEndpoint, by: Authority, attempt?: Attempt): Promise<EndpointRow | undefined> {
+    /** Undefined if the organisation does not exist. @throws AppError validation_failed beyond {@link MAX_ENDPOINTS} */
+    create(input: NewEndpoint, by: Authority, noteId?: NoteId): Promise<EndpointRow | undefined> {
       const { organisation_id, url, types } = input;
-      const make = (keep?: Keep): Promise<EndpointRow | undefined> =>
-        models.change(async (session, record) => {
-          const at = new Date(now());
-          const row: EndpointRow = {
-            ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
-            ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
-          };
-          await keep?.(session, row._id, '');
-          // writes the organisation's row, so that two creations cannot both count 19
-          if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
-          const first = { session, limit: MAX_ENDPOINTS, projection: { _id: 1 } } as const;
-          const found = await rows.find({ organisation_id }, first).toArray();
-          if (found.length >= MAX_ENDPOINTS) {
-            const detail = `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`;
-            throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
-          }
-          await rows.insertOne(row, { session });
-          await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
-          return row;
-        });
-      const call = { organisationId: organisation_id, who: by.actor.who, operation: 'webhook', args: { url, types } };
-      return answers.once(attempt, call, make, async (id) => (await rows.findOne({ _id: id })) ?? undefined);
+      return models.change(async (session, record) => {
+        const at = new Date(now());
+        const row: EndpointRow = {
+          ...{ _id: randomUUID(), ...input, state: 'enabled', disabled: null, version: 1, rotated_at: null },
+          ...{ ...CLEAN, last_success_at: null, parked: 0, due: at, wakes: 0, ...NOBODY, created_at: at },
+        };
+        await noteId?.(session, row._id);
+        // writes the organisation's row, so that two creations cannot both count 19
+        if (!(await holdOrganisation(models, organisation_id, session))) return undefined;
+        const first = { session, limit: MAX_ENDPOINTS, projection: { _id: 1 } } as const;
+        const found = await rows.find({ organisation_id }, first).toArray();
+        if (found.length >= MAX_ENDPOINTS) {
+          const detail = `the organisation has ${String(MAX_ENDPOINTS)} webhook endpoints already; delete one first`;
+          throw validationFailed([{ pointer: '/url', code: 'too_many', detail }]);
+        }
+        await rows.insertOne(row, { session });
+        await record(by.actor, 'webhook.created', organisation_id, { endpoint: row._id, url, types });
+        return row;
+      });
     },
     /** Oldest first. */
     list: (organisationId: string): Promise<EndpointRow[]> =>
@@ -107,11 +103,16 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number, ans
           ? undefined
           : { update: { $set: set }, action: 'webhook.updated', details: set },
       ),
-    rotate: (id: string, by: Authority) =>
-      change(id, by, () => ({
-        update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
-        action: 'webhook.rotated',
-      })),
+    rotate: (id: string, by: Authority, noteId?: NoteId) =>
+      change(
+        id,
+        by,
+        () => ({
+          update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
+          action: 'webhook.rotated',
+        }),
+        noteId,
+      ),
     /** Delivers again, from a position or from where the endpoint stopped. */
     enable: (
       id: string,

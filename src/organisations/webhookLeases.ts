@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
 import type { EndpointRow } from './webhookRows';
@@ -41,8 +42,14 @@ export type Leased = EndpointRow & { readonly holder: string };
 
 const LONG_AGO = new Date(0);
 
+export type WebhookLeases = ReturnType<typeof leasesOf>;
+
 export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
-  const rows = nativeCollection(webhookEndpoints);
+  return leasesOf(nativeCollection(webhookEndpoints), now);
+}
+
+/** The leases of endpoints in a collection. */
+export function leasesOf(rows: mongo.Collection<EndpointRow>, now: () => number) {
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
 
   const free = () => {

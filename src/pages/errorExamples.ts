@@ -39,6 +39,19 @@ const EXAMPLES: Readonly<Record<ErrorCode, { readonly detail: string; readonly m
     detail: 'The organisation stores 1000123456 bytes, and its limit is 1000000000; nothing was stored.',
   },
   rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
+  stored_object_invalid: {
+    detail:
+      'The quote 3f0c2b1a-7d54-4e0e-9b6a-1f2d3c4b5a69 cannot be shown: /status is stored as "negotiating", which is not one of draft, sent, accepted, declined, expired, withdrawn. Another program stored it; whoever runs the gateway has to correct it.',
+    members: {
+      errors: [
+        {
+          pointer: '/status',
+          code: 'not_allowed',
+          detail: 'is stored as "negotiating", which is not one of draft, sent, accepted, declined, expired, withdrawn',
+        },
+      ],
+    },
+  },
   internal: { detail: 'Something went wrong on our side. The error is logged under the request id.' },
   unavailable: { detail: 'The database is not responding.' },
 };

@@ -34,7 +34,8 @@ const EVENT = `{
   "changes": ["status", "updated_at"],
   "status": "dispatched",
   "related": null,
-  "gap": null
+  "gap": null,
+  "origin": { "kind": "other", "id": null, "name": null }
 }`;
 
 /** The parts of the guide, each with the id that its link in the table of contents has. */

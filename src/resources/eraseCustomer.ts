@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose';
 import { idempotencyRecords } from '../database/idempotency';
 import { stampedWrite, writesEnded } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
+import type { Writer } from '../database/slots';
 import { collections } from '.';
 import { ERASED_AT, erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
 import { published } from '../schema/model';
@@ -20,6 +21,12 @@ const AT_ONCE = 200;
 
 /** Number of rows changed, by collection. */
 export type Erased = Readonly<Record<string, number>>;
+
+/** On whose behalf, and what stops it between two transactions. */
+interface Erasure {
+  readonly by: Writer;
+  readonly signal: AbortSignal;
+}
 
 type Filter = Readonly<Record<string, unknown>>;
 type Members = Readonly<Record<string, unknown>>;
@@ -53,9 +60,9 @@ function erasables(): Erasable[] {
 /**
  * Erases a customer's personal data in all collections: first the customer and then, once the writes that read it before have ended,
  * the copies, so that none is missed. Running it again continues an interrupted erasure, and changes nothing once everything is erased.
- * `signal` stops it between two transactions.
  */
-export async function eraseCustomer(data: OrganisationData, id: string, signal: AbortSignal): Promise<Erased> {
+export async function eraseCustomer(data: OrganisationData, id: string, erasure: Erasure): Promise<Erased> {
+  const { signal } = erasure;
   const counts: Record<string, number> = {};
   const count = (resource: Resource, rows: number): void => {
     counts[resource.name] = (counts[resource.name] ?? 0) + rows;
@@ -64,7 +71,7 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
     const [first = '', ...others] = by;
     const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
     for (const one of [{ resource }, ...parts]) count(one.resource, 0);
-    count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
+    count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
     // writes that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
     await eraseAnswers(
@@ -80,7 +87,10 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
       await eraseAnswers(data, resource, [{ 'answer._id': ids }], erased);
       for (const part of parts) {
         signal.throwIfAborted();
-        count(part.resource, await eraseRows(data, part.resource, { [part.by]: ids }, signal, part.erased));
+        count(
+          part.resource,
+          await eraseRows(data, part.resource, { ...erasure, filter: { [part.by]: ids }, erased: part.erased }),
+        );
         await eraseAnswers(data, part.resource, [{ [`answer.${part.by}`]: ids }], part.erased);
       }
     }
@@ -116,16 +126,14 @@ async function eraseAnswers(
 async function eraseRows(
   data: OrganisationData,
   resource: Resource,
-  filter: Filter,
-  signal: AbortSignal,
-  erased: Members,
+  { filter, erased, by, signal }: Erasure & { readonly filter: Filter; readonly erased: Members },
 ): Promise<number> {
   let total = 0;
   for await (const batch of batches(data, resource, filter)) {
     signal.throwIfAborted();
     const ids = batch.map(({ _id }) => _id);
     total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, erased, session, now }), {
-      writes: [resource],
+      ...{ writes: [resource], by },
     });
   }
   return total;

@@ -1,45 +1,59 @@
 import { mergeResolvers, type Resolvers } from '../operations/run';
 import { published } from '../schema/model';
+import type { StoredType } from '../schema/storedTypes';
 import { deriveResolvers } from '../stored/derived';
 import type { RecordKind } from '../stored/records';
-import type { Resource } from '../stored/resource';
+import { defineResource, type Resource } from '../stored/resource';
 import { customers } from './customers/customers';
-import { customerResolvers } from './customers/upsert';
 import { eventResolvers } from './events';
 import { meResolvers } from './me';
-import { orders } from './orders/orders';
-import { orderResolvers } from './orders/productSales';
-import { products } from './products/products';
-import { productResolvers } from './products/upsert';
-import { quotes } from './quotes';
+import { salesResolvers } from './productSales';
 import { requestRecords } from './requests/records';
 import { messages, requests } from './requests/requests';
 import { requestResolvers } from './requests/service';
+import { withOwnRules } from './ownRules';
+import { RULES } from './rules';
 
-/** All resources, in import order. Add new resources here. */
-const RESOURCES: readonly Resource[] = [products, customers, quotes, orders, requests, messages];
+/** Resources with code of their own beside rules; the others follow from the SDL. */
+const OWN: ReadonlyMap<string, Resource> = new Map(
+  [customers, requests, messages].map((one) => [one.stored.type, one]),
+);
+/** The first types to import; others follow, each after those that it refers to. */
+const FIRST = ['Product', 'Customer'];
 
-/** Resolvers that cannot be derived from the SDL: writes, and reads of several collections. */
-const RESOLVERS: readonly object[] = [
-  productResolvers,
-  customerResolvers,
-  orderResolvers,
-  requestResolvers,
-  meResolvers,
-  eventResolvers,
-];
+/** The collections of every organisation's database, in import order. */
+export const collections: readonly Resource[] = inOrder().map(
+  ({ type }) => OWN.get(type) ?? defineResource(type, withOwnRules(type, RULES[type])),
+);
 
-/** The collections of every organisation's database. */
-export const collections: readonly Resource[] = RESOURCES;
+function inOrder(): StoredType[] {
+  const [ordered, seen] = [[] as StoredType[], new Set<string>()];
+  function add(type: string): void {
+    const stored = published.stored.get(type);
+    if (!stored || seen.has(type)) return;
+    // before its relations, since types may refer to each other
+    seen.add(type);
+    for (const relation of stored.relations) if (!relation.isList) add(relation.type);
+    ordered.push(stored);
+  }
+  for (const type of [...FIRST, ...published.stored.keys()]) add(type);
+  return ordered;
+}
+
+/** @throws Error if the SDL has no such collection */
+export function resourceOf(name: string): Resource {
+  const found = collections.find((one) => one.name === name);
+  if (!found) throw new Error(`schema/ has no type with @stored(collection: "${name}")`);
+  return found;
+}
 
 export const recordKinds: readonly RecordKind[] = [
-  ...RESOURCES.flatMap(({ records }) => records ?? []),
+  ...collections.flatMap(({ records }) => records ?? []),
   requestRecords,
 ];
 
-/** All resolvers by type and field. */
+/** All resolvers by type and field: those that follow from the SDL, then writes of other kinds, and reads of several collections. */
 export const resolvers: Resolvers = mergeResolvers(
-  deriveResolvers(published, RESOURCES),
-  ...RESOURCES.flatMap(({ resolvers: own }) => (own ? [own] : [])),
-  ...RESOLVERS,
+  deriveResolvers(published, collections),
+  ...[salesResolvers(resourceOf('orders')), requestResolvers, meResolvers, eventResolvers],
 );

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { OrganisationData } from '../database/organisationData';
+import type { Writer } from '../database/slots';
 import { ROOT } from '../package';
+import { exampleFile } from '../sdl/files';
 import { type ImportRecord, storeRecords } from '../stored/records';
 import { recordKinds } from './index';
 
@@ -26,7 +29,11 @@ export interface Loaded {
 }
 
 /** Stores the sample's records. If it was interrupted, run it again to complete it. */
-export async function storeSample(data: OrganisationData, { signal, onProgress }: Loading = {}): Promise<Loaded> {
+export async function storeSample(
+  data: OrganisationData,
+  by: Writer,
+  { signal, onProgress }: Loading = {},
+): Promise<Loaded> {
   const files = await Promise.all(
     recordKinds.map(async (kind) => ({ kind, lines: await linesOf(`${kind.file}.ndjson`) })),
   );
@@ -36,7 +43,7 @@ export async function storeSample(data: OrganisationData, { signal, onProgress }
     for (let from = 0; from < lines.length; from += AT_ONCE) {
       signal?.throwIfAborted();
       const records = lines.slice(from, from + AT_ONCE).map((line) => JSON.parse(line) as ImportRecord);
-      for (const { outcome } of await storeRecords(kind, data, records)) {
+      for (const { outcome } of await storeRecords(kind, data, records, { by })) {
         if (outcome === 'failed') refused += 1;
         else stored += 1;
       }
@@ -53,6 +60,10 @@ export async function hasSample(data: OrganisationData): Promise<boolean> {
   return true;
 }
 
+/** The lines of a file of the sample; of a type of the user's, its example. */
 export async function linesOf(file: string): Promise<string[]> {
-  return (await readFile(join(SAMPLE, file), 'utf8')).trimEnd().split('\n');
+  const path = join(SAMPLE, file);
+  if (existsSync(path)) return (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const example = await readFile(exampleFile(basename(file, '.ndjson')), 'utf8').catch(() => undefined);
+  return example === undefined ? [] : [JSON.stringify(JSON.parse(example))];
 }

@@ -21,7 +21,7 @@ import type { Read } from '../operations/run';
 import type { Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { toldMembers, withMembers } from '../operations/toldMembers';
-import { entityTag, matchesTag, versionRequired } from '../schema/entityTags';
+import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
 import {
   argumentReader,
   type Arguments,
@@ -29,7 +29,6 @@ import {
   hasEntityTag,
   includedIn,
   locationOf,
-  openApiDocument,
   type ReadArguments,
   readsOneObject,
   type RestOperation,
@@ -49,8 +48,10 @@ interface RestOptions {
   readonly openContext: OpenContext;
   /** Identifies the caller of an unknown route, for the request log; undefined for callers without one. */
   readonly recognise?: BestEffortRecognise;
-  /** Prefix of links to pages, for clients that need absolute URLs, and of the server URL in the OpenAPI document. */
+  /** Prefix of links to pages, for clients that need absolute URLs. */
   readonly publicUrl?: string | undefined;
+  /** Makes the OpenAPI document, once it is asked for. */
+  readonly document: () => object;
   /** Compresses answers; without it, they are sent as they are. */
   readonly encode?: Encode;
 }
@@ -60,10 +61,8 @@ interface RestOptions {
  * rate, plan, scope, headers, parameters, body.
  */
 export function createRestFace(options: RestOptions): (exchange: Exchange) => Promise<void> {
-  const { base = REST_BASE, runner, openContext, recognise, publicUrl = '' } = options;
-  // serialised once: every response sends the same bytes
-  const document = Buffer.from(JSON.stringify(openApiDocument(publicUrl, base)));
-  const [openApi, openApiTag] = [compressed(document), entityTag(document)];
+  const { base = REST_BASE, runner, openContext, recognise } = options;
+  const openApi = openApiAnswer(options.document);
   const router = createRouter(runner.schemas.operations);
   const steps = stepsOf(runner);
 
@@ -80,13 +79,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
   return async (exchange) => {
     const path = exchange.path.slice(base.length);
     if (path === '/openapi.json') {
-      if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
-      const { response } = exchange;
-      response.setHeader('Cache-Control', 'no-cache');
-      response.appendHeader('Vary', 'Accept-Encoding');
-      // weak, since it is the same for all encodings
-      response.setHeader('ETag', `W/${openApiTag}`);
-      if (!isCurrent(exchange, openApiTag)) send(exchange, 200, 'application/json; charset=utf-8', openApi(exchange));
+      openApi(exchange);
       return;
     }
     const match = router(path);
@@ -136,13 +129,26 @@ function isCurrent({ request, response }: Exchange, tag: string): boolean {
   return true;
 }
 
-/** Returns the bytes in an encoding that the client accepts, and sets the header to match; gzip makes them a tenth of the size. */
-function compressed(bytes: Buffer): (exchange: Exchange) => Buffer {
+/** Answers with the OpenAPI document, made for the first request; gzip makes it a tenth of the size. */
+function openApiAnswer(make: () => object): (exchange: Exchange) => void {
+  let made: { readonly bytes: Buffer; readonly tag: string } | undefined;
   let zipped: Buffer | undefined;
-  return ({ request, response }) => {
-    if (!acceptsGzip(request)) return bytes;
-    response.setHeader('Content-Encoding', 'gzip');
-    return (zipped ??= gzipSync(bytes));
+  return (exchange) => {
+    if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
+    if (!made) {
+      const bytes = Buffer.from(JSON.stringify(make()));
+      made = { bytes, tag: entityTag(bytes) };
+    }
+    const { bytes, tag } = made;
+    const { request, response } = exchange;
+    response.setHeader('Cache-Control', 'no-cache');
+    response.appendHeader('Vary', 'Accept-Encoding');
+    // weak, since it is the same for all encodings
+    response.setHeader('ETag', `W/${tag}`);
+    if (isCurrent(exchange, tag)) return;
+    const isZipped = acceptsGzip(request);
+    if (isZipped) response.setHeader('Content-Encoding', 'gzip');
+    send(exchange, 200, 'application/json; charset=utf-8', isZipped ? (zipped ??= gzipSync(bytes)) : bytes);
   };
 }
 
@@ -226,7 +232,7 @@ async function answer(
   if (status === 202) response.setHeader('Retry-After', POLL_AFTER);
   if (next !== undefined) setLink(response, `${publicUrl}${path}${withCursor(search, next)}`);
   // an ETag covers the object alone, so an answer with included relations has none; nor has one that does not tell all of it
-  const tag = isWhole && hasEntityTag(operation) ? entityTag(body) : undefined;
+  const tag = isWhole && hasEntityTag(operation) ? objectTag(body) : undefined;
   if (readsOneObject(operation)) versionRequired({ ifMatch: request.headers['if-match'] })(() => tag);
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {

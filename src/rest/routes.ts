@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { getNamedType, type GraphQLArgument, type GraphQLField, isRequiredArgument } from 'graphql';
 import { type Fault, invalidRequest, shorten } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
@@ -8,7 +6,6 @@ import type { Exchange } from '../http/exchange';
 import { requireAcceptsJson } from '../http/requestHead';
 import type { ArgumentChecks } from '../operations/argumentChecks';
 import type { Field } from '../operations/selection';
-import { ROOT } from '../package';
 import { normaliseKeys } from '../schema/callerKeys';
 import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
 import { IF_MATCH, ifMatchFault } from '../schema/entityTags';
@@ -82,18 +79,6 @@ function shapeOf(path: string): string {
   return path.replaceAll(/[^/]+/g, (segment) => (segment.startsWith(':') ? '1' : '0'));
 }
 
-/** The OpenAPI documents (`npm run openapi`) by the path of the API. */
-const DOCUMENTS: Readonly<Record<string, string>> = {
-  '/api/v1': 'openapi.json',
-  '/operator/v1': 'openapi.operator.json',
-};
-
-/** The OpenAPI document of an API, with the server's address if known. */
-export function openApiDocument(publicUrl = '', base = '/api/v1'): object {
-  const document = JSON.parse(readFileSync(join(ROOT, DOCUMENTS[base] ?? ''), 'utf8')) as object;
-  return { ...document, servers: [{ url: `${publicUrl}${base}` }] };
-}
-
 /* Reads and checks arguments before they reach Sofa, which would coerce any value and ignore unknown parameters. */
 
 export type ReadArguments = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
@@ -151,12 +136,19 @@ function parameterReader(
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, given));
     }
     if (faults.length > 0) throw invalidRequest(faults);
-    return given;
+    return withFieldsIncluded(given, operation);
   };
 }
 
 function withoutInclude({ [INCLUDE]: _include, ...others }: Arguments): Arguments {
   return others;
+}
+
+/** The arguments with the names of fields in place of the values of `include` that name them. */
+function withFieldsIncluded(given: Arguments, { rest: { includes } }: RestOperation): Arguments {
+  if (!(INCLUDE in given)) return given;
+  const included = new Set(includedIn(given));
+  return { ...given, [INCLUDE]: includes.flatMap(({ name, by }) => (included.has(by) ? [name] : [])) };
 }
 
 function readQuery(search: string, known: ReadonlyMap<string, JsonSchema>, args: Arguments, faults: Fault[]): void {
@@ -239,12 +231,12 @@ function includeFaults(given: Arguments, { rest: { includes } }: RestOperation):
   const included = includedIn(given);
   if (included.length === 0) return [];
   const faults: Fault[] = [];
-  const names = includes.map(({ name }) => name);
+  const names = includes.map(({ by }) => by);
   if (!included.every((name) => names.includes(name)))
     faults.push({ parameter: INCLUDE, code: 'not_allowed', detail: `must be one of ${names.join(', ')}` });
-  const large = includes.find(({ name, isLarge }) => isLarge && included.includes(name));
+  const large = includes.find(({ by, isLarge }) => isLarge && included.includes(by));
   if (large && Number(given.limit ?? 0) > MAX_LIMIT_WITH_LARGE) {
-    const detail = `must be <= ${String(MAX_LIMIT_WITH_LARGE)} with include=${large.name}`;
+    const detail = `must be <= ${String(MAX_LIMIT_WITH_LARGE)} with include=${large.by}`;
     faults.push({ parameter: 'limit', code: 'range', detail });
   }
   return faults;

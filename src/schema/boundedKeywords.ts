@@ -13,7 +13,7 @@ import countCharacters from 'ajv/dist/runtime/ucs2length';
 import type { FaultLimits } from '../errors';
 
 /*
- * Replaces four of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
+ * Replaces five of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
  * caller sends (docs/decisions/worst-bodies.md). The schemas do not change.
  */
 
@@ -58,6 +58,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
   };
   ajv.removeKeyword('items').addKeyword(items(keepFew));
   for (const keyword of ['minLength', 'maxLength'] as const) ajv.removeKeyword(keyword).addKeyword(lengthOf(keyword));
+  ajv.removeKeyword('propertyNames').addKeyword(PROPERTY_NAMES);
   return ajv.removeKeyword('additionalProperties').addKeyword(ADDITIONAL_PROPERTIES);
 }
 
@@ -113,11 +114,34 @@ function lengthOf(keyword: 'minLength' | 'maxLength'): CodeKeywordDefinition {
   };
 }
 
-/** Reports the first unknown members of an object, and counts the others. */
+/** Runs code for each member of an object with any keys, unless it has too many: then that is its only fault. */
+function forEachMember({ gen, data, parentSchema }: KeywordCxt, code: (name: Name) => void): void {
+  const { maxProperties } = parentSchema as { maxProperties?: number };
+  const eachMember = (): void => {
+    gen.forIn('name', data, code);
+  };
+  if (maxProperties === undefined) eachMember();
+  else gen.if(_`Object.keys(${data}).length <= ${maxProperties}`, eachMember);
+}
+
+/** Checks the keys of an object. */
+const PROPERTY_NAMES: CodeKeywordDefinition = {
+  keyword: 'propertyNames',
+  type: 'object',
+  schemaType: 'object',
+  code(cxt) {
+    forEachMember(cxt, (name) => {
+      const key = { keyword: 'propertyNames', data: name, dataTypes: ['string' as const], propertyName: name };
+      cxt.subschema({ ...key, compositeRule: true }, cxt.gen.name('valid'));
+    });
+  },
+};
+
+/** Checks the values of an object with any keys. Otherwise reports the first unknown members, and counts the others. */
 const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   keyword: 'additionalProperties',
   type: 'object',
-  schemaType: 'boolean',
+  schemaType: ['boolean', 'object'],
   before: 'properties',
   error: {
     message: 'is not a known field',
@@ -125,6 +149,12 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   },
   code(cxt) {
     const { gen, data } = cxt;
+    if (typeof cxt.schema === 'object') {
+      forEachMember(cxt, (name) => {
+        const value = { keyword: 'additionalProperties', dataProp: name, dataPropType: Type.Str };
+        cxt.subschema(value, gen.name('valid'));
+      });
+    }
     if (cxt.schema !== false) return;
     const unknown = gen.let('unknown', 0);
     gen.forIn('name', data, (name) => {

@@ -1,6 +1,6 @@
 import type { FieldDefinitionNode, GraphQLArgument } from 'graphql';
 import { NEEDED_ROLES, type NeededRole } from '../auth/roles';
-import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
+import { type Scope, scopeOf } from '../auth/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { includedFields, omittedFrom } from './restDocument';
 import { readScopes } from './readScopes';
@@ -38,6 +38,8 @@ export interface RestRoute {
 /** A field that objects have only if `include` names it. */
 export interface Included extends Access {
   readonly name: string;
+  /** The value of `include` that names it. */
+  readonly by: string;
   /** Whether only lists omit it, since it is large. */
   readonly isLarge: boolean;
 }
@@ -50,11 +52,12 @@ export interface Sunset {
   readonly on: Date;
 }
 
-export function findOperations(sdl: Sdl, eventScopes: readonly ScopeName[]): Operation[] {
+export function findOperations(sdl: Sdl, eventScopes: readonly Scope[]): Operation[] {
   const includesOf = (method: string, route: FieldDefinitionNode) => {
     const fields = includedFields(sdl, route);
     const included = fields.map((field): Included => ({
       name: field.name.value,
+      by: directiveOf(field, 'graphql_only')?.include ?? field.name.value,
       isLarge: omittedFrom(field) === 'LISTS',
       ...accessOf(field, eventScopes),
     }));
@@ -98,12 +101,12 @@ export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
 }
 
 /** What a field requires from its caller, from its @access. A key needs one of `eventScopes` to receive any events. */
-export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: readonly ScopeName[]): Access {
+export function accessOf(field: Parameters<typeof directiveOf>[0], eventScopes: readonly Scope[]): Access {
   const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
-  const anyOf = events === true ? eventScopes : named;
+  const anyOf = events === true ? eventScopes : named?.map(scopeOf);
   return {
-    scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
-    ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),
+    scope: scope === undefined ? undefined : scopeOf(scope),
+    ...(anyOf && { anyOf }),
     role: role === undefined ? undefined : NEEDED_ROLES[role],
   };
 }

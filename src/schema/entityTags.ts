@@ -8,6 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { AppError, type Fault, invalidRequest } from '../errors';
+import { isMetadataType, METADATA, metadataObject } from './metadata';
 import { omittedFrom } from './restDocument';
 
 /* Entity tags, and the conditions of requests that name them (docs/decisions/if-match.md). */
@@ -27,13 +28,26 @@ export function entityTag(body: string | Buffer): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 }
 
+const NO_METADATA = `,"${METADATA}":{}`;
+
+/** The entity tag of an object in JSON. Without metadata it is that of the same object before there was any, which clients may have kept. */
+export function objectTag(body: string | Buffer): string {
+  // a text in JSON cannot have these characters, since its quotes are escaped
+  const at = body.indexOf(NO_METADATA);
+  if (at === -1) return entityTag(body);
+  const after = at + NO_METADATA.length;
+  if (typeof body === 'string') return entityTag(body.slice(0, at) + body.slice(after));
+  return entityTag(Buffer.concat([body.subarray(0, at), body.subarray(after)]));
+}
+
 /** The entity tag of a stored object, as REST sends it. */
 export function tagOf(schema: GraphQLSchema, type: string, row: object): string {
-  return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
+  return objectTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
 }
 
 /** A stored value as REST returns it: its own members, without resolvers. Ids are `_id` in the database and `id` in files. */
 export function represent(outer: GraphQLOutputType, value: unknown): unknown {
+  if (isMetadataType(outer)) return metadataObject(value);
   const type = getNullableType(outer);
   if (value === null || value === undefined) return null;
   if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope, type ScopeName } from '../auth/scopes';
+import { type Scope, scopeOf } from '../auth/scopes';
 import { ERASED_AT } from './personal';
 import { readScope } from './readScopes';
 import type { Sdl } from './sdl';
@@ -30,7 +30,7 @@ export interface EventType {
 export const GAP = 'feed.gap';
 
 /** The name of a type's objects in events. */
-function nameOf(type: string): string {
+export function nameOf(type: string): string {
   return referenceTo(type).replace(/_id$/, '');
 }
 
@@ -71,8 +71,10 @@ function typesOf({ object, hasStatus, hasErasure, part }: PublicCollection): str
 }
 
 /** A key needs one of these scopes to receive any events (@access(events: true)); in the order of the enum. */
-export function scopesOf(sdl: Sdl, types: readonly EventType[]): readonly ScopeName[] {
+export function scopesOf(sdl: Sdl, types: readonly EventType[]): readonly Scope[] {
   const read = new Set(types.map(({ scope }) => scope));
-  const all = sdl.enumValuesOf('Scope').map(({ name }) => name.value as ScopeName);
-  return all.filter((name) => read.has(SCOPES[name]));
+  return sdl.enumValuesOf('Scope').flatMap(({ name }) => {
+    const scope = scopeOf(name.value);
+    return read.has(scope) ? scope : [];
+  });
 }

@@ -4,6 +4,7 @@ import {
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLNamedType,
+  type GraphQLScalarType,
   type GraphQLSchema,
   GraphQLString,
   type GraphQLType,
@@ -16,6 +17,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
+import { CHANGES_SCALAR, PAIR, PAIRS_SCALAR } from './metadata';
 import { published } from './model';
 import { type Constraint, directiveOf } from './sdl';
 
@@ -122,12 +124,13 @@ export function describedWith({
   return [description, `Deprecated: ${reason}`].filter((part) => part != null).join(' ');
 }
 
-/** The @constraint of an argument or field; with @event_types, its values are the event types. */
+/** The @constraint of an argument or field; with @event_types its values are the event types, with @object_types the stored types. */
 export function constraintOf({ astNode }: Described): Constraint {
   const constraint = directiveOf(astNode, 'constraint') ?? {};
-  return directiveOf(astNode, 'event_types')
-    ? { ...constraint, one_of: published.eventTypes.map(({ name }) => name) }
-    : constraint;
+  if (directiveOf(astNode, 'event_types'))
+    return { ...constraint, one_of: published.eventTypes.map(({ name }) => name) };
+  if (directiveOf(astNode, 'object_types')) return { ...constraint, one_of: published.objectTypes };
+  return constraint;
 }
 
 export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, never>[] {
@@ -183,15 +186,16 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
 function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolean): JsonSchema {
   if (isNonNullType(type)) return valueSchema(type.ofType, constraint, false);
   if (isListType(type)) {
-    const { min_items: minItems, max_items: maxItems, min_length, max_length, one_of } = constraint;
+    const { min_items: minItems, max_items: maxItems, min_length, max_length, pattern, one_of } = constraint;
     return {
       type: nullable ? ['array', 'null'] : 'array',
-      // length bounds and allowed values apply to each string in a list
-      items: valueSchema(type.ofType, defined({ min_length, max_length, one_of }), true),
+      // length bounds, patterns and allowed values apply to each string in a list
+      items: valueSchema(type.ofType, defined({ min_length, max_length, pattern, one_of }), true),
       ...defined({ minItems, maxItems }),
     };
   }
   if (isScalarType(type)) {
+    if (type.name === PAIRS_SCALAR || type.name === CHANGES_SCALAR) return metadataSchema(type, constraint, nullable);
     const base = BUILT_IN[type.name] ?? (type.extensions.jsonSchema as JsonSchema | undefined);
     if (!base) throw new Error(`scalar ${type.name} has no JSON Schema`);
     const { min, max, min_length, max_length, pattern, format, one_of, default: otherwise } = constraint;
@@ -204,6 +208,25 @@ function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolea
   }
   const reference = { $ref: SCHEMA_ROOT + type.name };
   return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
+}
+
+/** An object with the bounds that the pairs have in the SDL; in a change a value may be null. */
+function metadataSchema(
+  { name }: GraphQLScalarType,
+  { max_items: maxProperties }: Constraint,
+  nullable: boolean,
+): JsonSchema {
+  const boundsOf = (member: string): JsonSchema => {
+    const field = published.fieldsOf(PAIR).find((one) => one.name.value === member);
+    const { min_length, max_length, pattern } = directiveOf(field, 'constraint') ?? {};
+    return defined({ minLength: min_length, maxLength: max_length, pattern });
+  };
+  return {
+    type: nullable ? ['object', 'null'] : 'object',
+    propertyNames: boundsOf('key'),
+    additionalProperties: { type: name === CHANGES_SCALAR ? ['string', 'null'] : 'string', ...boundsOf('value') },
+    ...defined({ maxProperties }),
+  };
 }
 
 /** An object without the members that are undefined. */

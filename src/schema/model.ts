@@ -1,10 +1,12 @@
-import type { ScopeName } from '../auth/scopes';
+import { type Scope, scopeOf } from '../auth/scopes';
+import { loadDocument } from '../sdl/files';
 import { findOperations, type Operation } from './declaredOperations';
 import { type EventType, findEventTypes, type PublicCollection, publicCollections, scopesOf } from './eventTypes';
 import { type Filter, findFilters } from './filters';
 import { readOperatorDocument } from './operatorDocument';
-import { loadDocument, Sdl } from './sdl';
-import { findStoredTypes, type Types } from './storedTypes';
+import { type DerivedIndex, indexesOf } from './indexes';
+import { directiveOf, Sdl } from './sdl';
+import { findStoredTypes, objectName, type StoredType, type Types } from './storedTypes';
 import { type BulkUpsert, findUpserts } from './upserts';
 
 /**
@@ -40,14 +42,28 @@ export class SchemaModel extends Sdl {
     return this.#once(eventTypesOf);
   }
 
+  /** The names of stored objects: `quote`. */
+  get objectTypes(): readonly string[] {
+    return this.#once(objectTypesOf);
+  }
+
   /** A key needs at least one of these scopes to receive any events. */
-  get eventScopes(): readonly ScopeName[] {
+  get eventScopes(): readonly Scope[] {
     return this.#once(eventScopesOf);
+  }
+
+  /** The scopes that allow something, in the order of the enum. */
+  get usedScopes(): readonly Scope[] {
+    return this.#once(usedScopesOf);
   }
 
   /** What each scope allows, by the scope. */
   get scopeDescriptions(): ReadonlyMap<string, string> {
     return this.#once(scopeDescriptionsOf);
+  }
+
+  indexesOf(stored: StoredType): readonly DerivedIndex[] {
+    return indexesOf(this, this.stored, stored);
   }
 
   filtersOf(name: string): readonly Filter[] {
@@ -64,15 +80,26 @@ const operationsOf = (model: SchemaModel): Operation[] => findOperations(model, 
 const upsertsOf = (model: SchemaModel): BulkUpsert[] => findUpserts(model, model.stored);
 const keysOf = ({ upserts }: SchemaModel): string[] => [...new Set(upserts.map(({ key }) => key))];
 const collectionsOf = ({ stored }: SchemaModel) => publicCollections(stored);
+const objectTypesOf = ({ stored }: SchemaModel): string[] => [...stored.keys()].map(objectName);
 const eventTypesOf = (model: SchemaModel) => findEventTypes(model, model.collections);
 const eventScopesOf = (model: SchemaModel) => scopesOf(model, model.eventTypes);
 
-/** The description of each value of Scope reads `scope: what it allows`. */
+function usedScopesOf(sdl: Sdl): Scope[] {
+  const used = new Set(
+    sdl.fields.flatMap(({ field }) => {
+      const { scope, any_of: anyOf = [] } = directiveOf(field, 'access') ?? {};
+      return [scope, ...anyOf];
+    }),
+  );
+  return sdl.enumValuesOf('Scope').flatMap(({ name }) => (used.has(name.value) ? scopeOf(name.value) : []));
+}
+
+/** A description may begin with the scope: `products:read: List, search and read products.` */
 function scopeDescriptionsOf(sdl: Sdl): ReadonlyMap<string, string> {
   return new Map(
-    sdl.enumValuesOf('Scope').map(({ description }) => {
-      const [scope = '', ...words] = (description?.value ?? '').split(': ');
-      return [scope, words.join(': ')];
+    sdl.enumValuesOf('Scope').map(({ name, description }) => {
+      const scope = scopeOf(name.value);
+      return [scope, (description?.value ?? '').replace(`${scope}: `, '')];
     }),
   );
 }

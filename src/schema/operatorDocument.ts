@@ -1,5 +1,6 @@
 import { type DefinitionNode, type DocumentNode, Kind, type ParseOptions, visit } from 'graphql';
-import { isRootType, loadDocument, OPERATOR_FILE, parseFile, readDocument } from './sdl';
+import { loadDocument, OPERATOR_FILE, parseFile, readDocument } from '../sdl/files';
+import { isRootType } from './sdl';
 
 /**
  * The SDL of the operator API: schema/operator.graphql, the directives, and the types of other files that these refer to. It is a separate

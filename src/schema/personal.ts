@@ -28,7 +28,8 @@ export function typesOfCustomer(types: Types): OfCustomer[] {
   ];
 }
 
-function referringMembers(stored: StoredType): string[] {
+/** The members with the id of a customer. */
+export function referringMembers(stored: StoredType): string[] {
   const named = stored.relations.filter(({ type, isList }) => type === PERSON && !isList).map(({ member }) => member);
   const members = new Set([...named, referenceTo(PERSON)]);
   return [...members].filter((member) => typeOf(stored, member) === 'ID');
@@ -51,8 +52,8 @@ export function erasedMembers(sdl: Sdl, { type, members }: StoredType): Record<s
 }
 
 function erasedAs({ isList, isRequired }: StoredMember): unknown {
-  if (isList) return [];
-  return isRequired ? ERASED : null;
+  if (!isRequired) return null;
+  return isList ? [] : ERASED;
 }
 
 /** Whether a member can be erased: replaced by null, an empty list or a string. */

@@ -1,12 +1,12 @@
-import { type Scope, type ScopeName, SCOPES } from '../auth/scopes';
+import { type Scope, scopeOf } from '../auth/scopes';
 import { directiveOf, isObjectNode, type Sdl } from './sdl';
 
 /* The scopes to read stored objects: those of the root fields that list them. */
 
 /** The scope of the root field that lists a collection; undefined if there is none. */
 export function readScope(sdl: Sdl, collection: string): Scope | undefined {
-  const scope = directiveOf(sdl.rootField(collection), 'access')?.scope as ScopeName | undefined;
-  return scope === undefined ? undefined : SCOPES[scope];
+  const scope = directiveOf(sdl.rootField(collection), 'access')?.scope;
+  return scope === undefined ? undefined : scopeOf(scope);
 }
 
 /** The same by the stored type. */

@@ -1,4 +1,12 @@
-import type { DefinitionNode, DocumentNode, FieldDefinitionNode } from 'graphql';
+import {
+  type DefinitionNode,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  Kind,
+  type NamedTypeNode,
+  type TypeNode,
+} from 'graphql';
+import { REST_SCALARS } from './metadata';
 import {
   directiveOf,
   isObjectNode,
@@ -12,11 +20,14 @@ import {
 
 /**
  * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. Sofa selects every field of
- * this schema, so a field that is not in it cannot leak.
+ * this schema, so a field that is not in it cannot leak. Metadata is an object.
  */
 export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
   const hasWrites = roots.some(({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'));
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
+    if ('name' in node && Object.hasOwn(REST_SCALARS, node.name.value)) return [];
+    if (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION)
+      return [{ ...node, fields: (node.fields ?? []).map(withRestType) }];
     if (!isObjectNode(node)) return [node];
     const { value: name } = node.name;
     // a type without fields would make the schema invalid
@@ -24,14 +35,31 @@ export function deriveRestDocument({ document, roots }: Sdl): DocumentNode {
     const fields = (node.fields ?? []).filter(
       (field) => omittedFrom(field) !== 'EVERYWHERE' && (!isRootType(name) || directiveOf(field, 'rest')),
     );
-    return [{ ...node, fields }];
+    return [{ ...node, fields: fields.map(restField) }];
   });
-  return { ...document, definitions };
+  const scalars = new Set(Object.values(REST_SCALARS));
+  return { ...document, definitions: [...definitions, ...[...scalars].map(scalarOf)] };
+}
+
+function restField(field: FieldDefinitionNode): FieldDefinitionNode {
+  return { ...withRestType(field), arguments: (field.arguments ?? []).map(withRestType) };
+}
+
+/** The field or input with the type that it has in REST. */
+function withRestType<T extends { readonly type: TypeNode }>(one: T): T {
+  const scalar = REST_SCALARS[namedType(one.type)];
+  if (scalar === undefined) return one;
+  const type: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: scalar } };
+  return { ...one, type: one.type.kind === Kind.NON_NULL_TYPE ? { kind: Kind.NON_NULL_TYPE, type } : type };
+}
+
+function scalarOf(name: string): DefinitionNode {
+  return { kind: Kind.SCALAR_TYPE_DEFINITION, name: { kind: Kind.NAME, value: name } };
 }
 
 /** The fields that `include` adds to the objects of a route, which otherwise lack them. */
 export function includedFields(sdl: Sdl, route: FieldDefinitionNode): FieldDefinitionNode[] {
-  const rows = rowName(route);
+  const rows = rowName(route) ?? sdl.rowTypeOf(namedType(route.type));
   return sdl.fieldsOf(rows ?? namedType(route.type)).filter((field) => {
     const from = omittedFrom(field);
     return from === 'UNLESS_INCLUDED' || (from === 'LISTS' && rows !== undefined);

@@ -1,5 +1,7 @@
-import { GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLScalarType, Kind, valueFromASTUntyped } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
+import { EARLIEST, LATEST } from '../units';
+import { CHANGES_SCALAR, metadataObject, PAIRS_SCALAR } from './metadata';
 
 /*
  * Input values stay strings after parsing, so that both APIs pass the same shape to resolvers. `serialize` also accepts valid
@@ -32,9 +34,12 @@ function toIso(value: unknown): string {
 
 /** The library's own errors would be reported without the place in the document. */
 function instantOf(text: string): Date | undefined {
-  if (!accepts(GraphQLDateTimeISO, text)) return undefined;
-  const date = GraphQLDateTimeISO.parseValue(text);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  try {
+    const date = GraphQLDateTimeISO.parseValue(text);
+    return Number.isNaN(date.getTime()) ? undefined : date;
+  } catch {
+    return undefined;
+  }
 }
 
 export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: unknown): boolean {
@@ -48,11 +53,10 @@ export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: un
 
 /** A time has some 30 characters; a fraction may have any number of digits. */
 const LONGEST = 64;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
+/** The form of a day. */
+export const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** A fraction of a second that is not a whole number of milliseconds. */
 const FINER = /\.\d{3}\d*[1-9]/;
-const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
-const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 const DateOnly = new GraphQLScalarType<string, string>({
   name: 'Date',
@@ -83,5 +87,50 @@ function safeInteger(value: unknown): number {
   throw new TypeError('must be an integer in minor units between -(2^53-1) and 2^53-1');
 }
 
-/** Resolvers of the scalars in schema/base.graphql. */
-export const scalars = { DateTime, Date: DateOnly, Minor };
+/** A value in a directive, which graphql-js has read already. */
+const Value = new GraphQLScalarType<unknown, unknown>({ name: 'Value' });
+
+const Version = new GraphQLScalarType<number, number>({
+  name: 'Version',
+  serialize: version,
+  parseValue: version,
+  parseLiteral: (node) => version(node.kind === Kind.INT ? Number(node.value) : undefined),
+  extensions: { jsonSchema: { type: 'integer', format: 'int64', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
+});
+
+function version(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TypeError('must be an integer between 0 and 2^53-1');
+}
+
+const ObjectMembers = new GraphQLScalarType<object, object>({
+  name: 'ObjectMembers',
+  serialize: members,
+  parseValue: members,
+  parseLiteral: (node, variables) => members(valueFromASTUntyped(node, variables)),
+  extensions: { jsonSchema: { type: 'object' } },
+});
+
+function members(value: unknown): object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new TypeError('must be an object');
+}
+
+/** An object of any shape, as JSON. */
+const JSONObject = new GraphQLScalarType<object, object>({
+  name: 'JSONObject',
+  serialize: (value) => value as object,
+  extensions: { jsonSchema: { type: 'object', additionalProperties: true } },
+});
+
+/** Metadata on REST; jsonSchema.ts has its JSON Schema. */
+const Metadata = new GraphQLScalarType<unknown, object>({ name: PAIRS_SCALAR, serialize: metadataObject });
+
+/** A change of metadata on REST, which is checked before it is parsed. */
+const MetadataChanges = new GraphQLScalarType<unknown, unknown>({ name: CHANGES_SCALAR });
+
+/** Resolvers of the scalars in schema/base.graphql and schema/operator.graphql, and of those that REST has in place of other types. */
+export const scalars = {
+  ...{ Value, DateTime, Date: DateOnly, Minor, Version, ObjectMembers, JSONObject },
+  ...{ Metadata, MetadataChanges },
+};

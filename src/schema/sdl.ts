@@ -1,57 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
-  concatAST,
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
   type EnumTypeDefinitionNode,
   type EnumValueDefinitionNode,
   type FieldDefinitionNode,
-  GraphQLError,
   type InputObjectTypeDefinitionNode,
   type InputValueDefinitionNode,
   Kind,
   type NameNode,
   type ObjectTypeDefinitionNode,
   type ObjectTypeExtensionNode,
-  parse,
-  type ParseOptions,
-  Source,
   type TypeNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { ROOT } from '../package';
+import { loadDocument } from '../sdl/files';
 
-/* Reads the SDL and its directives. */
-
-const SCHEMA_FOLDER = join(ROOT, 'schema');
-
-/** The SDL of the operator API, a separate schema (operatorDocument.ts). */
-export const OPERATOR_FILE = 'operator.graphql';
-
-let loaded: DocumentNode | undefined;
-
-/** schema/*.graphql without the operator API, read once. */
-export function loadDocument(): DocumentNode {
-  return (loaded ??= readDocument({ noLocation: true }));
-}
-
-/** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
-export function readDocument(options: ParseOptions = {}): DocumentNode {
-  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql') && file !== OPERATOR_FILE);
-  return concatAST(files.map((file) => parseFile(file, options)));
-}
-
-export function parseFile(file: string, options: ParseOptions): DocumentNode {
-  const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
-  try {
-    return parse(new Source(text, `schema/${file}`), options);
-  } catch (error) {
-    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
-    throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
-  }
-}
+/* The types of the SDL and its directives. */
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
 export type RootType = 'Query' | 'Mutation';
@@ -192,11 +157,19 @@ interface Directives {
     readonly role?: string;
   };
   readonly event_types: object;
-  readonly graphql_only: { readonly on: OmittedFrom };
+  readonly object_types: object;
+  readonly graphql_only: { readonly on: OmittedFrom; readonly include?: string };
   readonly constraint: Constraint;
   readonly filter: { readonly member?: string; readonly by: FilterBy; readonly members?: readonly string[] };
   readonly per_element: object;
-  readonly stored: { readonly collection: string; readonly unique?: string };
+  readonly stored: {
+    readonly collection: string;
+    readonly unique?: string;
+    readonly retired_indexes?: readonly string[];
+  };
+  readonly index: { readonly on: readonly string[]; readonly name?: string };
+  readonly default: { readonly value: unknown } | { readonly from: 'ORGANISATION_CURRENCY' };
+  readonly ignored: object;
   readonly searchable: object;
   readonly personal: { readonly erased: boolean };
   readonly totals: { readonly of: string; readonly at: string };
@@ -234,11 +207,11 @@ export interface Constraint {
 export type OmittedFrom = 'LISTS' | 'EVERYWHERE' | 'UNLESS_INCLUDED';
 
 /** How filters compare: the values of FilterBy. */
-export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL'] as const;
+export const FILTER_KINDS = ['EQUALS', 'SINCE', 'BEFORE', 'WORDS', 'EMAIL', 'METADATA'] as const;
 export type FilterBy = (typeof FILTER_KINDS)[number];
 
 /** Formats of strings that constraints can name. */
-export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency'];
+export const FORMATS: readonly string[] = ['email', 'currency', 'known-currency', 'organisation'];
 
 /** The arguments of a directive as plain values, with the defaults of the SDL; undefined if the node lacks it. */
 export function directiveOf<Name extends keyof Directives>(

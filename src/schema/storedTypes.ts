@@ -1,5 +1,6 @@
 import { type FieldDefinitionNode, Kind } from 'graphql';
 import { ETAG } from './entityTags';
+import { PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
 
@@ -11,12 +12,24 @@ export interface StoredMember {
   readonly kind: 'string' | 'number' | 'boolean' | 'dateTime' | 'object';
   /** Name of its scalar, enum or object type. */
   readonly type: string;
+  /** Whether rows must have it; metadata is shown as an empty list by those that lack it. */
   readonly isRequired: boolean;
   readonly isList: boolean;
+  /** The most objects in a list, from @constraint. */
+  readonly most?: number | undefined;
   readonly isSearchable: boolean;
+  /** The values of an enum. */
+  readonly values: readonly string[] | undefined;
+  /** The pattern of a text, from @constraint. */
+  readonly pattern: RegExp | undefined;
+  /** What it is in a new object that leaves it out, and once it is cleared; undefined without @default. */
+  readonly otherwise: Default | undefined;
   /** Members of an object, or of each object in a list; otherwise empty. */
   readonly members: readonly StoredMember[];
 }
+
+/** What stands for a value that is left out. */
+export type Default = { readonly value: unknown } | { readonly from: 'ORGANISATION_CURRENCY' };
 
 /** A field that leads to other stored objects. */
 export interface Relation {
@@ -33,12 +46,17 @@ export interface StoredType {
   readonly collection: string;
   /** The member that is unique in the organisation. */
   readonly unique: string | undefined;
+  /** Names of indexes that earlier versions had. */
+  readonly retiredIndexes: readonly string[];
   /** The stored fields: all but relations and the entity tag. */
   readonly members: readonly StoredMember[];
   readonly relations: readonly Relation[];
   /** Members that the rows of lists have only if selected. */
   readonly omittedInLists: readonly string[];
 }
+
+/** The member with an object's id in the organisation's own systems, unique where it is given. */
+export const EXTERNAL_REF = 'external_ref';
 
 export type Types = ReadonlyMap<string, StoredType>;
 
@@ -75,14 +93,19 @@ export function findStoredTypes(sdl: Sdl): Types {
         const named = namedType(field.type);
         if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));
         const members = membersOf(named, path);
+        const values = sdl.enumValuesOf(named).map(({ name }) => name.value);
         return {
           name: field.name.value,
           // enum values are strings
           kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'string'),
           type: named,
-          isRequired: field.type.kind === Kind.NON_NULL_TYPE,
+          isRequired: field.type.kind === Kind.NON_NULL_TYPE && named !== PAIR,
           isList: isListType(field.type),
+          most: directiveOf(field, 'constraint')?.max_items,
           isSearchable: directiveOf(field, 'searchable') !== undefined,
+          values: values.length > 0 ? values : undefined,
+          pattern: patternOf(field),
+          otherwise: directiveOf(field, 'default'),
           members,
         };
       });
@@ -98,12 +121,15 @@ export function findStoredTypes(sdl: Sdl): Types {
   }
 
   return new Map(
-    [...stored].map(([type, { collection, unique }]) => {
+    [...stored].map(([type, { collection, unique, retired_indexes: retiredIndexes = [] }]) => {
       const omittedInLists = sdl.fieldsOf(type).filter((field) => omittedFrom(field) === 'LISTS');
       const [members, relations] = [membersOf(type), relationsOf(type)];
       return [
         type,
-        { type, collection, unique, members, relations, omittedInLists: omittedInLists.map(({ name }) => name.value) },
+        {
+          ...{ type, collection, unique, retiredIndexes, members, relations },
+          omittedInLists: omittedInLists.map(({ name }) => name.value),
+        },
       ];
     }),
   );
@@ -111,6 +137,12 @@ export function findStoredTypes(sdl: Sdl): Types {
 
 function endlessMessage(place: string, type: string, [stored = '']: readonly string[]): string {
   return `${place} leads back to ${type}, but is stored in each ${stored}, without end: remove it, or let it refer to a type with @stored`;
+}
+
+/** The pattern that a text has; undefined if the SDL gives none. */
+export function patternOf(field: FieldDefinitionNode | null | undefined): RegExp | undefined {
+  const pattern = directiveOf(field, 'constraint')?.pattern;
+  return pattern === undefined ? undefined : new RegExp(pattern, 'u');
 }
 
 /** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
@@ -122,6 +154,11 @@ export function totalledAmounts(sdl: Sdl, field: FieldDefinitionNode, { members 
 /** The member by which other objects refer to an object of a type: CustomerOrder → customer_order_id. */
 export function referenceTo(type: string): string {
   return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
+}
+
+/** The name of objects of a type: CustomerOrder → customer_order. */
+export function objectName(type: string): string {
+  return referenceTo(type).replace(/_id$/, '');
 }
 
 /** The type of a member; undefined if there is no such member. */

@@ -17,6 +17,10 @@ export interface BulkUpsert {
   readonly key: string;
   /** Members of an element that a new object needs: those that may be left out, but not be null. */
   readonly needed: readonly string[];
+  /** Members of an element that an object has only because its writer read it. */
+  readonly ignored: readonly string[];
+  /** Members that an element sets. */
+  readonly set: readonly string[];
   /** Name of the root field that changes one object (PATCH), if there is one. */
   readonly change: string | undefined;
   /** The scope to read the objects, which a dry run needs too. */
@@ -43,6 +47,7 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
     const [element, report] = [namedType(list.type), namedType(field.type)];
     const members = sdl.inputFieldsOf(element);
     const needed = members.filter((member) => directiveOf(member, 'constraint')?.not_null === true);
+    const ignored = members.filter((member) => directiveOf(member, 'ignored'));
     const change = sdl.roots.find(
       (one) => directiveOf(one.field, 'rest')?.method === 'PATCH' && namedType(one.field.type) === type.type,
     );
@@ -53,6 +58,8 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
         change: change?.field.name.value,
         readScope: readScope(sdl, type.collection),
         needed: needed.map(({ name }) => name.value),
+        ignored: ignored.map(({ name }) => name.value),
+        set: members.filter((member) => !ignored.includes(member)).map(({ name }) => name.value),
         result: results ? namedType(results.type) : '',
       },
     ];

@@ -14,7 +14,7 @@ import {
 } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
-import { UUID } from '../units';
+import { isOrganisationRef, UUID } from '../units';
 
 const NO_FAULTS: Findings = { faults: [], more: 0, isCut: false };
 const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
@@ -35,6 +35,7 @@ export function createAjv(): Ajv2020 {
   for (const [name, format] of Object.entries(ajv.formats)) {
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MAX_CHARACTERS && format.test(text));
   }
+  ajv.addFormat('organisation', (text) => UUID.test(text) || isOrganisationRef(text));
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
   // the bounds of a number report the same fault already
@@ -116,6 +117,7 @@ const CODES: Readonly<Record<string, FaultCode>> = {
   maxLength: 'length',
   minItems: 'length',
   maxItems: 'length',
+  maxProperties: 'length',
   minimum: 'range',
   maximum: 'range',
   enum: 'not_allowed',
@@ -129,8 +131,8 @@ function toFault(error: ErrorObject): Fault {
   return { pointer, code, detail: detailOf(error, code) };
 }
 
-function memberOf({ params }: ErrorObject): string | undefined {
-  return (params.missingProperty ?? params.additionalProperty) as string | undefined;
+function memberOf({ params, propertyName }: ErrorObject): string | undefined {
+  return (params.missingProperty ?? params.additionalProperty ?? propertyName) as string | undefined;
 }
 
 function codeOf({ keyword, data, params }: ErrorObject): FaultCode {
@@ -147,6 +149,11 @@ function isInfinite(data: unknown): boolean {
 }
 
 function detailOf(error: ErrorObject, code: FaultCode): string {
+  const detail = detailOfValue(error, code);
+  return error.propertyName === undefined ? detail : `has a key that ${detail}`;
+}
+
+function detailOfValue(error: ErrorObject, code: FaultCode): string {
   switch (error.keyword) {
     case 'required':
       return 'is required';
@@ -165,13 +172,16 @@ function detailOf(error: ErrorObject, code: FaultCode): string {
         : `must match ${String(error.params.pattern)}`;
     default:
       if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
+      if (error.keyword === 'maxProperties') return `must not have more than ${String(error.params.limit)} keys`;
       return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
   }
 }
 
 /** In a URL, the + of an offset is a space unless it is encoded. */
 function plusHint({ data, params }: ErrorObject): string {
-  const isMeant = params.format === 'date-time' && typeof data === 'string' && /T.* \d\d:\d\d$/.test(data);
+  // bounded as for formats: the time of the pattern grows with the square of the length
+  const isShort = typeof data === 'string' && data.length <= MAX_CHARACTERS;
+  const isMeant = params.format === 'date-time' && isShort && /T.* \d\d:\d\d$/.test(data);
   return isMeant ? '; write + as %2B in a URL' : '';
 }
 
@@ -180,6 +190,7 @@ const NOT_BLANK = '\\S';
 
 const FORMATS: Record<string, string> = {
   uuid: 'UUID',
+  organisation: 'UUID, or `ref:` and an external_ref',
   'date-time': 'date-time (RFC 3339, e.g. 2026-11-21T09:00:00.000Z)',
   date: 'date (YYYY-MM-DD)',
   email: 'email address',

@@ -15,7 +15,8 @@ import { AppError } from '../errors';
  */
 export function cookie(name: string, publicUrl: string | undefined) {
   const isSecure = publicUrl?.startsWith('https:') === true;
-  const fullName = `${isSecure ? '__Host-' : ''}${name}${publicPath({ PUBLIC_URL: publicUrl }).replaceAll('/', '.')}`;
+  const path = encodeURIComponent(publicPath({ PUBLIC_URL: publicUrl }));
+  const fullName = `${isSecure ? '__Host-' : ''}${name}${path}`;
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     read({ headers }: IncomingMessage): string | undefined {

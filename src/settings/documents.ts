@@ -44,7 +44,7 @@ export const DOCUMENTS = {
       key_id: $key_id, failed: $failed, status: $status, code: $code, face: $face, operation: $operation,
       request_id: $request_id, since: $since, limit: 20, cursor: $cursor
     ) {
-      data { id at request_id key_id face method path operation status code reason missing_scope ms address similar }
+      data { id at request_id key_id face method path operation status code reason missing_scope ms address }
       next_cursor } }`,
   requestCounts: `query($code: String!, $since: DateTime) {
     value: request_counts(code: $code, since: $since) { data { key_id requests missing_scopes last_at } } }`,

@@ -3,7 +3,6 @@ import { BOUNDS } from '../organisations/usageDetails';
 import type { Session } from '../organisations/sessions';
 import { ERROR_CODES } from '../errors';
 import { html, type Html, jsonBlock, layout } from '../pages/html';
-import { USED_SCOPES } from '../auth/scopes';
 import { published } from '../schema/model';
 
 /** What the page needs to know about webhooks. */
@@ -88,10 +87,10 @@ function drawn(name: string): Html {
   return html`<section data-page="${name}" aria-labelledby="${name}-title" hidden></section>`;
 }
 
-/** What the scopes of each resource allow, by action; reserved scopes are left out. */
+/** What the scopes of each resource allow, by action, of those that allow something. */
 function offeredScopes(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const offered: Record<string, Record<string, string>> = {};
-  for (const scope of USED_SCOPES) {
+  for (const scope of published.usedScopes) {
     const allows = published.scopeDescriptions.get(scope) ?? '';
     const [resource = '', action = ''] = scope.split(':');
     offered[resource] = { ...offered[resource], [action]: allows };

@@ -1,7 +1,7 @@
 import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
+import type { Writer } from '../database/slots';
 import { AppError } from '../errors';
 import type { Control } from '../organisations/control';
-import { FullClusterError } from '../organisations/placement';
 import { SandboxRefused, type Sandbox } from '../organisations/sandboxes';
 import { type Session, userActor } from '../organisations/sessions';
 
@@ -9,7 +9,7 @@ export interface SandboxOptions {
   readonly control: Pick<Control, 'sandboxes'>;
   readonly organisationData: OrganisationDataCache;
   /** Stores those rows of the sample that are missing. */
-  readonly storeSample: (data: OrganisationData) => Promise<unknown>;
+  readonly storeSample: (data: OrganisationData, by: Writer) => Promise<unknown>;
 }
 
 /** Resolves with the sandbox's id. */
@@ -28,8 +28,6 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
       if (made) return made;
       throw new AppError('not_found', 'The organisation no longer exists.');
     } catch (error) {
-      if (error instanceof FullClusterError)
-        throw new AppError('forbidden', 'There is no room for a sandbox. Ask the operator of this gateway.');
       if (!(error instanceof SandboxRefused)) throw error;
       // created by somebody else meanwhile
       const other = await sandboxes.of(home);
@@ -39,8 +37,8 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
   }
 
   /** The user's own rows stay, even those with the same unique values as rows of the sample. */
-  async function fill(sandbox: Sandbox): Promise<void> {
-    await storeSample(organisationData(sandbox.organisation));
+  async function fill(sandbox: Sandbox, by: Writer): Promise<void> {
+    await storeSample(organisationData(sandbox.organisation), by);
     await sandboxes.noteSeeded(sandbox);
   }
 
@@ -50,7 +48,7 @@ export function sandboxMaker({ control, organisationData, storeSample }: Sandbox
     if (sandbox.unseeded === undefined) return id;
     let begun = filling.get(id);
     if (!begun) {
-      begun = fill(sandbox).finally(() => filling.delete(id));
+      begun = fill(sandbox, `user:${session.user.id}`).finally(() => filling.delete(id));
       filling.set(id, begun);
     }
     await begun;

@@ -32,14 +32,14 @@ export function userContexts(options: UserContextOptions) {
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
   async function of(exchange: Exchange, session: Session): Promise<RequestContext> {
     const { requestId, address, log } = exchange;
-    const { idempotencyKey, onReplay, countAnswer } = incomingRequest(exchange);
+    const { countAnswer } = incomingRequest(exchange);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
     const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
-    // not before it is needed, so that keys can be revoked while the organisation's cluster is away
+    // not before it is needed, so that keys can be revoked while the organisation's database is away
     const dataOf = (): OrganisationData => organisationData(organisation);
     return {
       requestId,
@@ -47,11 +47,7 @@ export function userContexts(options: UserContextOptions) {
       get data() {
         return dataOf();
       },
-      integrations: control.integrations(
-        session,
-        address,
-        idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay },
-      ),
+      integrations: control.integrations(session, address),
       webhooks: options.webhooks(session, address),
       get rate() {
         return rate;
@@ -70,10 +66,10 @@ export function userContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      write: (work, how) => stampedWrite(dataOf(), work, how),
-      // answers contain keys, so they are not stored here: `integrations` stores them encrypted
+      write: (work, how) => stampedWrite(dataOf(), work, { ...how, by: `user:${user.id}` }),
+      // no answer is stored, since it may contain a key
       once: (_operation, _args, run) => Promise.resolve(run()),
-      idempotencyKey,
+      idempotencyKey: undefined,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
       countAnswer,
     };

@@ -3,33 +3,29 @@ import type { ClientSession } from 'mongoose';
 import { readByKeys } from '../database/readRows';
 import type { Fault } from '../errors';
 import type { RequestContext } from '../operations/context';
-import type { BulkUpsert, Outcome } from '../schema/upserts';
+import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
-import type { Resource } from './resource';
+import { asJson } from './change';
+import { toRecord } from './records';
+import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
+import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /* Applies the elements of a bulk upsert in pieces, so that a call keeps no more rows in memory than fit into one. */
 
-export interface Stored {
-  readonly _id: string;
+/** A row of a type that bulk calls write. */
+export interface Stored extends Row {
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
-export interface UpsertSpec<Document extends Stored, Input extends object> {
-  readonly collection: Resource<Document>;
-  /** The object to store, based on `existing` if there is one; the write adds its id and times. */
-  readonly merge: (
-    existing: Document | undefined,
-    input: Input,
-    organisation: RequestContext['principal']['organisation'],
-  ) => Omit<Document, keyof Stored>;
-  /** Checks that span several of the given members; pointers are relative to the input. */
-  readonly rules?: (given: Input) => readonly Fault[];
+/** What the SDL says about a call, and the resource that it writes. */
+export interface Bulk extends BulkUpsert {
+  readonly collection: Resource<Stored>;
+  readonly merge: Merge;
+  /** Checks that span several of the given members; pointers are relative to the element. */
+  readonly rules?: ((given: unknown) => readonly Fault[]) | undefined;
 }
-
-/** The spec, with what the SDL says about the call. */
-export type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
 
 /** What becomes of an element. */
 export interface Step {
@@ -47,9 +43,9 @@ interface Applying {
 }
 
 /** Reads, compares and writes in pieces. Returns a step for each element, in their order. */
-export async function applyElements<Document extends Stored, Input extends object>(
+export async function applyElements(
   { data, principal, holdRows }: RequestContext,
-  spec: Bulk<Document, Input>,
+  spec: Bulk,
   validated: readonly ValidatedElement[],
   { session, now, dryRun, isAtomic }: Applying,
 ): Promise<Step[]> {
@@ -60,21 +56,27 @@ export async function applyElements<Document extends Stored, Input extends objec
   let hasFailed = false;
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, one: ValidatedElement, existing: Document | undefined): RowChange<Document>[] {
-    const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
-    if (checked.count > 0) {
+  function decide(index: number, one: ValidatedElement, existing: Stored | undefined): RowChange<Stored>[] {
+    const fail = (checked: ValidatedElement): RowChange<Stored>[] => {
       hasFailed = true;
       steps[index] = { checked, outcome: 'failed' };
       return [];
-    }
-    const merged = spec.merge(existing, checked.element as Input, principal.organisation);
+    };
+    const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
+    if (checked.count > 0) return fail(checked);
+    const given = checked.element as Readonly<Record<string, unknown>>;
+    const merged = withMetadata(spec.merge(existing, given, principal.organisation), given, existing);
+    const tooMany = tooManyPairs(merged, given, spec.collection.mostPairs);
+    if (tooMany.length > 0) return fail(at(checked, tooMany));
     const { outcome, row, before } = step(existing, merged, now);
+    const broken = outcome === 'unchanged' ? [] : brokenRules(spec.collection, row);
+    if (broken.length > 0) return fail(at(checked, broken));
     steps[index] = { checked, outcome, id: row._id };
     return outcome === 'unchanged' ? [] : [{ row, before }];
   }
 
-  async function apply(known: ReadonlyMap<string, Document>, indexes: Iterable<number>): Promise<void> {
-    const changes: RowChange<Document>[] = [];
+  async function apply(known: ReadonlyMap<string, Stored>, indexes: Iterable<number>): Promise<void> {
+    const changes: RowChange<Stored>[] = [];
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
@@ -89,7 +91,7 @@ export async function applyElements<Document extends Stored, Input extends objec
   byKey.delete(null);
   const find = { member: spec.key, keys: [...byKey.keys()] as string[], session };
   for await (const { rows, keys, held } of readByKeys(collection, find, reading)) {
-    const known = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key] as string, row]));
+    const known = new Map(rows.map((row) => [(row as unknown as Record<string, unknown>)[spec.key] as string, row]));
     const indexes = [...keys].flatMap((key) => byKey.get(key) ?? []);
     await apply(known, indexes).finally(() => holdRows?.(-held));
   }
@@ -115,16 +117,23 @@ function indexesByKey(
 }
 
 /** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
-function withRules<Input extends object>(
-  one: ValidatedElement,
-  { rules }: Pick<UpsertSpec<never, Input>, 'rules'>,
-): ValidatedElement {
-  if (one.count > 0 || !rules) return one;
-  const faults = rules(one.element as Input);
+function withRules(one: ValidatedElement, { rules }: Pick<Bulk, 'rules'>): ValidatedElement {
+  if (one.count > 0) return one;
+  const faults = [...metadataFaults(one.element as Readonly<Record<string, unknown>>), ...(rules?.(one.element) ?? [])];
+  return at(one, faults);
+}
+
+/** An element with faults whose pointers are relative to it. */
+function at(one: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
   return withFaults(
     one,
     faults.map((fault) => ({ ...fault, pointer: one.at + (fault.pointer ?? '') })),
   );
+}
+
+/** The faults of a whole object, in the form that rules take. */
+function brokenRules({ rules }: Resource<Stored>, row: Stored): readonly Fault[] {
+  return rules?.(asJson(toRecord(row))) ?? [];
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */
@@ -151,18 +160,18 @@ function faultsBeside(
   return found;
 }
 
-function step<Document extends Stored>(
-  existing: Document | undefined,
-  merged: Omit<Document, keyof Stored>,
+function step(
+  existing: Stored | undefined,
+  merged: object,
   now: Date,
-): RowChange<Document> & { readonly outcome: Outcome } {
+): RowChange<Stored> & { readonly row: Stored; readonly outcome: Outcome } {
   if (!existing) {
-    const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
+    const row = { _id: randomUUID(), ...merged, created_at: now, updated_at: now };
     return { outcome: 'created', row, before: undefined };
   }
   const { _id, created_at, updated_at } = existing;
   const kept = { _id, ...merged, created_at, updated_at };
   if (isSameRow(existing, kept)) return { outcome: 'unchanged', row: existing, before: existing };
-  const row = Object.assign(kept, { updated_at: changedAt(updated_at, now) }) as unknown as Document;
+  const row = Object.assign(kept, { updated_at: changedAt(updated_at, now) });
   return { outcome: 'updated', row, before: existing };
 }

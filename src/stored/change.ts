@@ -1,15 +1,17 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import type { ClientSession, mongo } from 'mongoose';
 import { isDuplicateKey } from '../database/faults';
 import { READ_TIMEOUT } from '../database/native';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
+import { uniqueMembers, WITHOUT_SEARCH } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import type { RequestContext } from '../operations/context';
 import { normaliseKeys } from '../schema/callerKeys';
 import { tagOf, versionRequired } from '../schema/entityTags';
+import { METADATA } from '../schema/metadata';
 import { referenceTo } from '../schema/storedTypes';
-import { requireNumbers } from './brokenNumbers';
+import { requireServed } from './invalidRows';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
+import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { toRecord } from './records';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
@@ -39,15 +41,17 @@ export interface ChangeSpec<T> {
 export async function changeObject<T extends Row>(
   resource: Resource<T>,
   { id, if_match: ifMatch, ...sent }: ChangeArguments,
-  { data, write, principal, ifNoneMatch }: Pick<RequestContext, 'data' | 'write' | 'principal' | 'ifNoneMatch'>,
+  context: Pick<RequestContext, 'data' | 'write' | 'principal' | 'ifNoneMatch' | 'noteInvalid'>,
   { schema }: Pick<GraphQLResolveInfo, 'schema'>,
   { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
 ): Promise<object> {
   const { type } = resource.stored;
+  const { data, write, principal, ifNoneMatch } = context;
   const requireVersion = versionRequired({ ifMatch, ifNoneMatch });
-  throwFaults([...brokenTexts(sent), ...(rules?.(sent) ?? [])]);
+  throwFaults([...brokenTexts(sent), ...metadataFaults(sent), ...(rules?.(sent) ?? [])]);
   replaceNegativeZero(sent);
   const given = normaliseKeys(sent);
+  const { [METADATA]: _changes, ...members } = given;
   const model = data.collection(resource);
   const _id = id.toLowerCase();
   let attempted: Members = {};
@@ -57,32 +61,31 @@ export async function changeObject<T extends Row>(
         const before = await model.findOne<T>({ _id } as object, { session, maxTimeMS: READ_TIMEOUT });
         if (!before) throw notFound(nameOf(resource));
         // this row was read in the transaction: if a concurrent change conflicts, the transaction reruns and reads the new row
-        // a row with a number that cannot be returned has no tag, but without a condition the number may be replaced
-        requireVersion(() => tagOf(schema, type, before));
+        // a row that cannot be served has no tag, but without a condition its member may be replaced
+        requireVersion(() => {
+          requireServed(context, resource, before, WITHOUT_SEARCH);
+          return tagOf(schema, type, before);
+        });
         const erased = erasedFault(before, '');
         if (erased) {
           const detail = `This ${nameOf(resource)} was erased; only the operator can readmit it.`;
           throw new AppError('validation_failed', detail, { errors: [erased] });
         }
-        const changed = { ...before, ...merge(before, given, principal.organisation) };
+        const merged = { ...before, ...merge(before, members, principal.organisation) };
+        const changed = withMetadata(merged, given, before);
+        throwFaults(tooManyPairs(changed, given, resource.mostPairs));
+        requireServed(context, resource, changed, WITHOUT_SEARCH);
         if (isSameRow(before, changed)) return before;
         const { updated_at: last } = before as { updated_at?: Date };
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
-        requireNumbers(resource, row);
         throwFaults(resource.records?.rules(asJson(toRecord(row))) ?? []);
         attempted = row as Members;
-        await claim(resource, model, { before: before as Members, row: row as Members }, session);
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;
       },
       { writes: [resource] },
     );
   return writeUnique(data, resource, () => attempted, work);
-}
-
-/** Members that no two objects of a resource may share. */
-function uniqueMembers({ indexes }: Pick<Resource, 'indexes'>): string[] {
-  return indexes.flatMap(({ on, options }) => (options?.unique ? Object.keys(on) : []));
 }
 
 /** Runs a write of an object. @throws AppError conflict if another object has one of its unique values */
@@ -107,25 +110,6 @@ export async function writeUnique<T, R extends Row>(
       if (owner) throw taken(nameOf(resource), member, owner._id);
     }
     throw new AppError('conflict', 'Another request stored the same value meanwhile; nothing was stored.');
-  }
-}
-
-/**
- * Keeps concurrent transactions from storing the same unique value in two rows: inserts and deletes a row whose id contains the value,
- * since SecantusDB compares ids across open transactions, but not other unique values. That id is not an object's, so the row causes no
- * events.
- */
-async function claim<T extends Row>(
-  resource: Resource<T>,
-  rows: mongo.Collection<T>,
-  { before, row }: { readonly before: Members; readonly row: Members },
-  session: ClientSession,
-): Promise<void> {
-  for (const member of uniqueMembers(resource)) {
-    if (row[member] === null || row[member] === undefined || row[member] === before[member]) continue;
-    const claimed = { _id: `claim ${member} ${JSON.stringify(row[member])}` };
-    await rows.insertOne(claimed as never, { session });
-    await rows.deleteOne(claimed as object, { session });
   }
 }
 
@@ -158,6 +142,6 @@ function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
   };
 }
 
-function asJson<T extends object>(value: T): T {
+export function asJson<T extends object>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

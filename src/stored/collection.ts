@@ -10,13 +10,14 @@ import { type PageWriter, writePage, type WrittenPage } from '../fastReads/answe
 import { normalised, isCallerKey } from '../schema/callerKeys';
 import { type Filter, ID, SPANS } from '../schema/filters';
 import { MAY_BE_EMPTY } from '../schema/jsonSchema';
+import { filteredPair } from '../schema/metadata';
 import { published } from '../schema/model';
 import { emailConditions, searchConditions } from './search';
 
 /* Lists and reads of all resources. */
 
 /** The part of a request's context that reads rows. */
-export type RowReader = Pick<RequestContext, 'data' | 'holdRows'>;
+export type RowReader = Pick<RequestContext, 'data' | 'holdRows' | 'isGone' | 'noteInvalid'>;
 
 /** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(
@@ -54,10 +55,12 @@ function pageRequest<T extends { _id: string }>(
 ): ListRequest {
   const request = listRequest(data, collection, args, filters);
   const given = request.filters;
+  const follows = asksForChanges(given, filters);
+  if (follows) data.noteFollowed();
   return {
     ...request,
     conditions: toConditions(given, filters),
-    ...(asksForChanges(given, filters) && { settledUntil: () => settledUntil(data) }),
+    ...(follows && { settledUntil: () => settledUntil(data) }),
     projection,
   };
 }
@@ -148,6 +151,9 @@ export function toConditions(given: ActiveFilters, filters: readonly Filter[]): 
       const found = emailConditions(String(value), members);
       if (found.length === 0) return undefined;
       conditions.push(...found);
+    } else if (by === 'METADATA') {
+      const texts = isList(value) ? value : [String(value)];
+      conditions.push(...texts.map((text) => ({ [member]: trusted({ $elemMatch: filteredPair(text) }) })));
     } else if (by === 'EQUALS') {
       const values = isList(value) ? value : [value];
       const name = member === ID ? '_id' : member;

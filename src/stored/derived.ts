@@ -1,95 +1,114 @@
 import type { FieldDefinitionNode } from 'graphql';
+import type { Projection } from '../database/collection';
 import type { ListArguments, Page } from '../database/pagination';
 import { fastListOf, fastObjectOf } from '../fastReads';
 import { tooLarge } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
-import { ETAG } from '../schema/entityTags';
-import type { Resolver, Resolvers } from '../operations/run';
-import { directiveOf, namedType, rowName, type Sdl } from '../schema/sdl';
-import { type Relation, totalledAmounts, typeOf } from '../schema/storedTypes';
-import { requireNumbers } from './brokenNumbers';
+import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
+import type { SchemaModel } from '../schema/model';
+import { type DerivedField, derivedFields } from '../schema/derivedFields';
+import { directiveOf } from '../schema/sdl';
+import { totalledAmounts, typeOf } from '../schema/storedTypes';
+import { type ChangeArguments, changeObject } from './change';
 import { listPage, listPageText, readOne } from './collection';
 import { tagResolver } from './entityTag';
+import { isServed, requireServed } from './invalidRows';
 import { listOfParent } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
 import { listedRow, referredRow } from './references';
 import type { Resource, Row } from './resource';
 import { totals, type TotalsArguments } from './totals';
+import { changeSpec, upsertResolvers } from './upsert';
 
 /*
- * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, and totals.
+ * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, totals, and bulk
+ * calls with the PATCH of one object.
  * Fields that do more have their own resolver, in their resource.
  */
 
-export function deriveResolvers(sdl: Sdl, resources: readonly Resource[]): Resolvers {
+export function deriveResolvers(sdl: SchemaModel, resources: readonly Resource[]): Resolvers {
   const byType = new Map(resources.map((resource) => [resource.stored.type, resource]));
-  const resolvers: Resolvers = {};
-  const add = (type: string, field: FieldDefinitionNode, resolve: Resolver | undefined): void => {
-    if (resolve) resolvers[type] = { ...resolvers[type], [field.name.value]: resolve };
-  };
-  for (const { kind, field } of sdl.roots) {
-    if (kind === 'Query') add(kind, field, ofRoot(sdl, field, byType));
-    const rows = directiveOf(field, 'totals') && sdl.rowTypeOf(namedType(field.type));
-    for (const inner of sdl.fieldsOf(rows)) {
-      const other = byType.get(namedType(inner.type));
-      if (rows !== undefined && other) add(rows, inner, refersTo(other, `${inner.name.value}_id`));
-    }
-  }
-  for (const owner of resources) {
-    const { type, relations } = owner.stored;
-    for (const relation of relations) add(type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
-    const tag = sdl.fieldsOf(type).find(({ name }) => name.value === ETAG);
-    if (tag) add(type, tag, tagResolver(type));
-  }
-  return resolvers;
+  const resolvers = derivedFields(sdl).map((derived): Resolvers => {
+    const [resource, owner] = [byType.get(derived.of.type), byType.get(derived.type)];
+    if (!resource) return {};
+    if (derived.as === 'bulk') return upsertResolvers(derived.call, resource);
+    return { [derived.type]: { [derived.field.name.value]: resolverOf(sdl, derived, resource, owner ?? resource) } };
+  });
+  return mergeResolvers(...resolvers);
 }
 
 type Args = ListArguments & Readonly<Record<string, unknown>>;
 
-function ofRoot(sdl: Sdl, field: FieldDefinitionNode, byType: ReadonlyMap<string, Resource>): Resolver | undefined {
-  const { name, arguments: args = [] } = field;
-  const total = directiveOf(field, 'totals');
-  if (total) {
-    const collection = byType.get(total.of);
-    if (!collection) return undefined;
-    const { stored } = collection;
-    const amounts = totalledAmounts(sdl, field, stored);
-    const spec = { collection, at: total.at, isDay: typeOf(stored, total.at) === 'Date', amounts };
-    return (_, given, { data }) => totals(data, spec, given as TotalsArguments);
+/** The resolver of a field that leads to a resource, of a type with the rows of `owner`. */
+function resolverOf(
+  sdl: SchemaModel,
+  derived: Exclude<DerivedField, { readonly as: 'bulk' }>,
+  resource: Resource,
+  owner: Resource,
+): Resolver {
+  switch (derived.as) {
+    case 'totals':
+      return totalsOf(sdl, derived.field, resource);
+    case 'list':
+      return listOf(resource);
+    case 'read':
+      return readOf(resource, derived.field.name.value);
+    case 'change':
+      return changeOf(sdl, resource);
+    case 'tag':
+      return tagResolver(derived.type);
+    case 'reference':
+      return refersTo(resource, derived.member);
+    case 'parentList':
+      return parentListOf(resource, { collection: owner, field: derived.relation.member });
   }
-  const listed = byType.get(rowName(field) ?? '');
-  if (listed?.name === name.value) {
-    const list: Resolver = async (_, given, context, info) => {
-      const page = await listPage(context, listed, given as Args, projectionOfList(listed, info));
-      return unlessRefused(context, requireRows(listed, page));
-    };
-    return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
-  }
-  const read = byType.get(namedType(field.type));
-  if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
-  const readById: Resolver = async (_, { id }, { data }, info) => {
-    const row = await readOne(data, read, id as string, name.value, projectionOfObject(read, info));
-    requireNumbers(read, row);
-    return row;
-  };
-  return Object.assign(readById, { fastReadOf: fastObjectOf(read, name.value) });
 }
 
-function ofRelation({ isList, member }: Relation, owner: Resource, other: Resource | undefined): Resolver | undefined {
-  if (!other) return undefined;
-  if (isList) {
-    const parent = { collection: owner, field: member };
-    return async (row, given, context, info) => {
-      const { _id: id } = row as Row;
-      const args = given as Args;
-      const projection = projectionOfList(other, info, member);
-      const read = (one: string) => listedRow({ resource: other, id: one, context, info }, projection);
-      const page = await listOfParent(context, other, parent, id, args, { projection, read });
-      // the rows of a first page were checked when they were read
-      return unlessRefused(context, typeof args.cursor === 'string' ? requireRows(other, page) : page);
-    };
-  }
-  return refersTo(other, member);
+function totalsOf(sdl: SchemaModel, field: FieldDefinitionNode, collection: Resource): Resolver {
+  const { at = '' } = directiveOf(field, 'totals') ?? {};
+  const { stored } = collection;
+  const amounts = totalledAmounts(sdl, field, stored);
+  const spec = { collection, at, isDay: typeOf(stored, at) === 'Date', amounts };
+  return (_, given, context) => totals(context, spec, given as TotalsArguments);
+}
+
+function listOf(listed: Resource): Resolver {
+  const list: Resolver = async (_, given, context, info) => {
+    const projection = projectionOfList(listed, info);
+    const page = await listPage(context, listed, given as Args, projection);
+    return unlessRefused(context, servedPage(context, listed, page, projection));
+  };
+  return Object.assign(list, { fastReadOf: fastListOf(listed, listPageText) });
+}
+
+function readOf(read: Resource, name: string): Resolver {
+  const readById: Resolver = async (_, { id }, context, info) => {
+    const projection = projectionOfObject(read, info);
+    const row = await readOne(context.data, read, id as string, name, projection);
+    requireServed(context, read, row, projection);
+    return row;
+  };
+  return Object.assign(readById, { fastReadOf: fastObjectOf(read, name) });
+}
+
+/** Changes members of one object; where there is a bulk call, the way that it does. */
+function changeOf({ upserts }: SchemaModel, resource: Resource): Resolver {
+  const call = upserts.find(({ stored }) => stored.type === resource.stored.type);
+  const spec = call && changeSpec(call, resource);
+  return (_, args, context, info) => changeObject(resource, args as ChangeArguments, context, info, spec);
+}
+
+function parentListOf(other: Resource, parent: { readonly collection: Resource; readonly field: string }): Resolver {
+  return async (row, given, context, info) => {
+    const { _id: id } = row as Row;
+    const args = given as Args;
+    const projection = projectionOfList(other, info, parent.field);
+    const read = (one: string) => listedRow({ resource: other, id: one, context, info }, projection);
+    const page = await listOfParent(context, other, parent, id, args, { projection, read });
+    // the rows of a first page were checked when they were read
+    const isChecked = typeof args.cursor !== 'string';
+    return unlessRefused(context, isChecked ? page : servedPage(context, other, page, projection));
+  };
 }
 
 /** Resolves to the object whose id is in a member of a row. */
@@ -100,9 +119,14 @@ function refersTo(other: Resource, member: string): Resolver {
   };
 }
 
-function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> {
-  if (resource.brokenNumber) for (const row of page.data) requireNumbers(resource, row);
-  return page;
+/** The page without the rows that cannot be served. */
+function servedPage<T extends Row>(
+  context: RequestContext,
+  resource: Resource,
+  page: Page<T>,
+  projection: Projection,
+): Page<T> {
+  return { ...page, data: page.data.filter((row) => isServed(context, resource, row, projection)) };
 }
 
 /** The page without its rows if the answer is refused, since nobody gets it. */

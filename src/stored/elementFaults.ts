@@ -6,7 +6,7 @@ import { normalised } from '../schema/callerKeys';
 /* Faults of the elements of a bulk call, and how many of them a response lists. */
 
 /** Maximum faults listed per element and per call, so that a response fits in one document; the rest are counted. */
-const LISTED_OF_ELEMENT = 10;
+export const LISTED_OF_ELEMENT = 10;
 export const LISTED_OF_CALL = 100;
 
 /** Maximum characters of a caller's key or pointer to repeat: enough for any valid key, and to recognise a member's name. */
@@ -57,15 +57,20 @@ export async function validateElements(
   for (const [index, sent] of elements.entries()) {
     const pause = pace();
     if (pause) await pause;
-    // faults that the response has no room for are only counted
-    const room = listed < LISTED_OF_CALL ? ROOMY : FULL;
-    const one = validateOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));
+    const one = validateOne(sent, `/${list}/${String(index)}`, member, (element) =>
+      faultsIn(element, check, roomAfter(listed)),
+    );
     listed += Math.min(LISTED_OF_ELEMENT, one.count);
     const first = one.key === null ? undefined : seen.get(one.key);
     if (one.key !== null && first === undefined) seen.set(one.key, index);
     validated.push(first === undefined ? one : asRepeated(one, member, first));
   }
   return validated;
+}
+
+/** How many faults to find in the next element: those that the response has no room for are only counted. */
+export function roomAfter(listed: number): FaultLimits {
+  return listed < LISTED_OF_CALL ? ROOMY : FULL;
 }
 
 function validateOne(
@@ -80,7 +85,7 @@ function validateOne(
   }
   const key = normalised(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
-  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
+  return { at, element, key, shownKey: shownKey(sentKey), ...placed(checked(element, check), at) };
 }
 
 /** Checks an element, and replaces -0 in a valid one; others may be too large to walk. */
@@ -103,19 +108,24 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
   return faults.some((fault) => fault.pointer === pointer);
 }
 
-type Faults = Pick<ValidatedElement, 'faults' | 'count' | 'isCut'>;
+export type Faults = Pick<ValidatedElement, 'faults' | 'count' | 'isCut'>;
 
 export function withFaults<T extends Faults>(validated: T, more: readonly Fault[]): T {
   if (more.length === 0) return validated;
   return { ...validated, faults: [...validated.faults, ...more], count: validated.count + more.length };
 }
 
+/** The faults of a value, with pointers from the root of the call. */
+export function faultsAt(at: string, value: unknown, check: Check, room: FaultLimits, most = MAX_VALUES): Faults {
+  return placed(faultsIn(value, check, room, most), at);
+}
+
 /** Faults that the schema finds, then broken texts, which it does not. */
-function faultsIn(element: unknown, check: Check, room: FaultLimits): Findings {
+function faultsIn(element: unknown, check: Check, room: FaultLimits, values = MAX_VALUES): Findings {
   const found = check(element, room);
   if (found.isCut) return found;
   const most = room.kept + room.counted;
-  const broken = brokenTexts(element, most, MAX_VALUES);
+  const broken = brokenTexts(element, most, values);
   return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
 }
 
@@ -128,6 +138,11 @@ function placed({ faults: found, more, isCut }: Findings, at: string): Faults {
   return { faults, count: found.length + more, isCut };
 }
 
+/** The value of an external_ref as a result repeats it. */
+export function shownKey(sent: unknown): string | null {
+  return typeof sent === 'string' ? shortened(sent, REPEATED_KEY) : null;
+}
+
 /** Truncates a caller's string, and replaces lone surrogates, as a database does when it stores them. */
 function shortened(text: string, most: number): string {
   const cut = shorten(text, most);
@@ -136,7 +151,7 @@ function shortened(text: string, most: number): string {
 }
 
 /** Returns a function that gives the faults to list for an element; call it once for each element of the call, in order. */
-export function faultLister(): (validated: ValidatedElement) => readonly Fault[] {
+export function faultLister(): (validated: Faults & Pick<ValidatedElement, 'at'>) => readonly Fault[] {
   let left = LISTED_OF_CALL;
   return ({ at: pointer, faults, count: all, isCut }) => {
     const room = Math.min(left, LISTED_OF_ELEMENT);

@@ -1,13 +1,15 @@
 import type { ClientSession } from 'mongoose';
-import type { Collection } from '../database/collection';
+import { type Collection, uniqueMembers } from '../database/collection';
 import { isDuplicateKey } from '../database/faults';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
+import type { Writer } from '../database/slots';
 import type { Fault } from '../errors';
-import type { FindBroken, Numbered } from './brokenNumbers';
+import { faultInRecord, type FindFault } from './invalidRows';
+import { METADATA, metadataObject, metadataPairs } from '../schema/metadata';
 import { ERASED_AT } from '../schema/personal';
 import type { StoredType } from '../schema/storedTypes';
-import { erasedFault, isSameRow, type RowChange, writeRows } from './rows';
+import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
 /** Rules of a resource's records that the SDL cannot express. */
 export interface RecordRules {
@@ -31,17 +33,23 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
   /** Additional list members of a record, with the SDL type of their items. */
   readonly lists?: Readonly<Record<string, { readonly type: string; readonly omit: readonly string[] }>>;
   readonly writes: OrganisationData['collections'];
-  /** Stores records that are new or changed. @throws a duplicate key error if the transaction should be retried. */
+  /**
+   * Stores records that are new or changed; with `now` that is their time of change instead of the records' own. @throws a duplicate key error
+   * if the transaction should be retried.
+   */
   readonly store: (
     data: OrganisationData,
     records: readonly ImportRecord[],
     session: ClientSession,
+    now?: Date,
   ) => Promise<StoredRecord[]>;
+  /** Deletes objects with their parts. */
+  readonly remove: (data: OrganisationData, ids: readonly string[], session: ClientSession) => Promise<void>;
   readonly count: (data: OrganisationData) => Promise<number>;
   /** All records, in file order. */
   readonly read: (data: OrganisationData) => AsyncIterable<ImportRecord>;
-  /** Finds a number that no file can hold. */
-  readonly brokenNumber: FindBroken | undefined;
+  /** Finds the first member of a record that `import` would refuse. */
+  readonly faultIn: FindFault;
 }
 
 /** A record in a file: JSON, with ids as `id` and times as strings. */
@@ -54,16 +62,22 @@ export interface StoredRecord {
 
 const TRIES = 5;
 
+/** Whose `updated_at` imported records get: the time of the import, or that of the file. */
+export type Stamp = 'now' | 'file';
+
 /** Stores records in one transaction; retries if another writer took a unique value meanwhile. */
 export async function storeRecords(
   kind: RecordKind,
   data: OrganisationData,
   records: readonly ImportRecord[],
+  { by, stamp = 'file' }: { readonly by: Writer; readonly stamp?: Stamp | undefined },
 ): Promise<StoredRecord[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const options = { writes: kind.writes, rows: records.length };
-      return await stampedWrite(data, (session) => kind.store(data, records, session), options);
+      const options = { writes: kind.writes, rows: records.length, by };
+      const work = (session: ClientSession, now: Date): Promise<StoredRecord[]> =>
+        kind.store(data, records, session, stamp === 'now' ? now : undefined);
+      return await stampedWrite(data, work, options);
     } catch (error) {
       if (attempt === TRIES || !isDuplicateKey(error)) throw error;
     }
@@ -72,35 +86,38 @@ export async function storeRecords(
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
 export function documentKind<T extends { readonly _id: string }>(
-  resource: Collection<T> & Numbered & { words(row: object): string[] },
+  resource: Collection<T> & { readonly stored: StoredType; words(row: object): string[] },
   { rules = () => [], decimals }: RecordRules,
 ): RecordKind {
-  const { collection: file, type, unique: uniqueBy = '_id' } = resource.stored;
+  const { collection: file, type, unique: sortedBy = '_id' } = resource.stored;
   return {
     file,
     type,
     rules,
     decimals,
     writes: [resource],
-    store: (data, records, session) => {
+    store: (data, records, session, now) => {
       const documents = records.map((record) => {
         const document = fromRecord(record, resource.stored);
         return { ...document, search: resource.words(document) } as unknown as T;
       });
-      return storeDocuments(data, resource, documents, { uniqueBy, session });
+      return storeDocuments(data, resource, documents, { session, now });
+    },
+    remove: async (data, ids, session) => {
+      await data.collection(resource).deleteMany({ _id: { $in: [...ids] } } as object, { session });
     },
     count: (data) => data.collection(resource).countDocuments(),
-    read: (data) => readRecords(data, resource, { [uniqueBy]: 1 }),
-    brokenNumber: resource.brokenNumber,
+    read: (data) => readRecords(data, resource, { [sortedBy]: 1 }),
+    faultIn: faultInRecord(resource.stored),
   };
 }
 
-/** Converts a record to a document: `id` becomes `_id`, times become dates. */
+/** Converts a record to a document: `id` becomes `_id`, times become dates, and metadata becomes pairs. */
 export function fromRecord(
   record: Readonly<Record<string, unknown>>,
   { members }: StoredType,
 ): Record<string, unknown> {
-  const { id, ...given } = record;
+  const { id, ...given } = withPairs(record);
   const document: Record<string, unknown> = { _id: id, ...given };
   for (const { name, kind } of members) {
     const value = given[name];
@@ -109,10 +126,18 @@ export function fromRecord(
   return document;
 }
 
-/** Converts a document to a record: `_id` becomes `id`, without search words. Dates become strings in JSON. */
+/** A record with metadata as it is stored: not at all if there is none. */
+function withPairs(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!(METADATA in record)) return record;
+  const { [METADATA]: metadata, ...others } = record;
+  const pairs = metadataPairs(metadata);
+  return pairs === undefined ? others : { ...record, [METADATA]: pairs };
+}
+
+/** Converts a document to a record: `_id` becomes `id`, without search words, and metadata becomes an object. Dates become strings in JSON. */
 export function toRecord(document: { readonly _id: string }): ImportRecord {
   const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
-  return { id, ...members };
+  return METADATA in members ? { id, ...members, [METADATA]: metadataObject(members[METADATA]) } : { id, ...members };
 }
 
 export async function* readRecords<T extends { _id: string }>(
@@ -126,64 +151,93 @@ export async function* readRecords<T extends { _id: string }>(
 }
 
 /**
- * Stores documents that are new or changed; a document fails if its unique value belongs to another id.
+ * Stores documents that are new or changed; a document fails if one of its unique values belongs to another id.
  * @throws a duplicate key error if another writer was faster; the transaction can be retried.
  */
 export async function storeDocuments<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   documents: readonly T[],
-  { uniqueBy, session }: { uniqueBy?: string; session: ClientSession },
+  { session, now }: { readonly session: ClientSession; readonly now?: Date | undefined },
 ): Promise<StoredRecord[]> {
   const stored = data.collection(collection);
   const same = { _id: { $in: documents.map((document) => document._id) } };
   const known = await stored.find<T>(same as object, { session, batchSize: documents.length + 1 }).toArray();
   const existing = new Map(known.map((document) => [document._id, document]));
-  const claim = uniqueBy === undefined ? undefined : await claims(data, collection, documents, uniqueBy, session);
+  const claims: Claim<T>[] = [];
+  for (const member of uniqueMembers(collection))
+    claims.push(await claimOf(data, collection, documents, member, session));
   const changed: RowChange<T>[] = [];
-  const outcomes = documents.map((document): StoredRecord => {
-    const before = existing.get(document._id);
-    const conflict = claim?.(document, before);
+  const outcomes = documents.map((given): StoredRecord => {
+    const before = existing.get(given._id);
+    const document = now ? stampedAs(given, before) : given;
+    const conflicts = claims.flatMap(({ conflict }) => conflict(document) ?? []);
+    if (conflicts.length === 0) for (const { take } of claims) take(document, before);
     const erased = ERASED_AT in document && document[ERASED_AT] !== null ? undefined : erasedFault(before, '');
     if (erased) return { outcome: 'failed', errors: [erased] };
-    if (conflict) return { outcome: 'failed', errors: [conflict] };
+    if (conflicts.length > 0) return { outcome: 'failed', errors: conflicts };
     if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
-    changed.push({ row: document, before });
+    changed.push({
+      row: now ? stampedAs(document, { updated_at: changedAt(timeOf(before) ?? now, now) }) : document,
+      before,
+    });
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
   await writeRows(stored, changed, { ordered: true, session });
   return outcomes;
 }
 
-/** Returns a function that assigns unique values to documents, in file order, and returns a fault if another document has the value. */
-async function claims<T extends { _id: string }>(
+function timeOf(row: object | undefined): Date | undefined {
+  const { updated_at: time }: { readonly updated_at?: Date } = row ?? {};
+  return time;
+}
+
+/** The row with another's time of change. */
+function stampedAs<T extends object>(row: T, other: object | undefined): T {
+  const time = timeOf(other);
+  return time === undefined ? row : { ...row, updated_at: time };
+}
+
+/** Assigns the values of a unique member to documents, in file order. */
+interface Claim<T> {
+  /** The fault if another document has the value. */
+  readonly conflict: (document: T) => Fault | undefined;
+  /** Assigns the value, and frees the previous one for the records that follow. */
+  readonly take: (document: T, before: T | undefined) => void;
+}
+
+async function claimOf<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   documents: readonly T[],
-  uniqueBy: string,
+  member: string,
   session: ClientSession,
-): Promise<(document: T, before: T | undefined) => Fault | undefined> {
-  const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
+): Promise<Claim<T>> {
+  const valueOf = (document: T): unknown => (document as Record<string, unknown>)[member] ?? null;
   // a member that rows may lack is unique among the rows that have it
-  const hasValue = (document: T): boolean => (valueOf(document) ?? null) !== null;
-  const taken = { [uniqueBy]: { $in: documents.filter(hasValue).map(valueOf) } };
-  const options = { projection: { [uniqueBy]: 1 }, session };
-  const rows = await data
-    .collection(collection)
-    .find<T>(taken as object, options)
-    .toArray();
+  const given = documents.map(valueOf).filter((value) => value !== null);
+  const taken = { [member]: { $in: given } };
+  const options = { projection: { [member]: 1 }, session };
+  const rows =
+    given.length === 0
+      ? []
+      : await data
+          .collection(collection)
+          .find<T>(taken as object, options)
+          .toArray();
   const owners = new Map(rows.map((row) => [valueOf(row), row._id]));
-  return (document, before) => {
-    if (!hasValue(document)) return undefined;
-    const value = valueOf(document);
-    const owner = owners.get(value);
-    if (owner !== undefined && owner !== document._id) {
+  return {
+    conflict: (document) => {
+      const value = valueOf(document);
+      const owner = value === null ? undefined : owners.get(value);
+      if (owner === undefined || owner === document._id) return undefined;
       const detail = `${String(value)} belongs to another record (id ${owner})`;
-      return { pointer: `/${uniqueBy}`, code: 'conflict', detail };
-    }
-    // the previous value is now free for the records that follow
-    if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));
-    owners.set(value, document._id);
-    return undefined;
+      return { pointer: `/${member}`, code: 'conflict', detail };
+    },
+    take: (document, before) => {
+      if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));
+      const value = valueOf(document);
+      if (value !== null) owners.set(value, document._id);
+    },
   };
 }

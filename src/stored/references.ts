@@ -2,7 +2,7 @@ import { type GraphQLResolveInfo, OperationTypeNode } from 'graphql';
 import type { Projection } from '../database/collection';
 import { rowHolder, tooLarge } from '../operations/answers';
 import type { RequestContext } from '../operations/context';
-import { requireNumbers } from './brokenNumbers';
+import { isServed } from './invalidRows';
 import { projectionOfReferences } from './projections';
 import type { Resource, Row } from './resource';
 
@@ -20,10 +20,7 @@ interface Wanted {
   readonly info: GraphQLResolveInfo;
 }
 
-/**
- * The row that a row refers to, with the members that the operation selects of such rows; null if there is none.
- * @throws AppError invalid_request if it has a number that cannot be returned
- */
+/** The row that a row refers to, with the members that the operation selects of such rows; null if there is none that can be served. */
 export async function referredRow(wanted: Wanted): Promise<Row | null> {
   const { resource, context, info } = wanted;
   // nobody gets an answer that is refused, so it needs no more rows
@@ -35,7 +32,7 @@ export async function referredRow(wanted: Wanted): Promise<Row | null> {
   return tooLarge(context) ? null : row;
 }
 
-/** A row of a parent's list. @throws AppError as {@link referredRow} does */
+/** A row of a parent's list; null if it cannot be served. */
 export function listedRow(wanted: Wanted, projection: Projection): Promise<Row | null> {
   return once(wanted, projection, 'nested');
 }
@@ -64,9 +61,5 @@ function read(
   kind: 'related' | 'nested',
 ): Promise<Row | null> {
   const reading = context.data[kind](resource, { id, hold: rowHolder(context) }, projection);
-  if (!resource.brokenNumber) return reading;
-  return reading.then((row) => {
-    if (row) requireNumbers(resource, row);
-    return row;
-  });
+  return reading.then((row) => (row && isServed(context, resource, row, projection) ? row : null));
 }

@@ -1,10 +1,15 @@
-import { type Collection, definedByType, type Index, type Projection, WITHOUT_SEARCH } from '../database/collection';
-import type { Resolvers } from '../operations/run';
+import type { ClientSession, mongo } from 'mongoose';
+import { type Collection, definedByType, type Projection, WITHOUT_SEARCH } from '../database/collection';
+import type { OrganisationData } from '../database/organisationData';
+import type { Fault } from '../errors';
+import { METADATA } from '../schema/metadata';
 import { published } from '../schema/model';
 import type { StoredMember } from '../schema/storedTypes';
-import { brokenNumberIn, type Numbered } from './brokenNumbers';
+import { type Checked, faultsOf } from './invalidRows';
+import { defaultsOf, type MemberMerge } from './merge';
 import { documentKind, type RecordKind, type RecordRules } from './records';
 import { searchWords } from './search';
+import { type BsonSchema, storedSchema } from './storedSchema';
 
 /* A resource: the collection, search, import and export of a stored type, derived from the SDL. */
 
@@ -13,30 +18,66 @@ export interface Row {
   readonly _id: string;
 }
 
-export interface Resource<out T extends Row = Row> extends Collection<T>, Numbered {
+export interface Resource<out T extends Row = Row> extends Collection<T>, Checked {
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
-  words(row: object): string[];
+  readonly words: (row: object) => string[];
+  readonly schema: BsonSchema;
+  /** Members that the gateway computes from other rows, and fills in for other programs. */
+  readonly computed: readonly string[];
+  /** The search words and computed members that rows should have, in their order. */
+  readonly derive: Derive;
   /** How it is imported and exported; undefined if its rows are part of another resource's records. */
   readonly records: RecordKind | undefined;
-  /** Its own resolvers, if the resource is a single file. */
-  readonly resolvers: Resolvers | undefined;
+  /** What members are that a write leaves out, from @default. */
+  readonly defaults: (organisation: { readonly currency: string }) => Readonly<Record<string, unknown>>;
+  readonly summary: Summary | undefined;
+  readonly merges: ResourceSpec['merges'];
+  readonly elementRules: ResourceSpec['elementRules'];
+  /** Rules across the members of a whole record, if there are any. */
+  readonly rules: RecordRules['rules'];
+  /** The most pairs of metadata that an object has. */
+  readonly mostPairs: number;
 }
 
+/** How the rows of a resource sum up the rows of another that belong to them. */
+export interface Summary {
+  /** Completes a new row, to which none belongs yet. */
+  readonly begin: (row: Row) => Row;
+  /** The row when another one belongs to it. */
+  readonly add: (row: Row, part: Row) => Row;
+  /** The row after one that belongs to it has changed or is gone. */
+  readonly renew: (row: Row, parts: mongo.Collection<Row>, session: ClientSession) => Promise<Row>;
+}
+
+/** Texts of an object's parts, by its id. */
+export type Texts = ReadonlyMap<string, readonly string[]>;
+
+/** `texts` are those of parts that changed; without it all are read. */
+type Derive = (
+  data: OrganisationData,
+  rows: readonly Row[],
+  texts?: Texts,
+) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** What the SDL cannot say of a stored type. */
 export interface ResourceSpec extends RecordRules {
-  readonly type: string;
-  /** One index per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
-  readonly indexes: readonly Index[];
-  readonly retired?: readonly string[];
+  /** Members that the gateway computes from other rows, and how; by default a row has search words of its own texts. */
+  readonly computed?: readonly string[];
+  readonly derive?: Derive;
   /** Whether its rows are imported and exported within the record of another resource. */
   readonly isPartOfRecord?: boolean;
-  readonly resolvers?: Resolvers;
+  readonly summary?: Summary;
+  /** How bulk calls and PATCH merge members that take more than their value. */
+  readonly merges?: Readonly<Record<string, MemberMerge>>;
+  /** Checks that span several of the members given in a bulk call or PATCH; pointers are relative to the element. */
+  readonly elementRules?: (given: never) => readonly Fault[];
 }
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
-export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resource<T> {
-  const stored = published.stored.get(spec.type);
-  if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
+export function defineResource<T extends Row = Row>(type: string, spec: ResourceSpec = {}): Resource<T> {
+  const stored = published.stored.get(type);
+  if (!stored) throw new Error(`schema/ has no type ${type} with @stored`);
   const texts = searchablePaths(stored.members);
   const words = (row: object): string[] => {
     const found: string[] = [];
@@ -47,14 +88,33 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
   const omitted = Object.fromEntries(omittedInLists.map((member) => [member, 0 as const]));
   const resource = {
-    ...definedByType<T>(name, spec.indexes, times, spec.retired),
+    ...definedByType<T>(name, published.indexesOf(stored), times, stored.retiredIndexes),
     stored,
     projection: omittedInLists.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...omitted },
     words,
-    brokenNumber: brokenNumberIn(stored.members),
+    faultIn: faultsOf(stored),
+    schema: storedSchema(stored, spec.computed),
+    computed: spec.computed ?? [],
+    derive: spec.derive ?? (texts.length > 0 ? derivedWords(words) : () => Promise.resolve([])),
   };
   const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
-  return { ...resource, records, resolvers: spec.resolvers };
+  const { summary, merges, elementRules, rules } = spec;
+  const mostPairs = members.find((member) => member.name === METADATA)?.most ?? 0;
+  const own = { summary, merges, elementRules, rules, mostPairs };
+  return { ...resource, records, defaults: defaultsOf(stored.members), ...own };
+}
+
+function derivedWords(words: (row: object) => string[]): Derive {
+  return async (data, rows) => {
+    const pace = data.pace();
+    const derived: { readonly search: string[] }[] = [];
+    for (const row of rows) {
+      const pause = pace();
+      if (pause) await pause;
+      derived.push({ search: words(row) });
+    }
+    return derived;
+  };
 }
 
 function searchablePaths(members: readonly StoredMember[]): (readonly string[])[] {

@@ -15,7 +15,7 @@ export function isSameRow(one: object, other: object): boolean {
   return true;
 }
 
-function isSameMember(name: string, one: unknown, other: unknown): boolean {
+export function isSameMember(name: string, one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object') return false;
   const areLists = Array.isArray(one) && Array.isArray(other) && one.length === other.length;
@@ -38,7 +38,8 @@ export function erasedFault(row: object | null | undefined, pointer: string): Fa
 
 /** A row to store: a new one, or what an existing one becomes. */
 export interface RowChange<T> {
-  readonly row: T;
+  /** Undefined if it is deleted. */
+  readonly row: T | undefined;
   /** The row as it is stored; undefined if it is new. */
   readonly before: T | undefined;
 }
@@ -47,7 +48,7 @@ export interface RowChange<T> {
 const WORDS_AT_ONCE = 50_000;
 
 /**
- * Inserts new rows and changes others by id, in their order if `ordered`. Only members that differ are sent, so that the database's
+ * Inserts new rows, and changes and deletes others by id, in their order if `ordered`. Only members that differ are sent, so that the database's
  * log names what changed (docs/decisions/events.md).
  */
 export async function writeRows<T extends { _id: string }>(
@@ -66,16 +67,18 @@ export async function writeRows<T extends { _id: string }>(
   for (const { row, before } of rows) {
     const pause = pace?.();
     if (pause) await pause;
-    writes.push(
-      before
-        ? { updateOne: { filter: { _id: row._id }, update: differenceOf(before, row) } }
-        : { insertOne: { document: row } },
-    );
-    const { search } = row as { search?: readonly string[] };
+    writes.push(writeOf(before, row));
+    const { search } = (row ?? {}) as { search?: readonly string[] };
     words += search?.length ?? 0;
     if (words > WORDS_AT_ONCE) await send();
   }
   await send();
+}
+
+function writeOf<T extends { _id: string }>(before: T | undefined, row: T | undefined): object {
+  if (!before) return { insertOne: { document: row } };
+  const filter = { _id: before._id };
+  return row ? { updateOne: { filter, update: differenceOf(before, row) } } : { deleteOne: { filter } };
 }
 
 /** The update that turns one row into the other. @throws Error if they are equal: callers check that first */

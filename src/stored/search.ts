@@ -3,8 +3,8 @@ import removeAccents from 'remove-accents';
 import { invalidRequest } from '../errors';
 
 /*
- * Prefix search on normalised words, with a multikey index, because not all MongoDB-compatible servers have text indexes,
- * and regular expressions must not be built from client input.
+ * Prefix search on normalised words, with a multikey index, because a text index finds whole words only, and regular
+ * expressions must not be built from client input.
  */
 
 const LONGEST_WORD = 64;

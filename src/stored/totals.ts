@@ -1,9 +1,12 @@
 import { type PipelineStage, trusted } from 'mongoose';
+import { WITHOUT_SEARCH } from '../database/collection';
 import { ROWS_PER_PIECE } from '../database/courtesy';
 import { READ_TIMEOUT } from '../database/native';
-import type { OrganisationData } from '../database/organisationData';
 import { invalidRequest } from '../errors';
-import { hasBrokenNumber, requireNumbers } from './brokenNumbers';
+import type { RequestContext } from '../operations/context';
+import type { StoredMember } from '../schema/storedTypes';
+import { EARLIEST, LATEST } from '../units';
+import { faultsOf, NUMBER_TYPES } from './invalidRows';
 import type { Resource } from './resource';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
@@ -48,7 +51,7 @@ const MAX_ROWS = 1000;
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
-export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
+export async function totals(context: TotalsContext, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
   const by = new Set(args.group_by);
   const keys: Row = {
     ...(by.has('MONTH') && { month: monthOf(spec) }),
@@ -56,16 +59,17 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
     ...(by.has('CUSTOMER') && { customer_id: { $ifNull: ['$customer_id', null] } }),
     currency: '$currency',
   };
-  const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
+  const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: whole(`$${amount}`) }]));
   const { $match: period } = within(spec.at, args, spec.isDay);
   const only = {
     ...(args.customer_id && { customer_id: args.customer_id.toLowerCase() }),
     ...(args.currency && { currency: args.currency }),
   };
   const byKeys = Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const]));
+  const members = spec.collection.stored.members.filter(({ name }) => name in keys || name in sums);
   return aggregate(
-    data,
-    spec.collection,
+    context,
+    { collection: spec.collection, members, keys: Object.keys(keys) },
     [
       { $match: { ...period, ...ofStatus(args.status), ...only } },
       { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
@@ -89,17 +93,14 @@ function monthOf({ at, isDay }: TotalsSpec): object {
   return isDay ? { $substrCP: [`$${at}`, 0, 7] } : { $dateToString: { date: `$${at}`, format: '%Y-%m' } };
 }
 
-/** The first and last times that Python supports, since one embedded server is written in it; $dateToString can write their months. */
-const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'];
-
 /**
  * The $match stage of a period, which uses the index of `at` even if the period is open-ended. Days are stored as strings.
  * @throws AppError invalid_request
  */
 export function within(at: string, { from, to }: Span, isDay = false): PipelineStage.Match {
   const stored = (time: string): string | Date => (isDay ? time.slice(0, DAY_LENGTH) : new Date(time));
-  const start = stored(from ?? EARLIEST);
-  const end = to ? { $lt: stored(to) } : { $lte: stored(LATEST) };
+  const start = stored(from ?? new Date(EARLIEST).toISOString());
+  const end = to ? { $lt: stored(to) } : { $lte: stored(new Date(LATEST).toISOString()) };
   if (end.$lt !== undefined && end.$lt < start)
     throw invalidRequest([{ parameter: 'to', code: 'range', detail: 'must not be before from' }]);
   return { $match: { [at]: trusted({ $gte: start, ...end }) } };
@@ -107,47 +108,130 @@ export function within(at: string, { from, to }: Span, isDay = false): PipelineS
 
 /** Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. */
 export function exact(amount: string): object {
-  return ifWithin(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
+  return ifStored(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
 }
 
 export function decimal(number: string): object {
-  return { $toDecimal: ifWithin(number, Number.MAX_VALUE, number) };
+  return { $toDecimal: ifStored(number, Number.MAX_VALUE, number) };
 }
 
 /** `converted` for numbers up to `most`; `otherwise` for larger ones, which might not convert: NaN by default, so their sum is refused. */
-export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN): object {
-  return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }] }, converted, otherwise] };
+export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN, ...and: object[]): object {
+  return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }, ...and] }, converted, otherwise] };
 }
 
-/** Runs stages whose rows have their group as `_id`, and truncates the result. @throws AppError invalid_request */
+/** The same for a stored number, which is never a Decimal128: such a row cannot be served. */
+const ifStored = (value: string, most: number, converted: unknown): object =>
+  ifWithin(value, most, converted, NaN, { $ne: [{ $type: value }, 'decimal'] });
+
+/** The same for a whole number; another one might not be exact either. */
+function whole(amount: string): object {
+  const isWhole = { $eq: [amount, { $trunc: amount }] };
+  return ifStored(amount, Number.MAX_SAFE_INTEGER, { $cond: [isWhole, { $toLong: amount }, NaN] });
+}
+
+export type TotalsContext = Pick<RequestContext, 'data' | 'noteInvalid'>;
+
+/** The rows that are counted. */
+interface Counted {
+  readonly collection: Resource;
+  /** The members that the totals depend on. */
+  readonly members: readonly StoredMember[];
+  /** The names of those that are part of every group. */
+  readonly keys: readonly string[];
+  /** A condition beside the period. */
+  readonly only?: object;
+}
+
+type Stages = readonly [PipelineStage.Match, ...PipelineStage[]];
+
+/**
+ * Runs stages whose rows have their group as `_id`, and truncates the result. If it cannot be shown, because of rows that cannot be served,
+ * those are left out. @throws AppError invalid_request
+ */
 export async function aggregate(
-  data: OrganisationData,
-  collection: Resource,
-  [period, ...stages]: readonly [PipelineStage.Match, ...PipelineStage[]],
+  context: TotalsContext,
+  counted: Counted,
+  stages: Stages,
   most = MAX_ROWS,
 ): Promise<Rows<Row>> {
-  return data.aggregations(async () => {
-    const rowsOf = data.collection(collection);
-    const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: most + 1 }], {
-      maxTimeMS: READ_TIMEOUT,
-      batchSize: MAX_ROWS + 2,
-    });
-    const rows: Row[] = [];
-    for await (const { _id, ...sums } of found) {
-      if (rows.length === most) return { data: rows, has_more: true };
-      const exactly = withinRange(sums);
-      if (typeof exactly === 'string') {
-        const broken = { ...period.$match, $or: hasBrokenNumber(collection.stored.members) };
-        const row = await rowsOf.findOne(broken, { maxTimeMS: READ_TIMEOUT });
-        if (row) requireNumbers(collection, row);
-        const detail = `${exactly} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
-        throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
-      }
-      rows.push({ ..._id, ...exactly });
-      if (rows.length % ROWS_PER_PIECE === 0) await data.giveWay();
-    }
-    return { data: rows, has_more: false };
+  return context.data.aggregations(async () => {
+    const all = await run(context, counted, stages, most);
+    if (typeof all !== 'string') return all;
+    const valid = await withoutInvalid(context, counted, stages[0]);
+    const rows = valid ? await run(context, counted, [valid, ...stages.slice(1)], most) : all;
+    if (typeof rows !== 'string') return rows;
+    const detail = `${rows} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
+    throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
   });
+}
+
+/** The rows of the result, or the name of a member of one that cannot be shown. */
+async function run(
+  { data }: TotalsContext,
+  { collection, members, keys }: Counted,
+  stages: Stages,
+  most: number,
+): Promise<Rows<Row> | string> {
+  const ofGroup = members.filter(({ name }) => keys.includes(name));
+  const faultInGroup = faultsOf({ members: ofGroup })(WITHOUT_SEARCH);
+  const found = data.collection(collection).aggregate<{ _id: Row }>([...stages, { $limit: most + 1 }], {
+    maxTimeMS: READ_TIMEOUT,
+    batchSize: MAX_ROWS + 2,
+  });
+  const rows: Row[] = [];
+  for await (const { _id: group, ...sums } of found) {
+    if (rows.length === most) return { data: rows, has_more: true };
+    const exactly = withinRange(sums);
+    if (typeof exactly === 'string') return exactly;
+    const fault = faultInGroup(group);
+    if (fault) return String(fault.pointer);
+    rows.push({ ...group, ...exactly });
+    if (rows.length % ROWS_PER_PIECE === 0) await data.giveWay();
+  }
+  return { data: rows, has_more: false };
+}
+
+/** The stage that leaves out the rows of another that cannot be served, which are noted; undefined if there are none. */
+async function withoutInvalid(
+  context: TotalsContext,
+  { collection, members, only }: Counted,
+  { $match }: PipelineStage.Match,
+): Promise<PipelineStage.Match | undefined> {
+  const rows = context.data.collection(collection);
+  const invalid = members.flatMap((member) => invalidIn(member));
+  const filter = { ...$match, ...only, $or: invalid } as object;
+  const [row] = await rows.find(filter, { limit: 1, maxTimeMS: READ_TIMEOUT }).toArray();
+  if (!row) return undefined;
+  const count = await rows.countDocuments(filter, { maxTimeMS: READ_TIMEOUT });
+  const { name } = collection;
+  const fault = collection.faultIn(WITHOUT_SEARCH)(row);
+  if (fault) context.noteInvalid?.({ collection: name, id: row._id, fault }, 'omitted', count);
+  return { $match: { ...$match, $nor: invalid } };
+}
+
+/** Conditions that each find rows with a value of a member that totals cannot use. */
+function invalidIn(member: StoredMember, prefix = '', isInList = false): object[] {
+  const { name, type, kind, isRequired, isList, values, pattern, members } = member;
+  const path = prefix + name;
+  if (kind === 'object') {
+    if (!isList) return members.flatMap((inner) => invalidIn(inner, `${path}.`, isInList));
+    return members
+      .flatMap((inner) => invalidIn(inner, '', true))
+      .map((condition) => ({ [path]: { $elemMatch: condition } }));
+  }
+  if (kind === 'number') {
+    const range = isRequired ? NUMBER_TYPES[type]?.range : undefined;
+    if (!range) return [];
+    const isFraction = { $and: [{ $isNumber: `$${path}` }, { $ne: [`$${path}`, { $trunc: `$${path}` }] }] };
+    // $elemMatch takes no $expr, and sums over lines take fractions of a minor unit
+    const fractions = type === 'Float' || isInList ? [] : [{ $expr: isFraction }];
+    return [{ [path]: { $not: { $gte: range[0], $lte: range[1] } } }, { [path]: { $type: 'decimal' } }, ...fractions];
+  }
+  if (values) return [{ [path]: { $nin: isRequired ? values : [...values, null] } }];
+  if (kind !== 'string') return [];
+  const not = pattern ? { $regex: pattern.source } : { $type: 'string' };
+  return [{ [path]: { $not: not, ...(!isRequired && { $ne: null }) } }];
 }
 
 /** The row with its sums as numbers, or the name of a sum that is not exact. */

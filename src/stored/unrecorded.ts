@@ -4,11 +4,11 @@ import { AppError } from '../errors';
 import type { RequestContext } from '../operations/context';
 
 /*
- * A cluster's log is one queue, in which one organisation's changes delay the events of all others. So bulk calls may have only so many
+ * The database's log is one queue, in which one organisation's changes delay the events of all others. So bulk calls may have only so many
  * changes in it that are not recorded yet (docs/decisions/events.md).
  */
 
-/** Changes by bulk calls, on one gateway and cluster, that may wait to be recorded. An organisation may have as many as it leaves to others. */
+/** Changes by bulk calls, on one gateway, that may wait to be recorded. An organisation may have as many as it leaves to others. */
 const MAX_WAITING = 8000;
 /** Retry-After, in seconds. */
 const RETRY_AFTER = 1;
@@ -44,7 +44,10 @@ export async function admitted<T>(
   const queue = queueOf(data);
   const own = (): number => sum(queue.byOrganisation.get(id));
   const hasRoom = (): boolean => own() < MAX_WAITING - queue.count;
-  if (!hasRoom()) forgetRecorded(queue, await events?.recordedAt());
+  if (!hasRoom()) {
+    const recorded = events ? await events.recordedAt() : 'off';
+    if (recorded) forgetRecorded(queue, recorded);
+  }
   if (!hasRoom() && own() > 0) {
     const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
     throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
@@ -68,10 +71,11 @@ function queueOf({ database: { client } }: OrganisationData): Queue {
 }
 
 /** Forgets what was recorded at a cluster time; without recording there is nothing to wait for. */
-function forgetRecorded(queue: Queue, recorded: mongo.Timestamp | undefined): void {
+function forgetRecorded(queue: Queue, recorded: mongo.Timestamp | 'off'): void {
   for (const [organisation, all] of queue.byOrganisation)
     for (const changes of all)
-      if (changes.until && (!recorded || changes.until.lessThanOrEqual(recorded))) remove(queue, organisation, changes);
+      if (changes.until && (recorded === 'off' || changes.until.lessThanOrEqual(recorded)))
+        remove(queue, organisation, changes);
 }
 
 function add(queue: Queue, organisation: string, changes: Changes): void {

@@ -1,14 +1,16 @@
 import type { RequestContext } from '../operations/context';
 import type { ClientSession } from 'mongoose';
-import { isDuplicateKey, isWriteConflict } from '../database/faults';
-import { AppError, type Check, type Fault, validationFailed } from '../errors';
+import type { Check, Fault } from '../errors';
 import type { Resolver, Resolvers } from '../operations/run';
-import { published } from '../schema/model';
-import type { Merge, Outcome } from '../schema/upserts';
-import { applyElements, type Bulk, type Step, type Stored, type UpsertSpec } from './applyElements';
-import { type ChangeArguments, changeObject } from './change';
+import { hasObjects } from '../schema/metadata';
+import type { BulkUpsert, Outcome } from '../schema/upserts';
+import { applyElements, type Bulk, type Step } from './applyElements';
+import type { ChangeSpec } from './change';
 import { admitted, type OnCommitted } from './unrecorded';
-import { faultLister, LISTED_OF_CALL, validateElements } from './elementFaults';
+import { refuseFaults, storeAgain } from './elementCalls';
+import { faultLister, validateElements } from './elementFaults';
+import { mergeOf } from './merge';
+import type { Resource } from './resource';
 
 /**
  * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction, a piece at a time, so
@@ -29,45 +31,39 @@ type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 const ELEMENTS_PER_POINT = 100;
 /** A call with more elements than this waits for its turn among the organisation's large requests, however short they are. */
 const SMALL_CALL = 100;
-/** How often a call is attempted if other calls store the same keys at the same time. */
-const ATTEMPTS = 5;
 
-/**
- * Resolvers for a collection: its bulk call (the mutation whose list argument has the collection's name), the key in that call's results,
- * and the PATCH of one object, which works like the bulk call except that it may change the key.
- * @throws Error if the SDL has no such call: the server must not start
- */
-export function upsertResolvers<Document extends Stored, Input extends object>(
-  spec: UpsertSpec<Document, Input>,
-): Resolvers {
-  const { name } = spec.collection;
-  const call = published.upserts.find(({ list }) => list === name);
-  if (!call)
-    throw new Error(`schema/ has no mutation that takes ${name} with @per_element and matches a unique member`);
-  const bulk = { ...call, ...spec };
-  const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(bulk, args, context);
-  const changeOne: Resolver = (_, args, context, info) =>
-    changeObject(spec.collection, args as ChangeArguments, context, info, {
-      rules: (given) => spec.rules?.(given as Input) ?? [],
-      merge: (before, given, organisation) => {
-        const key = given[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
-        return spec.merge(before, { ...given, [call.key]: key } as unknown as Input, organisation);
-      },
-    });
+/** Resolvers for a bulk call: the call, and the key in its results. */
+export function upsertResolvers(call: BulkUpsert, collection: Resource): Resolvers {
+  const merge = mergeOf(call, collection.words, collection.merges);
+  const bulk = { ...call, collection, merge, rules: rulesOf(collection) } as Bulk;
+  const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
+    bulkUpsert(bulk, args, context, hasObjects(schema));
   return {
-    Mutation: {
-      [call.operation]: Object.assign(resolve, { merge: spec.merge as Merge }),
-      ...(call.change !== undefined && { [call.change]: changeOne }),
-    },
+    Mutation: { [call.operation]: Object.assign(resolve, { merge }) },
     [call.result]: { [call.key]: (result) => (result as UpsertResult).key },
   };
 }
 
+/** How one object of a bulk call's type is changed: the way the call does it, except that the change may set the key. */
+export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
+  const merge = mergeOf(call, collection.words, collection.merges);
+  return {
+    rules: (given) => rulesOf(collection)?.(given) ?? [],
+    merge: (before, given, organisation) => {
+      const key = given[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
+      return merge(before, { ...given, [call.key]: key }, organisation);
+    },
+  };
+}
+
+const rulesOf = ({ elementRules }: Resource) => elementRules as ((given: unknown) => readonly Fault[]) | undefined;
+
 /** Elements are as sent, not validated. */
-async function bulkUpsert<Document extends Stored, Input extends object>(
-  spec: Bulk<Document, Input>,
+async function bulkUpsert(
+  spec: Bulk,
   args: Readonly<Record<string, unknown>>,
   context: RequestContext,
+  isRest: boolean,
 ): Promise<UpsertReport> {
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
   if (dryRun) context.authorise({ scope: spec.readScope, role: undefined }, 'A dry run, which tells what is stored,');
@@ -76,58 +72,44 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const more = Math.ceil(elements.length / ELEMENTS_PER_POINT) - 1;
   if (more > 0) await context.charge(more);
   if (elements.length > SMALL_CALL) await context.takeTurn?.();
-  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun });
+  if (dryRun) return storeElements(spec, elements, context, { isAtomic, dryRun, isRest });
   return admitted(context, elements.length, (onCommitted) =>
-    storeElements(spec, elements, context, { isAtomic, dryRun, onCommitted }),
+    storeElements(spec, elements, context, { isAtomic, dryRun, isRest, onCommitted }),
   );
 }
 
 interface Storing {
   readonly isAtomic: boolean;
   readonly dryRun: boolean;
+  readonly isRest: boolean;
   readonly onCommitted?: OnCommitted;
 }
 
-async function storeElements<Document extends Stored, Input extends object>(
-  spec: Bulk<Document, Input>,
+async function storeElements(
+  spec: Bulk,
   elements: readonly unknown[],
   context: RequestContext,
-  { isAtomic, dryRun, onCommitted }: Storing,
+  { isAtomic, dryRun, isRest, onCommitted }: Storing,
 ): Promise<UpsertReport> {
   const { data } = context;
-  const check: Check = (element, room) => context.checkElement(spec.element, element, room);
+  const check: Check = (element, room) => context.checkElement(spec.element, element, room, isRest);
   const validated = await validateElements(elements, spec, check, data.pace());
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      let [stored, inSession] = [0, undefined as ClientSession | undefined];
-      const done = await context.write(
-        async (session, now) => {
-          const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
-          if (isAtomic) refuseFaults(steps);
-          const changed = steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
-          [stored, inSession] = [dryRun ? 0 : changed, session];
-          return report(steps, dryRun);
-        },
-        // a dry run leaves nothing behind, not even an empty collection
-        { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
-      );
-      onCommitted?.(stored, inSession?.operationTime);
-      return done;
-    } catch (error) {
-      if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
-      if (attempt === ATTEMPTS)
-        throw new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');
-    }
-  }
-}
-
-/** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
-function refuseFaults(steps: readonly Step[]): void {
-  const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
-  if (total === 0) return;
-  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
-  const isCut = steps.some(({ checked }) => checked.isCut);
-  throw validationFailed(faults, total - faults.length, isCut);
+  return storeAgain(async () => {
+    let [stored, inSession] = [0, undefined as ClientSession | undefined];
+    const done = await context.write(
+      async (session, now) => {
+        const steps = await applyElements(context, spec, validated, { session, now, dryRun, isAtomic });
+        if (isAtomic) refuseFaults(steps);
+        const changed = steps.filter(({ outcome }) => outcome === 'created' || outcome === 'updated').length;
+        [stored, inSession] = [dryRun ? 0 : changed, session];
+        return report(steps, dryRun);
+      },
+      // a dry run leaves nothing behind, not even an empty collection
+      { dryRun, writes: dryRun ? [] : [spec.collection], rows: elements.length },
+    );
+    onCommitted?.(stored, inSession?.operationTime);
+    return done;
+  });
 }
 
 function report(steps: readonly Step[], dryRun: boolean): UpsertReport {
@@ -145,22 +127,4 @@ function report(steps: readonly Step[], dryRun: boolean): UpsertReport {
     failed: count('failed'),
     results,
   };
-}
-
-/** The value of a member after an upsert: the given value; the cleared value for null; the existing or cleared value if omitted. */
-export function choose<T>(given: T | null | undefined, existing: T | undefined, cleared: T): T {
-  if (given === undefined && existing !== undefined) return existing;
-  return given ?? cleared;
-}
-
-/** Members given in an upsert: omitted ones are unchanged, null clears them. */
-export type Given<T> = { readonly [Member in keyof T]?: T[Member] | null };
-
-export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: NoInfer<T> | undefined, cleared: T): T {
-  const chosen = { ...cleared };
-  for (const name in cleared) {
-    const value = choose<T[typeof name]>(given[name], existing?.[name], cleared[name]);
-    if (value !== cleared[name]) chosen[name] = value;
-  }
-  return chosen;
 }

@@ -6,7 +6,7 @@ const MAX_OPEN = 10_000;
 
 /** Makes a span for every command that a request sends. The span names the command and the collection, never what is sought or found. */
 export function commandSpans(tracer: Tracer) {
-  return (client: mongo.MongoClient, cluster: string): void => {
+  return (client: mongo.MongoClient): void => {
     const open = new Map<number, Span>();
 
     function end(requestId: number): Span | undefined {
@@ -26,7 +26,6 @@ export function commandSpans(tracer: Tracer) {
           'db.namespace': databaseName,
           ...(target !== undefined && { 'db.collection.name': target }),
           ...serverOf(address),
-          'scopegate.cluster': cluster,
         };
         const name = target === undefined ? commandName : `${commandName} ${target}`;
         open.set(requestId, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active()));

@@ -1,6 +1,7 @@
 import { trusted } from 'mongoose';
 import { definedByType } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
+import { atMost } from '../database/native';
 import { findPage, type Page } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
 import { type EventRow, events, KEPT_FOR } from '../events/collection';
@@ -51,14 +52,14 @@ export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt
 }
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
-const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
+export const OPEN_MEMBERS = { state: 1, object_id: 1, next_at: 1 } as const;
 
 export function deliveriesOf(data: OrganisationData) {
   const rows = data.collection(webhookDeliveries);
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
   return {
     open: (endpoint: string, most: number): Promise<OpenRow[]> =>
-      rows.find(openOf(endpoint), { projection: OPEN_MEMBERS, sort: { _id: 1 }, limit: most }).toArray(),
+      rows.find(openOf(endpoint), { projection: OPEN_MEMBERS, sort: { _id: 1 }, ...atMost(most) }).toArray(),
     byIds: (ids: readonly string[]): Promise<DeliveryRow[]> =>
       rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),

@@ -9,7 +9,14 @@ const WIDEST = 8;
 
 export type Health = ReturnType<typeof healthOf>;
 
-export function healthOf(row: EndpointRow, now: () => number) {
+/** How an endpoint is treated that nobody but the operator could enable again. */
+export interface Lenience {
+  /** The longest wait before the next probe, in milliseconds. */
+  readonly longestProbe: number;
+}
+
+/** With lenience an endpoint is never disabled. */
+export function healthOf(row: EndpointRow, now: () => number, lenience?: Lenience) {
   let { state, failing_since, last_success_at, probes } = row;
   const failed = new Set(row.failed);
   // for how many objects events are sent at once: cautious after a failure, then doubled by every success
@@ -33,7 +40,8 @@ export function healthOf(row: EndpointRow, now: () => number) {
       failing_since ??= new Date(now());
       if (state === 'failing') probes += 1;
       else if (failed.size >= FAILING_AFTER) state = 'failing';
-      if (status === 410) disable = 'gone';
+      if (lenience) disable = undefined;
+      else if (status === 410) disable = 'gone';
       else if (now() - failing_since.getTime() >= DISABLED_AFTER) disable = 'failures';
       if (retryAfter !== undefined) restUntil = Math.max(restUntil ?? 0, now() + retryAfter);
     },
@@ -47,6 +55,8 @@ export function healthOf(row: EndpointRow, now: () => number) {
     width: (): number => width,
     isFailing: (): boolean => state === 'failing',
     probes: (): number => probes,
+    /** How long to wait before the next probe. */
+    probeWait: (): number => Math.min(lenience?.longestProbe ?? Infinity, probeAfter(probes)),
     disable: (): DisabledReason | undefined => disable,
     /** The end of the pause that the receiver asked for, in milliseconds since 1970. */
     restUntil: (): number | undefined => restUntil,
@@ -70,4 +80,4 @@ export function waitAfter(attempts: number): number | undefined {
 }
 
 /** How long to wait before the next probe of a failing endpoint: there is always another, until it is disabled. */
-export const probeAfter = (probes: number): number => waitAfter(Math.min(probes + 1, STEPS.length - 1)) ?? 0;
+const probeAfter = (probes: number): number => waitAfter(Math.min(probes + 1, STEPS.length - 1)) ?? 0;

@@ -7,6 +7,7 @@ import { type Session, userActor } from '../organisations/sessions';
 import { addressPolicy, dnsNames } from './addresses';
 import { createManagement, type OwnWebhooks } from './management';
 import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
+import { createOperatorWebhook } from './operatorWebhook';
 import { createPoster } from './post';
 import { senderOf } from './sending';
 import { webhookSettings } from './settings';
@@ -14,7 +15,8 @@ import type { Outcome } from './work';
 import { createWorkers } from './workers';
 
 interface WebhooksOptions {
-  readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'>;
+  readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'> &
+    Partial<Pick<Config, 'OPERATOR_WEBHOOK_URL' | 'OPERATOR_WEBHOOK_SECRET'>>;
   readonly databases: Databases;
   readonly control: Control;
 }
@@ -43,8 +45,8 @@ export function webhookParts({ config, databases, control }: WebhooksOptions) {
 
 interface GatewayWebhooksOptions extends WebhooksOptions {
   readonly logger: Logger;
-  /** Whether a cluster does not respond. */
-  readonly isAway: (cluster: string) => boolean;
+  /** Whether the database of an organisation does not respond. */
+  readonly isAway: (organisationId: string) => boolean;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
@@ -65,18 +67,38 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
         logger.error(`webhooks are not sent: ${OTHER_SECRET}; ${RESTORE_SECRET}`);
       },
     });
+  const { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secrets } = stores.config;
+  const ofOperator =
+    url === undefined || secrets === undefined
+      ? undefined
+      : createOperatorWebhook({
+          ...{ ...stores, url, secrets, onOutcome },
+          onError: (error) => {
+            logger.warn({ error: describeError(error) }, "delivering the operator's webhook failed; will retry");
+          },
+          onLost: (from) => {
+            logger.error(
+              { from },
+              "the log of the database no longer has all events; the operator's webhook gets a gap event",
+            );
+          },
+        });
   return {
     ofUser,
     webhooksOf,
     wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
+      await ofOperator?.wake();
     },
     start(): void {
       workers?.start();
+      ofOperator?.start();
     },
+    /** How far the operator's webhook is behind; undefined if there is none. */
+    operatorBehind: () => ofOperator?.behind(),
     /** Resolves when posts in progress have ended and nothing more is sent. */
     async stop(): Promise<void> {
-      await workers?.stop();
+      await Promise.all([workers?.stop(), ofOperator?.stop()]);
       poster.close();
     },
     waited: (): number => workers?.waited() ?? 0,

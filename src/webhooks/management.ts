@@ -9,7 +9,7 @@ import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/p
 import { millisecondsOf } from '../events/position';
 import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
-import type { Attempt as KeyAttempt } from '../organisations/keyAnswers';
+import type { NoteId } from '../organisations/creations';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { published } from '../schema/model';
 import { MINUTE } from '../units';
@@ -22,7 +22,7 @@ import { NO_SECRET } from './settings';
 
 /* How people manage webhook endpoints: the rules of the operations in schema/webhooks.graphql and of the command line. */
 interface ManagementOptions {
-  readonly databases: Pick<Databases, 'open' | 'now'>;
+  readonly databases: Pick<Databases, 'organisationData' | 'now'>;
   readonly control: Pick<Control, 'webhooks'>;
   readonly policy: AddressPolicy;
   readonly resolve: Resolve;
@@ -32,7 +32,7 @@ interface ManagementOptions {
 
 /**
  * The webhooks of one organisation, on behalf of one person. Methods throw AppError not_found for an endpoint of another organisation, as
- * for one that never existed, and unavailable if they need the organisation's cluster while it does not respond.
+ * for one that never existed, and unavailable if they need the organisation's database while it does not respond.
  */
 export type OwnWebhooks = ReturnType<ReturnType<typeof createManagement>>;
 /** As in schema/webhooks.graphql. */
@@ -89,7 +89,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
 
   return (organisation: Organisation, by: Authority, createdBy: string) => {
     const own: Authority = { ...by, organisationId: organisation.id };
-    const open = (): Promise<OrganisationData> => databases.open(organisation);
+    const open = (): OrganisationData => databases.organisationData(organisation);
 
     function shown(row: EndpointRow, last?: string) {
       const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
@@ -106,11 +106,14 @@ export function createManagement({ databases, control, policy, resolve, signing 
       };
     }
 
-    /** The position of the last event; undefined if the cluster does not respond. */
-    const newest = (): Promise<string | undefined> =>
-      open()
-        .then(lastPosition)
-        .catch(() => undefined);
+    /** The position of the last event; undefined if the database does not respond. */
+    async function newest(): Promise<string | undefined> {
+      try {
+        return await lastPosition(open());
+      } catch {
+        return undefined;
+      }
+    }
     const withLag = async (row: EndpointRow) => shown(row, await newest());
 
     function found(row: EndpointRow | undefined): EndpointRow {
@@ -129,7 +132,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
     /** A delivery, with its event as sent. @throws AppError not_found; validation_failed if the event is no longer kept */
     async function delivered(id: string, delivery: string) {
       const endpoint = await require(id);
-      const data = await open();
+      const data = open();
       const { find, note } = deliveriesOf(data);
       const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
       if (!row) throw notFound('delivery');
@@ -147,13 +150,13 @@ export function createManagement({ databases, control, policy, resolve, signing 
         return rows.map((row) => shown(row, last));
       },
       /** @throws AppError plan_required, validation_failed, unavailable without WEBHOOK_SECRET */
-      async create(input: { readonly url: string } & EndpointInput, attempt?: KeyAttempt) {
+      async create(input: { readonly url: string } & EndpointInput, noteId?: NoteId) {
         requirePlan(organisation);
         const { url = '', types = [] } = await checked(input);
         const sender = await requireSecret();
-        const position = await lastPosition(await open());
+        const position = await lastPosition(open());
         const made = { organisation_id: organisation.id, url, types, position, created_by: createdBy };
-        const row = await webhooks.create(made, own, attempt);
+        const row = await webhooks.create(made, own, noteId);
         if (!row) throw notFound('organisation');
         return { secret: sender.secretOf(row), endpoint: shown(row, position) };
       },
@@ -163,11 +166,11 @@ export function createManagement({ databases, control, policy, resolve, signing 
         return withLag(found(await webhooks.update(id.toLowerCase(), await checked(input), own)));
       },
       /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
-      async rotate(id: string) {
+      async rotate(id: string, noteId?: NoteId) {
         requirePlan(organisation);
         await require(id);
         const sender = await requireSecret();
-        const row = found(await webhooks.rotate(id.toLowerCase(), own));
+        const row = found(await webhooks.rotate(id.toLowerCase(), own, noteId));
         return { secret: sender.secretOf(row), endpoint: await withLag(row) };
       },
       /** Resumes where it stopped, or from a time. @throws AppError plan_required; validation_failed for a time in the future, or before the events that are kept */
@@ -177,7 +180,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
         const now = databases.now();
         if (from && from.getTime() > now + CLOCK_SKEW)
           throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
-        const data = await open();
+        const data = open();
         const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
         if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
@@ -197,13 +200,13 @@ export function createManagement({ databases, control, policy, resolve, signing 
       remove: async (id: string) => withLag(found(await webhooks.remove(id.toLowerCase(), own))),
       async deliveries(query: DeliveryQuery) {
         const { _id: endpoint } = await require(query.endpoint);
-        const page = await deliveriesOf(await open()).page({ ...query, endpoint });
+        const page = await deliveriesOf(open()).page({ ...query, endpoint });
         return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
       },
       /** Sends a test event now. @throws AppError rate_limited if too many are being sent by hand */
       async test(id: string) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
-        const all = { ...event, changes: [], status: null, related: null, gap: null };
+        const all = { ...event, changes: [], status: null, related: null, gap: null, origin: null };
         return shownAttempt(await send(await require(id), all));
       },
       /** Sends an event again now. @throws AppError rate_limited; validation_failed if it is no longer kept */

@@ -24,6 +24,19 @@ export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now:
   return until.getTime() > now ? until : null;
 }
 
+/** The headers and the body of a webhook, signed at a time in milliseconds since 1970. */
+export function signedPost(event: Shown, mode: Mode, secrets: readonly Buffer[], now: number) {
+  const body = JSON.stringify(event);
+  const message = { id: event.id, timestamp: Math.floor(now / 1000), body };
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': `Scopegate-Webhooks/${version}`,
+    ...(mode === 'test' && { 'scopegate-mode': mode }),
+    ...signedHeaders(message, secrets),
+  };
+  return { headers, body };
+}
+
 export type Sender = ReturnType<typeof senderOf>;
 
 /** `now` gives the time that is signed, in milliseconds since 1970. */
@@ -42,15 +55,7 @@ export function senderOf(master: string, poster: Poster, now: () => number) {
   return {
     secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),
     send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown, mode: Mode): Promise<Attempt> {
-      const body = JSON.stringify(event);
-      const message = { id: event.id, timestamp: Math.floor(now() / 1000), body };
-      const headers = {
-        'content-type': 'application/json',
-        'user-agent': `Scopegate-Webhooks/${version}`,
-        ...(mode === 'test' && { 'scopegate-mode': mode }),
-        ...signedHeaders(message, secretsOf(row)),
-      };
-      return poster.post({ url: row.url, headers, body });
+      return poster.post({ url: row.url, ...signedPost(event, mode, secretsOf(row), now()) });
     },
   };
 }

@@ -1,21 +1,10 @@
-import type { OrganisationData } from '../database/organisationData';
-import type { EventRow } from '../events/collection';
-import { lastPosition, readEvents, shownEvent } from '../events/page';
-import { eventId } from '../events/position';
 import type { EndpointRow } from '../organisations/webhookRows';
-import {
-  deliveriesOf,
-  deliveryId,
-  type DeliveryRow,
-  eventsAt,
-  type OpenRow,
-  positionOfDelivery,
-  withAttempt,
-} from './deliveries';
-import { type Health, probeAfter, waitAfter } from './health';
+import { deliveryId, type DeliveryRow, type OpenRow, positionOfDelivery, withAttempt } from './deliveries';
+import type { Entry, WorkFeed } from './feed';
+import { type Health, waitAfter } from './health';
 import type { Attempt } from './post';
 
-/* One pass over an endpoint: first parked events that are due, then the next events of the feed. */
+/* One pass over an endpoint: first parked events that are due, then the next events of its feed. */
 
 const PAGE = 50;
 /** With this many parked events, the position no longer moves. */
@@ -27,11 +16,11 @@ const RETRIED = { objects: 50, events: 50 } as const;
 export type Outcome = 'delivered' | 'failed' | 'given_up';
 
 interface WorkOptions {
-  readonly data: OrganisationData;
+  readonly feed: WorkFeed;
   readonly endpoint: EndpointRow;
   readonly health: Health;
   /** Posts an event once there is a place; undefined if the work is over by then. */
-  readonly post: (event: { readonly id: string }) => Promise<Attempt | undefined>;
+  readonly post: (event: Entry) => Promise<Attempt | undefined>;
   readonly now: () => number;
   /** Whether nothing more may begin: the lease was lost or is over, or the gateway is stopping. */
   readonly isOver: () => boolean;
@@ -57,9 +46,9 @@ const keyOf = (object: string | null | undefined): string => object ?? '';
  * @throws AppError unavailable if nothing may be stored
  */
 export async function workOnce(options: WorkOptions): Promise<Pass | undefined> {
-  const { data, endpoint, health, now } = options;
-  const { _id: id, types } = endpoint;
-  const deliveries = deliveriesOf(data);
+  const { feed, endpoint, health, now } = options;
+  const { _id: id } = endpoint;
+  const { deliveries } = feed;
   const changed = new Map<string, DeliveryRow>();
   // rows not counted in `parked` come from a gateway that was killed before it moved the position: their events are sent again
   const open = endpoint.parked > 0 ? await deliveries.open(id, MAX_PARKED + PAGE) : [];
@@ -72,8 +61,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     health.restUntil() !== undefined ||
     (health.isFailing() && !wasFailing);
 
-  async function attempt(row: DeliveryRow, event: EventRow): Promise<boolean> {
-    const outcome = await options.post(shownEvent(data.organisationId, event));
+  async function attempt(row: DeliveryRow, entry: Entry): Promise<boolean> {
+    const outcome = await options.post(entry);
     if (!outcome) {
       isCut = true;
       return false;
@@ -88,7 +77,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     }
     health.noteFailure(keyOf(row.object_id), outcome);
     // the event that probes a failing endpoint is not given up before the endpoint is
-    const wait = health.isFailing() ? probeAfter(health.probes()) : waitAfter(attempts);
+    const wait = health.isFailing() ? health.probeWait() : waitAfter(attempts);
     if (wait === undefined) changed.set(row._id, { ...tried, state: 'failed', next_at: null });
     else {
       const next = Math.max(now() + wait, health.restUntil() ?? 0);
@@ -98,9 +87,9 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     return wait === undefined;
   }
 
-  const rowOf = ({ _id, type, object }: EventRow): DeliveryRow => ({
-    ...{ _id: deliveryId(id, _id), endpoint_id: id, event_id: eventId(data.organisationId, _id), type },
-    ...{ object_id: object?.id ?? null, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
+  const rowOf = ({ position, type, object, shown }: Entry): DeliveryRow => ({
+    ...{ _id: deliveryId(id, position), endpoint_id: id, event_id: shown.id, type },
+    ...{ object_id: object, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
   });
 
   /** Retries what is due, each object's events in order. For a failing endpoint, only the oldest event. */
@@ -109,7 +98,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
     const ids = lanes.flat().map((row) => row._id);
     if (ids.length === 0) return;
     const rows = new Map((await deliveries.byIds(ids)).map((row) => [row._id, row]));
-    const events = await eventsAt(data, ids.map(positionOfDelivery));
+    const events = await feed.at(ids.map(positionOfDelivery));
     await runLanes(lanes, health.width, isOver, async ({ _id }) => {
       const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
       if (row && event) return attempt(row, event);
@@ -121,14 +110,10 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
 
   /** Sends the next events; those of objects with parked events are parked behind them. */
   async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
-    const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
-    // read before the page: an endpoint that wants few types may skip to this position
-    const end = wanted.types && (await lastPosition(data));
-    const limit = wasFailing ? 1 : PAGE;
-    const page = await readEvents(data, wanted, { after: endpoint.position, limit });
+    const page = await feed.next(endpoint, wasFailing ? 1 : PAGE);
     const parkedBefore = new Set(open.map((row) => keyOf(row.object_id)));
     const openIds = new Set(open.map((row) => row._id));
-    const items = page.rows.map((event): Item => ({ event, row: rowOf(event) }));
+    const items = page.entries.map((event): Item => ({ event, row: rowOf(event) }));
     if (wasFailing && items.length === 0) health.forget();
     const lanes = byObject(items, ({ row }) => row.object_id);
     for (const key of parkedBefore) lanes.delete(key);
@@ -145,9 +130,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
       }
       if (state !== 'delivered' && state !== 'failed') blocked.add(key);
     }
-    if (!isWhole) return { position: items[last]?.event._id ?? endpoint.position, hasMore: true };
-    const isEnd = !page.hasMore && end !== undefined && end > page.next;
-    return { position: isEnd ? end : page.next, hasMore: page.hasMore };
+    if (!isWhole) return { position: items[last]?.event.after ?? endpoint.position, hasMore: true };
+    return { position: page.next, hasMore: page.hasMore };
   }
 
   await retry();
@@ -167,7 +151,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
 
 interface Item {
   readonly row: DeliveryRow;
-  readonly event: EventRow;
+  readonly event: Entry;
 }
 
 /** Items of each object, in order. */

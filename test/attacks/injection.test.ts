@@ -78,7 +78,8 @@ describe('query syntax that other servers parse as an object or operator', () =>
       expect({ parameter, status, errors: body.errors }).toEqual({
         parameter,
         status: 400,
-        errors: [{ parameter, code: 'unknown', detail: 'is not a parameter of this route' }],
+        // and for a list how to send one
+        errors: [{ parameter, code: 'unknown', detail: expect.stringMatching(/^is not a parameter of this route/) }],
       });
     }
     expect('polluted' in {}).toBe(false);

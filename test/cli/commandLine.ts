@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { eventually } from '../http/eventually';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
+import { oldServers } from '../support/oldServers';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -85,7 +86,7 @@ export function commandOf(args: readonly string[]): string[] {
 /** An environment with only PATH and HOME of the tests' own. */
 function basic(environment: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, ...environment };
+  return { PATH, HOME, ...oldServers(), ...environment };
 }
 
 /** A child's output and exit code. */

@@ -88,7 +88,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   const orders = before.orders!.filter((row) => row.customer_id === customer.id);
   expect(await cli.json(...args)).toEqual({
     id: customer.id,
-    erased: { customers: 1, orders: orders.length, requests: 2, messages: 3 },
+    erased: { customers: 1, quotes: 0, orders: orders.length, requests: 2, messages: 3 },
   });
   const left = await everything();
   // search words are stored in capitals without accents
@@ -104,7 +104,15 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   expect(after.customers!.slice(1)).toEqual(before.customers!.slice(1));
   expect(after.customers![0]).toEqual({
     ...{ id: customer.id, external_ref: known.external_ref, name: 'erased', created_at: known.created_at },
-    ...{ email: null, phone: null, vat_number: null, billing_address: null, delivery_address: null, contacts: [] },
+    ...{
+      email: null,
+      phone: null,
+      vat_number: null,
+      billing_address: null,
+      delivery_address: null,
+      contacts: [],
+      metadata: {},
+    },
     ...{ erased_at: expect.any(String) as unknown, updated_at: expect.any(String) as unknown },
   });
   expect(after.customers![0]!.updated_at).not.toBe(before.customers![0]!.updated_at);
@@ -118,7 +126,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   // a second call finds nothing to erase
   expect(await cli.json(...args)).toEqual({
     id: customer.id,
-    erased: { customers: 0, orders: 0, requests: 0, messages: 0 },
+    erased: { customers: 0, quotes: 0, orders: 0, requests: 0, messages: 0 },
   });
   const events = await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', 'customer.erased');
   expect(events).toHaveLength(1);

@@ -4,6 +4,7 @@ import { openStore } from '../../src/cli/store';
 import { sendStderrTo } from '../../src/cli/terminal';
 import { prepareDemo } from '../../src/cli/demo';
 import { readConfig } from '../../src/config';
+import { oldServers } from '../support/oldServers';
 import { commandLine, newFolder } from './commandLine';
 
 /* The key of `demo` from one start to the next. */
@@ -13,7 +14,7 @@ const NEW_KEY = 'created a new demo key: the previous one no longer works';
 /** A demo with a folder of its own; the function starts it, and returns its key, all its keys, and what it says. */
 async function demoOf() {
   const DATA_DIR = await newFolder();
-  const config = readConfig({ ...commandLine().environment, DATA_DIR });
+  const config = readConfig({ ...oldServers(), ...commandLine().environment, DATA_DIR });
   const file = join(DATA_DIR, 'demo-key');
   const start = async () => {
     const said: string[] = [];

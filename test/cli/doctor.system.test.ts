@@ -1,12 +1,14 @@
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
-import { quotes } from '../../src/resources/quotes';
+import { resourceOf } from '../../src/resources';
 import { eventually } from '../http/eventually';
 import { type CommandLine, commandLine, type Diagnosis, followed, makeOrganisation, NORTHWIND } from './commandLine';
 import { driver } from '../support/gateway';
 import { grow } from '../support/grown';
 import { recordCommands } from '../support/recordedCommands';
+
+const quotes = resourceOf('quotes');
 
 const bare = driver();
 const databaseOf = (id: string): mongo.Db => bare.db(databaseName(id));
@@ -24,7 +26,7 @@ test('doctor checks the database, its replica set and its transactions', async (
   const names = checks.map(({ name }) => name).filter((name) => name !== 'transaction limit');
   expect(names).toEqual([
     ...['node', 'environment', 'keys', 'redis', 'database', 'replica set', 'transactions', 'pepper', 'clocks'],
-    ...['events', 'control database', 'webhooks', 'moves', 'jobs', 'databases', 'indexes', 'files on cluster default'],
+    ...['events', 'control database', 'webhooks', 'moves', 'jobs', 'databases', 'indexes', 'files'],
   ]);
 });
 
@@ -66,10 +68,12 @@ describe('doctor --fix', () => {
       expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
       expect(sent.filter((one) => 'createIndexes' in one || 'dropIndexes' in one)).toEqual([]);
       // what was made beside the gateways is counted too
-      const { detail } = fixed.checks.find(({ name }) => name === 'files on cluster default')!;
+      const { detail } = fixed.checks.find(({ name }) => name === 'files')!;
       const have = await Promise.all([whole.id, id].map((one) => countFiles(databaseOf(one))));
-      const [reserved, used] = [have.map((files) => Math.max(files, 22)), have].map((all) => all[0]! + all[1]!);
-      expect(detail).toBe(`${String(reserved)} of 60,000 reserved for 2 organisations, which have ${String(used)}`);
+      const [collections, indexes] = [0, 1].map((at) => have.reduce((sum, counts) => sum + counts[at]!, 0));
+      expect(detail).toBe(
+        `${String(collections! + indexes!)} of 60,000 files (SHARD_FILES), for ${String(collections)} collections and ${String(indexes)} indexes of 2 organisations`,
+      );
     } finally {
       await proxy.close();
     }
@@ -143,8 +147,9 @@ test('doctor stops at once on SIGTERM while the database does not respond, says 
   expect(performance.now() - asked).toBeLessThan(20_000);
 });
 
-async function countFiles(database: mongo.Db): Promise<number> {
+/** How many collections and indexes a database has. */
+async function countFiles(database: mongo.Db): Promise<[number, number]> {
   const all = await database.listCollections().toArray();
   const indexes = await Promise.all(all.map(({ name }) => database.collection(name).listIndexes().toArray()));
-  return all.length + indexes.flat().length;
+  return [all.length, indexes.flat().length];
 }

@@ -18,16 +18,18 @@ interface ImportAnswer {
 }
 
 const cli = commandLine();
+const unchecked = commandLine({ STORED_VALIDATION: 'off' });
 const bare = driver();
 
 async function importText(
   org: string,
   text: string | Buffer,
   file = 'products.ndjson',
+  by = cli,
 ): Promise<Finished & { answer: ImportAnswer }> {
   const path = join(await newFolder(), file);
   await writeFile(path, text);
-  const result = await cli.run('import', '--org', org, path, '--json');
+  const result = await by.run('import', '--org', org, path, '--json');
   return { ...result, answer: JSON.parse(result.stdout) as ImportAnswer };
 }
 
@@ -222,20 +224,24 @@ test('-0.0 is 0: importing a record with it again changes nothing', async () => 
   expect(outcomes).toMatchObject([{ created: 1 }, { unchanged: 1 }, { unchanged: 1 }]);
 });
 
-test('export writes nothing and names every object with a number that no file can hold', async () => {
-  const { id: org } = await makeOrganisation(cli, 'Broken numbers');
-  const lines = await northwindLines('orders.ndjson', 3);
-  await importText(org, lines.join('\n'), 'orders.ndjson');
-  const [first, second] = lines.map((line) => JSON.parse(line) as { id: string });
+test('export writes nothing and names every object that import would refuse, since another program stored it', async () => {
+  const { id: org } = await makeOrganisation(unchecked, 'Invalid');
+  const lines = await northwindLines('orders.ndjson', 4);
+  await importText(org, lines.join('\n'), 'orders.ndjson', unchecked);
+  const [first, second, third] = lines.map((line) => JSON.parse(line) as { id: string });
   const rows = bare.db(databaseName(org)).collection<{ _id: string }>('orders');
   await rows.updateOne({ _id: first!.id }, { $set: { 'lines.0.qty': NaN } });
   await rows.updateOne({ _id: second!.id }, { $set: { total_minor: 1e300 } });
+  await rows.updateOne({ _id: third!.id }, { $set: { status: 'mine' }, $unset: { 'lines.0.id': 1 } });
   const folder = await newFolder();
-  const stderr = await cli.failed(1, 'export', '--org', org, folder);
+  const stderr = await unchecked.failed(1, 'export', '--org', org, folder);
   expect(await readdir(folder)).toEqual([]);
-  expect(stderr).toContain('nothing was written: these orders have numbers that no file can hold');
+  expect(stderr).toContain(
+    'nothing was written: these orders have members that another program stored in a form that import refuses',
+  );
   expect(stderr).toContain(`${first!.id}: /lines/0/qty is stored as NaN, which is not a finite number`);
   expect(stderr).toContain(`${second!.id}: /total_minor is stored as 1e+300, which is not an integer`);
+  expect(stderr).toContain(`${third!.id}: /status is stored as "mine", which is not one of `);
 });
 
 test('normalises skus to NFC', async () => {

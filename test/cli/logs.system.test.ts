@@ -48,7 +48,7 @@ describe('logs', () => {
           reason: null,
           missing_scope: null,
         },
-        ...{ ms: expect.any(Number), address: '127.0.0.1', similar: 0 },
+        ...{ ms: expect.any(Number), address: '127.0.0.1' },
       },
     ]);
   });

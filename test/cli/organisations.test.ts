@@ -11,31 +11,25 @@ test('an organisation is created on the integrations plan by default, and is lis
   const second = await cli.json('org', 'create', '--name', 'Acme', '--plan', 'starter', '--currency', 'EUR');
   expect(first).toEqual({
     ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown, name: 'Ärger & Söhne', plan: 'integrations' },
-    ...{ cluster: 'default', state: 'active', currency: 'USD', external_ref: null, sandbox_of: null },
+    ...{ shard: null, state: 'active', currency: 'USD', external_ref: null, sandbox_of: null },
     created_at: expect.any(String) as unknown,
   });
   expect(second).toMatchObject({ name: 'Acme', plan: 'starter' });
   expect(await cli.json('org', 'list')).toEqual([first, second]);
 });
 
-test('an unknown cluster is a usage error that lists the clusters', async () => {
-  const said = await cli.failed(2, 'org', 'create', '--name', 'A', '--cluster', 'mars');
-  expect(said).toContain('unknown cluster mars; clusters are default');
-});
-
-test('list filters by cluster and plan, as JSON, as JSON lines and as a table', async () => {
+test('list filters by plan, as JSON, as JSON lines and as a table', async () => {
   const mine = commandLine();
   const made = [];
   for (const plan of ['starter', 'enterprise', 'starter']) {
     made.push(await mine.json<{ id: string; plan: string }>('org', 'create', '--name', plan, '--plan', plan));
   }
   const starters = made.filter(({ plan }) => plan === 'starter');
-  expect(await mine.json('org', 'list', '--plan', 'starter', '--cluster', 'default')).toEqual(starters);
-  expect(await mine.json('org', 'list', '--cluster', 'mars')).toEqual([]);
+  expect(await mine.json('org', 'list', '--plan', 'starter')).toEqual(starters);
   const lines = (await mine.run('org', 'list', '--json-lines')).stdout.trimEnd().split('\n');
   expect(lines.map((line): unknown => JSON.parse(line))).toEqual(made);
   const table = (await mine.run('org', 'list', '--plan', 'starter')).stdout.split('\n');
-  expect([table[0], table.length]).toEqual([expect.stringMatching(/^ID +PLAN +STATE +CLUSTER +NAME$/), 4]);
+  expect([table[0], table.length]).toEqual([expect.stringMatching(/^ID +PLAN +STATE +SHARD +NAME$/), 4]);
   await mine.failed(2, 'org', 'list', '--json', '--json-lines');
   await mine.failed(2, 'org', 'list', '--plan', 'gold');
 });
@@ -43,7 +37,7 @@ test('list filters by cluster and plan, as JSON, as JSON lines and as a table', 
 test('show, rename, set-plan, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
   const { id, created_at } = await makeOrganisation(cli, 'Before');
   const shown = {
-    ...{ id, name: 'Before', plan: 'integrations', cluster: 'default', state: 'active' },
+    ...{ id, name: 'Before', plan: 'integrations', shard: null, state: 'active' },
     ...{ currency: 'USD', external_ref: null, sandbox_of: null, created_at },
   };
   expect(await cli.json('org', 'show', id)).toEqual({ ...shown, stored_bytes: 0 });

@@ -62,7 +62,7 @@ test('the export has keys without secrets', async () => {
 
 test('the import is identical byte for byte, and its keys work, except the revoked one', async () => {
   const { id } = await makeOrganisation(there, 'New');
-  const args = ['import', '--org', id, folder, '--keys'];
+  const args = ['import', '--org', id, folder, '--keys', '--organisation'];
   const { files } = await there.json<{ files: Record<string, object> }>(...args);
   expect(files.keys).toEqual({ read: 2, created: 2, updated: 0, unchanged: 0, failed: 0 });
   expect(await there.json('org', 'show', id)).toMatchObject({ name: 'Äcme "Ltd"', plan: 'enterprise' });
@@ -102,7 +102,7 @@ test('keys with another pepper or prefix, of another organisation, or without a 
 
   const renamed = commandLine({ ...there.environment, KEY_PREFIX: 'acme_live_' });
   const { id: third } = await makeOrganisation(renamed);
-  const prefixed = await renamed.run('import', '--org', third, folder, '--keys');
+  const prefixed = await renamed.run('import', '--org', third, folder, '--keys', '--organisation');
   expect(prefixed.stderr).toContain('/prefix: must start with acme_live_');
   const bare = await here.failed(1, 'import', '--org', second, await without(folder, 'keys.ndjson'), '--keys');
   expect(bare).toContain('keys.ndjson; export with --keys, or import without it');
@@ -120,7 +120,7 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
     JSON.stringify({ ...JSON.parse(first!), allowed_ranges: [range] }),
   );
   await writeFile(join(copy, 'keys.ndjson'), [head, old, first, bad, nowhere, 'no json', ''].join('\n'));
-  const { code, stderr } = await own.run('import', '--org', id, copy, '--keys');
+  const { code, stderr } = await own.run('import', '--org', id, copy, '--keys', '--organisation');
   expect(code).toBe(1);
   for (const place of ['3: /id:', '4: /scopes/0:', '5: /allowed_ranges/0: must be a CIDR range', '6: '])
     expect(stderr).toContain(`keys.ndjson:${place}`);
@@ -131,13 +131,18 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
 });
 
 describe('organisation.json', () => {
-  test('is applied only to an organisation without data; another currency is rejected before anything is stored', async () => {
+  test('is applied only with --organisation, and to an organisation without data; another currency is rejected before anything is stored', async () => {
     const { id } = await makeOrganisation(here, 'Dollars');
     await here.json('import', '--org', id, await without(NORTHWIND, 'organisation.json'));
     const rejected = await here.failed(1, 'import', '--org', id, await without(folder, 'keys.ndjson'));
     expect(rejected).toContain(`organisation.json has the currency EUR, but organisation ${id} has data in USD`);
     expect(await here.json('import', '--org', id, NORTHWIND)).toMatchObject({ errors: [] });
     expect(await here.json('org', 'show', id)).toMatchObject({ name: 'Dollars', plan: 'integrations' });
+    const { id: empty } = await makeOrganisation(here, 'Empty');
+    const other = await here.failed(1, 'import', '--org', empty, await without(folder, 'keys.ndjson'));
+    expect(other).toContain('is in USD: nothing was stored; add --organisation to take over what it says');
+    expect(await here.json('import', '--org', empty, NORTHWIND)).toMatchObject({ errors: [] });
+    expect(await here.json('org', 'show', empty)).toMatchObject({ name: 'Empty', plan: 'integrations' });
   });
 
   test.each([

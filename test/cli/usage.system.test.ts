@@ -52,12 +52,9 @@ describe('wrong usage', () => {
     [[], 'Commands:'],
     [
       ['frobnicate'],
-      'commands: demo, serve, org, key, webhook, audit, logs, events, import, export, customer, sandbox, openapi, doctor',
+      'commands: demo, serve, org, key, webhook, audit, logs, events, import, export, customer, sandbox, openapi, schema, doctor',
     ],
-    [
-      ['org', 'frobnicate'],
-      'commands: create, list, show, rename, set-plan, suspend, resume, reset, move, drop-copy, erase',
-    ],
+    [['org', 'frobnicate'], 'commands: create, list, show, rename, set-plan, suspend, resume, reset, move, erase'],
     [['org', 'create'], '--name'],
     [['org', 'create', '--name', 'svc_live_0123456789012345678901_01234567'], 'without an API key'],
     [['org', 'create', '--name', 'A', '--plan', 'gold'], 'starter, integrations, enterprise'],
@@ -89,8 +86,6 @@ describe('wrong usage', () => {
     [['events', 'listen', '--forward', 'http://127.0.0.1/', '--secret', 'secret'], 'whsec_ and 24 to 64 bytes'],
     [['events', 'listen', '--forward', 'http://127.0.0.1/'], 'no API key: set SCOPEGATE_KEY, or give --key'],
     [['events', 'listen'], '--forward'],
-    [['org', 'move', NOBODY], 'give either --to CLUSTER or --undo'],
-    [['org', 'move', NOBODY, '--to', 'eu', '--undo'], 'give either --to CLUSTER or --undo'],
     [['demo', '--port', '70000'], '0 to 65535'],
   ];
 

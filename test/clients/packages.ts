@@ -25,20 +25,23 @@ export async function copied(...path: string[]): Promise<string> {
   return folder;
 }
 
-/** Packs the TypeScript client, and installs it for the programs in a folder. */
-export async function installTypescript(folder: string): Promise<void> {
-  const source = await copied('clients', 'typescript');
+/** Packs a package of the folder clients, and installs it for the programs in a folder. */
+async function installPacked(folder: string, source: string, name: string): Promise<void> {
+  const copy = await copied('clients', source);
   try {
-    await run('npm', ['pack', '--silent'], { cwd: source });
-    const [archive = ''] = (await readdir(source)).filter((name) => name.endsWith('.tgz'));
-    const target = join(folder, 'node_modules', '@scopegate', 'client');
+    await run('npm', ['pack', '--silent'], { cwd: copy });
+    const [archive = ''] = (await readdir(copy)).filter((file) => file.endsWith('.tgz'));
+    const target = join(folder, 'node_modules', '@scopegate', name);
     await mkdir(target, { recursive: true });
     // it has no dependencies
-    await run('tar', ['-xzf', join(source, archive), '--strip-components', '1', '-C', target]);
+    await run('tar', ['-xzf', join(copy, archive), '--strip-components', '1', '-C', target]);
   } finally {
-    await rm(source, { recursive: true });
+    await rm(copy, { recursive: true });
   }
 }
+
+export const installTypescript = (folder: string): Promise<void> => installPacked(folder, 'typescript', 'client');
+export const installSync = (folder: string): Promise<void> => installPacked(folder, 'sync', 'sync');
 
 /** Builds the Python client, and installs it with other packages in a virtual environment in a folder. Returns the path of its python. */
 export async function installPython(folder: string, ...others: string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../../src/auth/scopes';
+import { allScopes } from '../../src/auth/scopes';
 import { client } from '../support/client';
 import { subscribe } from '../support/eventStream';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -128,7 +128,7 @@ describe('address ranges', () => {
 
   test('a stream from an address that is withdrawn ends, one from another goes on', async () => {
     const { id, key } = await makeWith({
-      scopes: ALL_SCOPES,
+      scopes: allScopes(),
       allowedRanges: ['203.0.113.0/24', '198.51.100.0/24'],
     });
     const from = (address: string) =>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
-import { ALL_SCOPES } from '../../src/auth/scopes';
+import { allScopes } from '../../src/auth/scopes';
 import { raw, type RawAnswer } from '../http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served } from '../support/gateway';
@@ -107,7 +107,7 @@ beforeAll(async () => {
 async function send({ method, path, search, headers, body, key: faults }: Draft): Promise<RawAnswer> {
   const ofPlan = organisations[faults.has('starter') ? 'starter' : 'integrations'];
   const made = await makeKey(gateway, ofPlan[faults.has('suspended') ? 'suspended' : 'active'], {
-    scopes: faults.has('scopeless') ? [] : ALL_SCOPES,
+    scopes: faults.has('scopeless') ? [] : allScopes(),
   });
   const authorization = `Bearer ${made.key}`;
   if (faults.has('spent')) await raw(gateway.url, '/api/v1/me', { headers: { authorization } });

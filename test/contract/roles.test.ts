@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../../src/auth/scopes';
+import { allScopes } from '../../src/auth/scopes';
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { userArguments, documentOf, userOperations } from '../support/operations';
@@ -8,7 +8,7 @@ import { late, servedBy } from '../support/gateway';
 
 const gateway = servedBy(startRecordedGateway);
 const organisation = late(() => makeStocked(gateway));
-const key = late(() => makeKey(gateway, organisation, { scopes: ALL_SCOPES }));
+const key = late(() => makeKey(gateway, organisation, { scopes: allScopes() }));
 const caller = late(() => Promise.resolve(client(gateway, key.key)));
 
 test('the operations for users are those of the settings page, and have no REST routes', () => {

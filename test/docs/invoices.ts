@@ -77,9 +77,9 @@ test('one is changed if it is as it was read, by one of two writers, and once ho
   expect(await patch({}, { 'if-match': '*' }, `/invoices/${randomUUID()}`)).toMatchObject({ status: 404 });
   const early = await patch({ due_on: '2026-11-20' });
   expect(early).toMatchObject({ status: 422, body: { errors: [{ pointer: '/due_on', code: 'order' }] } });
-  const query = `mutation($id: ID!, $tag: String) { change_invoice(id: $id, if_match: $tag, status: void) { status } }`;
+  const query = `mutation($id: ID!, $tag: String) { update_invoice(id: $id, if_match: $tag, status: void) { status } }`;
   const { body } = await caller.graphql(query, { id: ROW.id, tag: await tag() });
-  expect(body).toEqual({ data: { change_invoice: { status: 'void' } } });
+  expect(body).toEqual({ data: { update_invoice: { status: 'void' } } });
   const read = { 'if-match': await tag() };
   const both = await Promise.all(['2027-01-01', '2027-01-02'].map((due_on) => patch({ due_on }, read)));
   expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);

@@ -9,6 +9,9 @@ export const WALKED = 'docs/guides/operators.md';
 /** So does this one: its commands run in parallel. */
 export const RECEIVERS = 'docs/guides/receivers.md';
 
+/** What its commands print is of another organisation each time. */
+export const PRODUCT = 'docs/guides/product.md';
+
 /** The pages whose commands and snippets are tested. */
 export const PAGES: readonly string[] = [
   'README.md',
@@ -17,13 +20,16 @@ export const PAGES: readonly string[] = [
   'examples/README.md',
   'docs/configuration.md',
   'docs/settings.md',
+  'docs/stored.md',
   'docs/guides/integrators.md',
   ...['catalogue', 'customers', 'dashboard', 'events', 'helpdesk', 'orders'].map((job) => `docs/guides/jobs/${job}.md`),
   'docs/guides/other-apis.md',
+  PRODUCT,
   'docs/guides/assistants.md',
   RECEIVERS,
   WALKED,
   'docs/guides/doctor.md',
+  'docs/guides/schema.md',
   'docs/guides/contributors.md',
 ];
 

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { mongo } from 'mongoose';
 import { freePort } from '../../faults/processes';
 import { type OwnDatabase, startDatabase } from '../operation/database';
 import { PROGRAM } from '../support/built';
@@ -11,13 +10,13 @@ import { writePrograms } from './programs';
 import { openShell, type Shell } from './shell';
 
 /*
- * Walks the guide for operators from an empty folder on, in one shell, with a server for each of its clusters, and compares what
- * the commands print with what it shows. Only addresses are replaced, and the program is built and loaded once.
+ * Walks the guide for operators from an empty folder on, in one shell, with a database of its own, and compares what the
+ * commands print with what it shows. Only addresses are replaced, and the program is built and loaded once.
  */
 
 const BLOCKS = blocksOf(WALKED);
 /** How commands that need a program other than Node begin, or that install one. */
-const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main )/;
+const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main\s)/;
 /** Number of blocks that need one of them. */
 const IDLE = 6;
 
@@ -25,26 +24,23 @@ let folder: string;
 let programs: string;
 let commands: CommandServer;
 let shell: Shell;
-let clusters: readonly OwnDatabase[] = [];
+let database: OwnDatabase | undefined;
 /** The guide's addresses and those used here. */
 let addresses: readonly (readonly [string, string])[] = [];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'scopegate-walk-'));
-  clusters = await Promise.all([startDatabase(), startDatabase()]);
-  const [main, eu] = clusters;
+  database = await startDatabase();
   // what its commands without mongod would have left
   await mkdir(join(folder, 'data'));
-  for (const [name, { pid }] of Object.entries({ main: main!, eu: eu! }))
-    await writeFile(join(folder, 'data', `${name}.pid`), `${String(pid)}\n`);
+  await writeFile(join(folder, 'data', 'main.pid'), `${String(database.pid)}\n`);
   await symlink(dirname(PROGRAM), join(folder, 'dist'));
   await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
   const ports: [string, string][] = [];
   for (const port of ['4001', '4002', '9401', '9402']) ports.push([port, String(await freePort())]);
   addresses = [
-    ['mongodb://127.0.0.1:27017/?replicaSet=rs0', main!.uri],
-    ['mongodb://127.0.0.1:27018/?replicaSet=eu', eu!.uri],
-    ['127.0.0.1:27017', new URL(main!.uri).host],
+    ['mongodb://127.0.0.1:27017/?replicaSet=rs0', database.uri],
+    ['127.0.0.1:27017', new URL(database.uri).host],
     ...ports,
   ];
   commands = await startCommandServer();
@@ -53,7 +49,7 @@ beforeAll(async () => {
   shell = openShell(programs, folder, { PATH: `${programs}:${PATH}`, HOME, NODE_NO_WARNINGS: '1' });
 });
 afterAll(async () => {
-  for (const server of clusters) server.release();
+  database?.release();
   for (const file of (await readdir(folder)).filter((name) => /^gateway-.*\.pid$/.test(name))) {
     try {
       process.kill(Number(await readFile(join(folder, file), 'utf8')), 'SIGTERM');
@@ -63,7 +59,7 @@ afterAll(async () => {
   }
   await shell.stop();
   await commands.stop();
-  for (const server of clusters) await server.stop();
+  await database?.stop();
   for (const made of [folder, programs]) await rm(made, { recursive: true });
 });
 
@@ -73,7 +69,6 @@ test.each(SECTIONS)(
   '%s',
   async (section) => {
     for (const block of BLOCKS.filter((one) => one.section === section && isRun(one))) {
-      if (block.text.includes('org drop-copy')) await passTime();
       const printed = replaced(
         await shell.run(replaced(block.text, ([there, here]) => [there, here])),
         ([there, here]) => [here, there],
@@ -92,17 +87,8 @@ test('only commands that need an unavailable program are not run, and their numb
   expect(idle).toHaveLength(IDLE);
   expect(BLOCKS.filter(isRun).length).toBeGreaterThan(25);
   expect(BLOCKS.filter(({ language }) => language === 'text').length).toBeGreaterThan(12);
-  expect(SECTIONS.at(-1)).toMatch(/^Move /);
+  expect(SECTIONS.at(-1)).toMatch(/^Erase /);
 });
-
-/** Makes the copies left by moves older than the 90 s that the command would wait. */
-async function passTime(): Promise<void> {
-  const client = await mongo.MongoClient.connect(clusters[0]!.uri);
-  const organisations = client.db('scopegate').collection('organisations');
-  const left_at = new Date(Date.now() - 120_000);
-  await organisations.updateMany({ 'copies.0': { $exists: true } }, { $set: { 'copies.0.left_at': left_at } });
-  await client.close();
-}
 
 function isRun({ language, reason }: (typeof BLOCKS)[number]): boolean {
   return language === 'sh' && reason === undefined;

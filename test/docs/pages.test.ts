@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { GENERATED, generated } from '../../tools/environment';
 import { graphqlSchema } from '../support/operations';
-import { blocksOf, PAGES, read, RECEIVERS, ROOT, WALKED } from './markdown';
+import { blocksOf, PAGES, PRODUCT, read, RECEIVERS, ROOT, WALKED } from './markdown';
 
 const BLOCKS = PAGES.flatMap(blocksOf);
 
@@ -21,10 +21,17 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
       case 'graphql':
         if (!before.startsWith('`')) expect(validate(graphqlSchema, parse(text))).toEqual([]);
         break;
-      // what the commands before it print, which operators.test.ts and receivers.test.ts compare
+      // what the commands before it print, which operators.test.ts, receivers.test.ts and product.system.test.ts compare
       case 'text':
-        expect([WALKED, RECEIVERS]).toContain(page);
+        expect([WALKED, RECEIVERS, PRODUCT]).toContain(page);
         break;
+      // a part of a program that test/examples runs, which the line before names, or of a file of examples/schema, which ownSchema.test.ts compares
+      case 'js': {
+        const [, file] = /^As in .*\]\((.+)\):$/.exec(before.trim()) ?? [];
+        if (file === undefined) expect(page).toBe('docs/guides/schema.md');
+        else expect(read(join(dirname(page), file))).toContain(text);
+        break;
+      }
       // of another program, which no test starts
       case 'nginx':
         expect(text.split('{')).toHaveLength(text.split('}').length);

@@ -108,8 +108,8 @@ inBrowser('examples/dashboard, served from another origin', () => {
     await caller.post('/customers/bulk', { customers });
     await says(row, 'A new name');
     expect(sent.reads().slice(begun + 2)).toEqual([['customers']]);
-    const data = await dashboard.gateway.databases.open(dashboard.organisation);
-    await eraseCustomer(data, owner.id as string, new AbortController().signal);
+    const data = await dashboard.gateway.databases.organisationData(dashboard.organisation);
+    await eraseCustomer(data, owner.id as string, { by: 'operator', signal: new AbortController().signal });
     await says(row, 'erased');
   });
 

@@ -212,8 +212,8 @@ describe.each(LANGUAGES)('in %s', (_language, install) => {
     expect(body.contacts).toMatchObject([{ phone: '1' }, { name: 'Second', role: 'Kept' }]);
     expect(seen(/PATCH/)).toHaveLength(2);
     await of.rows('customers').deleteOne({ _id: gone.id });
-    const data = await gateway.databases.open(of.organisation);
-    await eraseCustomer(data, other.id, new AbortController().signal);
+    const data = gateway.databases.organisationData(of.organisation);
+    await eraseCustomer(data, other.id, { by: 'operator', signal: new AbortController().signal });
     await writeFile(
       file('changes.ndjson'),
       ndjson([

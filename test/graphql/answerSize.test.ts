@@ -117,3 +117,59 @@ function errorOf({ body: { errors } }: Answer): Json {
   expect(errors).toHaveLength(1);
   return errors[0].extensions;
 }
+
+describe('of a write', () => {
+  /** A customer whose contacts have 20 kB of JSON, and whose threads refer to it, so that few selections are a large answer. */
+  const THREADS = 60;
+  const contactsTimes = (times: number, members: string): string =>
+    Array.from({ length: times }, (_alias, at) => `c${String(at)}: contacts { ${members} }`).join(' ');
+  let writer: Client;
+  let customer: string;
+  beforeAll(async () => {
+    writer = await callerOf(gateway, await makeOrganisation(gateway));
+    const contacts = Array.from({ length: 60 }, (_contact, at) => ({
+      name: `${String(at)}${'n'.repeat(198)}`,
+      role: 'r'.repeat(100),
+    }));
+    const customers = [{ external_ref: 'large', name: 'Large', contacts }];
+    customer = (await writer.post('/customers/bulk', { customers })).body.results[0].id;
+    for (let made = 0; made < THREADS; made += 1)
+      await writer.post('/requests', { text: 'One', customer_id: customer });
+  });
+
+  const change = (limit: number, other = '', selected = contactsTimes(20, 'name role')): Promise<Answer> =>
+    writer.graphql(
+      `mutation ($name: String!, $id: ID!, $limit: Int!) {
+        update_customer(id: $id, name: $name) { name requests(limit: $limit) { data { customer { ${selected} } } } } ${other}
+      }`,
+      { id: customer, limit, name: `Large ${String(limit)}` },
+    );
+
+  // the first two runs use graphql-js, the third is compiled
+  test.each([1, 2, 3])('is bounded as that of a read, and the change is stored (run %i)', async () => {
+    expect((await change(10)).body.data.update_customer.name).toBe('Large 10');
+    const { status, body, text, headers } = await change(THREADS);
+    expect([status, body.data]).toEqual([200, null]);
+    expect(body.errors).toMatchObject([
+      {
+        message: expect.stringMatching(/larger than 16 MiB.* Every change that has no error of its own was stored\.$/),
+        extensions: { code: 'invalid_request', request_id: headers.get('x-request-id') },
+      },
+    ]);
+    expect(text.length).toBeLessThan(1000);
+    expect((await writer.get(`/customers/${customer}`)).body.name).toBe(`Large ${String(THREADS)}`);
+  });
+
+  test('counts its objects too, before they are made', async () => {
+    const { body } = await change(THREADS, '', contactsTimes(28, 'primary'));
+    expect(body.errors).toMatchObject([{ message: expect.stringContaining('more than 100,000 objects') }]);
+  });
+
+  test('names other changes that failed', async () => {
+    const { body } = await change(THREADS, 'none: update_customer(id: "00000000-0000-4000-8000-000000000000") { id }');
+    expect(body.errors).toMatchObject([
+      { extensions: { code: 'invalid_request' } },
+      { path: ['none'], extensions: { code: 'not_found' } },
+    ]);
+  });
+});

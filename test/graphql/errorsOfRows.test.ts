@@ -1,4 +1,4 @@
-import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
+import { allScopes, type Scope } from '../../src/auth/scopes';
 import type { Client, Json } from '../support/client';
 import { callerOf, makeStored, northwind } from '../support/factories';
 import { late, served } from '../support/gateway';
@@ -51,7 +51,7 @@ test('the same relation in two places through one fragment is two errors', async
 });
 
 test('arguments that are wrong in all rows are one error for each place', async () => {
-  const caller = await callerWith(ALL_SCOPES);
+  const caller = await callerWith(allScopes());
   for (let run = 0; run < RUNS; run += 1) {
     const { body } = await caller.graphql(inRows('orders(limit: 0) { has_more }'));
     expect(body.data.customers.data).toEqual(rows);
@@ -61,7 +61,7 @@ test('arguments that are wrong in all rows are one error for each place', async 
 });
 
 test('an answer has the first 100 errors and says how many more there are', async () => {
-  const caller = await callerWith(ALL_SCOPES);
+  const caller = await callerWith(allScopes());
   for (let run = 0; run < RUNS; run += 1) {
     const { body } = await caller.graphql(inRows('orders(cursor: "made-up") { has_more }'));
     expect(body.data.customers.data).toEqual(rows);

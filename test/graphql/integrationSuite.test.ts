@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineIntegrationTestSuite } from '@apollo/server-integration-testsuite';
-import { runApollo, writeApollo } from '../../src/graphql/apollo';
+import { runApollo, writeApollo } from '../../src/graphql/apolloHttp';
 
 type CreateServer = Parameters<typeof defineIntegrationTestSuite>[0];
 type SuiteServer = Awaited<ReturnType<CreateServer>>['server'];

@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
-import { ALL_SCOPES } from '../../src/auth/scopes';
+import { allScopes } from '../../src/auth/scopes';
 import { AppError } from '../../src/errors';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -10,7 +10,7 @@ import { raw } from './raw';
 
 const gateway = served({ LOG_LEVEL: 'trace' });
 const organisation = late(() => makeOrganisation(gateway));
-const key = late(() => makeKey(gateway, organisation, { scopes: ALL_SCOPES }));
+const key = late(() => makeKey(gateway, organisation, { scopes: allScopes() }));
 const caller = late(() => Promise.resolve(client(gateway, key.key)));
 
 /** The access log lines of a request, once there is one. */
@@ -138,9 +138,9 @@ describe('the log line of a 503', () => {
   test.each<[string, Error, Record<string, unknown>]>([
     ['the database does not respond', new mongo.MongoNetworkError('lost'), { reason: 'away' }],
     [
-      'a cluster does not respond',
-      new AppError('unavailable', 'Away.', { reason: 'away', cluster: 'eu' }),
-      { reason: 'away', cluster: 'eu', detail: 'Away.' },
+      'the database does not respond',
+      new AppError('unavailable', 'Away.', { reason: 'away' }),
+      { reason: 'away', detail: 'Away.' },
     ],
     ['too much is in progress', new AppError('unavailable', 'Too much.', { reason: 'shed' }), { reason: 'shed' }],
     ['the gateway drains', new AppError('unavailable', 'Drains.', { reason: 'draining' }), { reason: 'draining' }],
@@ -170,7 +170,7 @@ describe('the log line of a 503', () => {
 
   test('is not a warning if a move refuses a write, in any API', async () => {
     const moved = await makeOrganisation(gateway);
-    const mover = client(gateway, (await makeKey(gateway, moved, { scopes: ALL_SCOPES, mcp: 'write' })).key);
+    const mover = client(gateway, (await makeKey(gateway, moved, { scopes: allScopes(), mcp: 'write' })).key);
     const [at, products] = [new Date(), [{ sku: 'A', name: 'A' }]];
     await gateway.databases.control
       .collection<{ _id: string }>('organisations')
@@ -185,7 +185,7 @@ describe('the log line of a 503', () => {
     ];
     for (const { headers } of answers) {
       const line = await onlyLineOf(headers.get('x-request-id'));
-      expect(line).toMatchObject({ level: 30, code: 'unavailable', reason: 'moving', cluster: 'default' });
+      expect(line).toMatchObject({ level: 30, code: 'unavailable', reason: 'moving' });
     }
     const text = await (await fetch(`${gateway.url}/metrics`)).text();
     expect(text).toMatch(/^scopegate_http_requests_unavailable_total\{reason="moving"\} 2$/m);

@@ -63,7 +63,7 @@ test('signing in and out stays below the path, with a cookie of its own name', a
   );
   expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, `${BASE}/settings/keys`]);
   const cookie = cookieOf(signedIn);
-  expect(cookie).toContain('scopegate_session.apps.quotes=');
+  expect(cookie).toContain('scopegate_session%2Fapps%2Fquotes=');
   const page = await (await visit(gateway, '/settings/keys', cookie)).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
   const elsewhere = { cookie, origin: 'http://elsewhere.example' };

@@ -26,7 +26,7 @@ test.each<[string, string, (round: number) => object]>([
     'customers with 100 contacts',
     'customers',
     (round) => ({
-      customers: many(500, (at) => ({
+      customers: many(250, (at) => ({
         external_ref: `A${String(at)}`,
         name: 'A',
         contacts: many(100, (one) => ({ name: `é${String(one)} ${String(at)} ${String(round)}` })),

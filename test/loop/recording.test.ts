@@ -4,7 +4,8 @@ import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { tailRows } from '../../src/events/tail/lease';
-import { createTails } from '../../src/events/tail/tail';
+import { createTail } from '../../src/events/tail/tail';
+import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../http/eventually';
 import { callerOf, makeOrganisation } from '../support/factories';
 import { driver, served } from '../support/gateway';
@@ -31,11 +32,11 @@ test('before the event of another organisation, only a few calls of a flood are 
   const held = new Promise<void>((resolve) => (release = resolve));
   const { databases, control } = gateway;
   // as on a busy database, which records nothing for a while
-  const tails = createTails({
-    ...{ databases, feeds: control.feeds, onWritten: () => undefined, onStored: () => held },
+  const tail = createTail({
+    ...{ databases, corrector, feeds: control.feeds, onWritten: () => undefined, onStored: () => held },
     logger: pino({ enabled: false }),
   });
-  tails.start();
+  tail.start();
   await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
   const [flooding, other] = [await makeOrganisation(gateway), await makeOrganisation(gateway)];
   const [flood, caller] = [await callerOf(gateway, flooding), await callerOf(gateway, other)];
@@ -64,5 +65,5 @@ test('before the event of another organisation, only a few calls of a flood are 
   expect(await rowsOf(flooding).countDocuments({ _id: { $lt: own } })).toBe(stored);
   // and the flood goes on when it has been recorded
   await eventually(async () => (await call('again')) === 200 || undefined, SOON);
-  await tails.stop();
+  await tail.stop();
 }, 120_000);

@@ -54,7 +54,7 @@ describe('every write', () => {
     expect([...new Set(inside.map(targetOf))].sort()).toEqual(
       expect.arrayContaining([
         ...['products', 'customers', 'quotes', 'orders', 'requests', 'messages'].map((name) => `insert ${name}`),
-        ...['insert idempotency_records', 'update idempotency_records', 'update open_writes', 'delete messages'],
+        ...['update idempotency_records', 'findAndModify open_writes', 'delete messages'],
         ...[
           'insert organisations',
           'insert api_keys',
@@ -99,6 +99,13 @@ describe('every write', () => {
     expect(others.map(targetOf)).toEqual([]);
     expect(JSON.stringify(sent.filter((one) => 'aggregate' in one))).not.toMatch(/"\$(out|merge)"/);
   });
+});
+
+test('a find whose rows may not fit into the usual first batch asks for one with room to spare, so that no cursor stays open', () => {
+  const large = sent.filter(({ find, limit }) => find !== undefined && find !== 'gateways' && Number(limit) > 100);
+  expect([...new Set(large.map(targetOf))]).toEqual(expect.arrayContaining(['find events', 'find api_keys']));
+  const short = large.filter(({ limit, batchSize }) => !(Number(batchSize) > Number(limit)));
+  expect([...new Set(short.map(targetOf))]).toEqual([]);
 });
 
 /** Options whose support depends on the server version; others exist since their command does. */

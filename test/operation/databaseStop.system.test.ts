@@ -78,7 +78,8 @@ describe('while the database is paused', () => {
     const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
     answer.forEach(expectUnavailable);
     expect(ms).toBeLessThan(SOON);
-    expect(await metric(gateway, 'scopegate_http_requests_in_hand')).toBeLessThan(10);
+    // an answer arrives before its request is counted as done
+    await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) < 10);
   });
 
   test('the gateway is live but not ready', async () => {
@@ -101,6 +102,8 @@ describe('while the database is paused', () => {
 test('the gateway recovers with the database, and logs both changes', async () => {
   const states = (): unknown[] =>
     gateway.logs.map(({ database: state }) => state).filter((state) => state !== undefined);
+  // what earlier tests paused may be noticed to be back only now
+  await eventually(() => (states().at(-1) ?? 'ok') === 'ok');
   const before = states().length;
   database.hold();
   expectUnavailable(await read());
@@ -116,7 +119,7 @@ test('the gateway recovers with the database, and logs both changes', async () =
 test('a gateway that records events stops within its time limit while the database is paused', async () => {
   const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
   const own = await startGateway(environment, { drain: 2000 });
-  const client = await own.databases.streams('default');
+  const client = await own.databases.streams();
   database.hold();
   // its tail waits for an answer as this command does, until the driver gives up
   const givenUp = client

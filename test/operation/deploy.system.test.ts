@@ -69,7 +69,8 @@ beforeAll(async () => {
       type === 'histogram' ? [`${name!}_bucket`, `${name!}_sum`, `${name!}_count`] : [name!],
     ),
   );
-  labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!));
+  // series of shards exist on a sharded cluster only
+  labels = new Set(['shard', ...[...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!)]);
 });
 
 test.each(EXPRESSIONS)('%s: %s', (_title, expression) => {

@@ -10,9 +10,8 @@ import { erase } from '../../src/cli/erase';
 import { readConfig } from '../../src/config';
 import { stampedWrite } from '../../src/database/openWrites';
 import { databaseName } from '../../src/database/organisationData';
-import { recordKinds } from '../../src/resources';
+import { recordKinds, resourceOf } from '../../src/resources';
 import { customers } from '../../src/resources/customers/customers';
-import { products } from '../../src/resources/products/products';
 import { newFolder } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { makeLink, sendLink, signIn } from '../settings/people';
@@ -20,6 +19,9 @@ import { client } from '../support/client';
 import { updatesCreate } from '../support/differences';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { oldServers } from '../support/oldServers';
+
+const products = resourceOf('products');
 
 /* Erases an organisation, with connections of its own, while two gateways that know it and an import write to it. */
 
@@ -30,7 +32,7 @@ let own: Store;
 
 beforeAll(async () => {
   gateways = [await startGateway({ CONTROL_DATABASE }), await startGateway({ CONTROL_DATABASE })];
-  const config = readConfig({ MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
+  const config = readConfig({ ...oldServers(), MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
   own = await openStore(config, () => undefined);
   sendStderrTo(() => undefined);
 });
@@ -92,7 +94,9 @@ test('neither requests nor an import recreate the database of an erased organisa
   const importing = (async () => {
     for (; ; imported += 20) {
       const rows = Array.from({ length: 20 }, () => ({ ...product, id: randomUUID(), sku: randomUUID() }));
-      await stampedWrite(data, (session) => kind.store(data, rows as never, session), { writes: kind.writes });
+      await stampedWrite(data, (session) => kind.store(data, rows as never, session), {
+        ...{ writes: kind.writes, by: 'operator' },
+      });
     }
   })().catch((error: unknown) => error);
   await eventually(() => (statuses.get(200) ?? 0) > 20 && (statuses.get(201) ?? 0) > 20 && imported >= 100);

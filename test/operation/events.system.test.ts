@@ -82,14 +82,16 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     { $unset: { valid_until: '' }, $set: { currency: 'EUR' } },
   );
   const [kept, aborted] = [quote('draft'), quote('sent')];
-  const answer = { _id: randomUUID(), request_id: thread.id as string, body: 'Two weeks.' };
+  const by = { author: 'organisation', author_name: null, created_at: now() };
+  const answer = { _id: randomUUID(), request_id: thread.id as string, body: 'Two weeks.', ...by };
   const session = bare.startSession();
   await session.withTransaction(async () => {
     await table(scene, 'quotes').insertOne(kept, { session });
     await table(scene, 'quotes').updateOne({ _id: kept._id }, { $set: { status: 'sent' } }, { session });
     await table(scene, 'quotes').updateOne({ _id: first._id }, { $set: { status: 'accepted' } }, { session });
     await table(scene, 'messages').insertOne(answer, { session });
-    await table(scene, 'requests').updateOne({ _id: thread.id }, { $set: { status: 'answered' } }, { session });
+    const answered = { status: 'answered', message_count: 2, last_message_at: by.created_at };
+    await table(scene, 'requests').updateOne({ _id: thread.id }, { $set: answered }, { session });
   });
   session.startTransaction();
   await table(scene, 'quotes').insertOne(aborted, { session });
@@ -113,7 +115,7 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     ['quote.status_changed', first._id, ['status'], 'accepted'],
     // with the status after its transaction, in which that came later
     ['request.message_added', thread.id, [], 'answered'],
-    ['request.status_changed', thread.id, ['status'], 'answered'],
+    ['request.status_changed', thread.id, ['status', 'message_count', 'last_message_at'], 'answered'],
     ['quote.deleted', first._id, [], null],
   ]);
   // the messages of the thread are named

@@ -6,7 +6,8 @@ import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
-import { createTails, type Tails, type TailsOptions } from '../../src/events/tail/tail';
+import { corrector } from '../../src/resources/corrector';
+import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
 import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
 import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
@@ -22,7 +23,8 @@ const gateway = served({ CONTROL_DATABASE });
 afterAll(() => bare.db(CONTROL_DATABASE).dropDatabase());
 const bare = driver();
 const lease: mongo.Collection<TailRow> = late(() => Promise.resolve(tailRows(bare, CONTROL_DATABASE)));
-const running: Tails[] = [];
+const running: Tail[] = [];
+const proxied: (() => Promise<void>)[] = [];
 /** Ends what is on hold. */
 const held: (() => void)[] = [];
 
@@ -30,15 +32,16 @@ beforeEach(() => lease.deleteMany({}));
 afterEach(async () => {
   for (const end of held.splice(0)) end();
   await Promise.all(running.splice(0).map((tails) => tails.stop()));
+  await Promise.all(proxied.splice(0).map((close) => close()));
 });
 
 const nothing = (): void => undefined;
 
 /** Tails like those of a gateway. */
-function tailsWith(more: Partial<TailsOptions> = {}): Tails {
+function tailsWith(more: Partial<TailOptions> = {}): Tail {
   const { databases, control } = gateway;
-  const tails = createTails({
-    ...{ databases, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
+  const tails = createTail({
+    ...{ databases, corrector, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
     ...{ logger: pino({ enabled: false }), ...more },
   });
   running.push(tails);
@@ -60,11 +63,11 @@ function gate() {
   return { calls, wait, called: (times: number) => eventually(() => calls.length >= times, SOON) };
 }
 
-const isTailing = (tails: Tails): Promise<true> => eventually(() => tails.states()[0]!.isTailing || undefined, SOON);
+const isTailing = (tails: Tail): Promise<true> => eventually(() => tails.state().isTailing || undefined, SOON);
 const row = async (): Promise<TailRow> => (await lease.findOne({ _id: 'tail' }))!;
 
-/** Starts tails on a cluster that had none, which records from then on. */
-async function begin(tails: Tails): Promise<void> {
+/** Starts tails on a database that had none, which records from then on. */
+async function begin(tails: Tail): Promise<void> {
   tails.start();
   await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
 }
@@ -82,6 +85,7 @@ const seize = (ms: number): Promise<unknown> =>
   lease.updateOne({ _id: 'tail' }, { $set: { holder: 'nobody', until: new Date(Date.now() + ms) } });
 
 interface Quote {
+  readonly number: string;
   readonly _id: string;
   readonly status: string;
   readonly currency?: string;
@@ -101,7 +105,8 @@ async function newScene() {
   };
 }
 
-const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), status });
+/** With a number, which is unique once a gateway writes to the collection. */
+const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), number: randomUUID(), status });
 
 test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
   let now = Date.now();
@@ -137,42 +142,78 @@ test('progress is saved only after events are stored and webhooks notified', asy
 }, 120_000);
 
 interface Batches {
+  readonly id?: unknown;
   readonly firstBatch?: readonly Change[];
   readonly nextBatch?: readonly Change[];
 }
 
-/** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
-async function atOneTime(ids: ReadonlySet<unknown>) {
-  let clusterTime: mongo.Timestamp | undefined;
-  const within = ({ documentKey }: Change): boolean => ids.has(documentKey?._id);
-  const atOne = (batch: readonly Change[]): Change[] =>
-    batch.map((one) => (within(one) ? { ...one, clusterTime: (clusterTime ??= one.clusterTime) } : one));
+/** The databases behind a proxy that changes replies with changes. */
+async function throughProxy(alter: (batch: readonly Change[]) => { batch: readonly object[]; isEnd?: boolean }) {
+  const closed = new Set<string>();
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
-    onReply: (reply) => {
+    onReply: (reply, command) => {
+      if (closed.has(String(command?.getMore)))
+        return replyWith(reply, { ok: 0, code: 43, errmsg: 'cursor not found' });
+      // MongoDB goes on after the end of a stream only with startAfter
+      if (JSON.stringify(command?.pipeline ?? []).includes('resumeAfter'))
+        return replyWith(reply, {
+          ok: 0,
+          code: 260,
+          codeName: 'InvalidResumeToken',
+          errmsg: 'not after an invalidate',
+        });
       const { firstBatch, nextBatch, ...cursor } = (documentOf(reply)?.cursor ?? {}) as Batches;
-      if (![...(firstBatch ?? []), ...(nextBatch ?? [])].some(within)) return reply;
-      const batches = {
-        ...(firstBatch && { firstBatch: atOne(firstBatch) }),
-        ...(nextBatch && { nextBatch: atOne(nextBatch) }),
-      };
-      return replyWith(reply, { cursor: { ...cursor, ...batches } });
+      const found = [...(firstBatch ?? []), ...(nextBatch ?? [])];
+      if (!found.some((one) => 'clusterTime' in one)) return reply;
+      const { batch, isEnd } = alter(found);
+      if (isEnd) closed.add(String(cursor.id));
+      return replyWith(reply, { cursor: { ...cursor, [firstBatch ? 'firstBatch' : 'nextBatch']: batch } });
     },
   });
   const own = await startGateway({ CONTROL_DATABASE, MONGODB_URI: proxy.uri });
   await lease.deleteMany({});
-  return {
-    databases: own.databases,
-    close: async () => {
-      await own.stop();
-      await proxy.close();
-    },
-  };
+  proxied.push(async () => {
+    await own.stop();
+    await proxy.close();
+  });
+  return own.databases;
 }
+
+/** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
+function atOneTime(ids: ReadonlySet<unknown>) {
+  let clusterTime: mongo.Timestamp | undefined;
+  const within = ({ documentKey }: Change): boolean => ids.has(documentKey?._id);
+  return throughProxy((batch) => ({
+    batch: batch.map((one) => (within(one) ? { ...one, clusterTime: (clusterTime ??= one.clusterTime) } : one)),
+  }));
+}
+
+test('a stream that the server ends goes on after its end', async () => {
+  const { quotes, told } = await newScene();
+  const [first, second] = [quote(), quote()];
+  let ends = 0;
+  const databases = await throughProxy((batch) => {
+    const at = batch.findIndex(
+      ({ documentKey, operationType }) => documentKey?._id === first._id && operationType === 'insert',
+    );
+    const { _id, clusterTime } = batch[at] ?? {};
+    // a stream that does not begin after the end meets it again
+    if (at === -1) return { batch };
+    ends += 1;
+    return { batch: [...batch.slice(0, at + 1), { _id, clusterTime, operationType: 'invalidate' }], isEnd: true };
+  });
+  await begin(tailsWith({ databases }));
+  await quotes.insertOne(first);
+  await told(first._id, 'quote.created');
+  await quotes.insertOne(second);
+  await told(second._id, 'quote.created');
+  expect(ends).toBe(1);
+}, 120_000);
 
 test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
   const { quotes, all, stored, told } = await newScene();
   const rows = Array.from({ length: 1200 }, () => quote());
-  const { databases, close } = await atOneTime(new Set(rows.map(({ _id }) => _id)));
+  const databases = await atOneTime(new Set(rows.map(({ _id }) => _id)));
   const telling = gate();
   const first = tailsWith({ databases, onStored: telling.wait });
   await begin(first);
@@ -196,7 +237,6 @@ test('a tail that stops in the middle of a transaction is resumed at its beginni
   expect(found.map(({ object }) => object?.id)).toEqual([...rows, last].map(({ _id }) => _id));
   expect(new Set(found.slice(0, -1).map(({ _id }) => _id.slice(4, 20))).size).toBe(1);
   await second.stop();
-  await close();
 }, 120_000);
 
 test('if a tail dies before recording a gap it found, the next one records it', async () => {
@@ -230,11 +270,11 @@ test('a tail that regains its lease does not rely on what it saw before, since o
   await quotes.insertOne(one);
   await told(one._id, 'quote.created');
   await seize(HOUR);
-  await eventually(() => !first.states()[0]!.isTailing, SOON);
+  await eventually(() => !first.state().isTailing, SOON);
   // only for this one has the lease expired
   const { databases } = gateway;
-  const ahead = (cluster: string): number => databases.timeOf(cluster) + 2 * HOUR;
-  const second = tailsWith({ databases: { ...databases, timeOf: ahead } });
+  const ahead = (): number => databases.now() + 2 * HOUR;
+  const second = tailsWith({ databases: { ...databases, now: ahead } });
   second.start();
   await isTailing(second);
   await quotes.updateOne({ _id: one._id }, { $set: { status: 'sent' } });

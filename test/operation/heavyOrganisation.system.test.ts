@@ -65,7 +65,8 @@ async function mostInFlight(organisation: Organisation, name: string, work: () =
 async function mostAsked(work: () => Promise<unknown>): Promise<number> {
   let most = 0;
   const note = (): void => {
-    for (const { checkedOut, pending } of gateway.databases.pools()) most = Math.max(most, checkedOut + pending);
+    const { checkedOut, pending } = gateway.databases.pool();
+    most = Math.max(most, checkedOut + pending);
   };
   const driver = gateway.databases.control.getClient().on('connectionCheckOutStarted', note);
   await work();

@@ -4,7 +4,7 @@ import { raw } from '../http/raw';
 import { callerOf, makeOrganisation } from '../support/factories';
 import { late, servedBy, startGateway } from '../support/gateway';
 
-/* A cluster that answers every question, but stores nothing: its disk is full, or writes wait for something. */
+/* A database that answers every question, but stores nothing: its disk is full, or writes wait for something. */
 
 const WRITES = ['insert', 'update', 'findAndModify', 'commitTransaction'];
 const FULL = { ok: 0, code: 14031, codeName: 'OutOfDiskSpace', errmsg: 'available disk space is too low' };
@@ -24,30 +24,26 @@ const proxy = late(() =>
     },
   }),
 );
-const gateway = servedBy(() =>
-  startGateway({ MONGODB_CLUSTERS: `eu=${proxy.uri}`, CONTROL_DATABASE: 'scopegate_read_only' }),
-);
+const gateway = servedBy(() => startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_read_only' }));
 afterAll(() => proxy.close());
 
 const readiness = async (): Promise<unknown> => JSON.parse((await raw(gateway.url, '/readyz', {})).text);
 const stateIs = (state: string): Promise<true> =>
-  eventually(async () => JSON.stringify(await readiness()).includes(`"eu":"${state}"`) || undefined);
+  eventually(async () => JSON.stringify(await readiness()).includes(`"database":"${state}"`) || undefined);
 
 test.each(['refused', 'stalled'] as const)(
-  'a cluster whose writes are %s is named by /readyz, which stays 200, by a metric and by the log, and reads are served',
+  'a database whose writes are %s is reported by /readyz, which stays 200, by a metric and by the log, and reads are served',
   async (how) => {
-    const organisation = await makeOrganisation(gateway, { cluster: 'eu' });
+    const organisation = await makeOrganisation(gateway);
     const caller = await callerOf(gateway, organisation);
     gateway.logs.length = 0;
     fails = how;
     await stateIs('read_only');
-    expect(await readiness()).toMatchObject({ status: 'degraded', checks: { database: 'ok' } });
+    expect(await readiness()).toMatchObject({ status: 'degraded', checks: { database: 'read_only' } });
     const { text } = await raw(gateway.url, '/metrics', {});
-    expect(text).toContain('\nscopegate_cluster_writable{cluster="eu"} 0\n');
-    expect(text).toContain('\nscopegate_cluster_writable{cluster="default"} 1\n');
-    expect(text).toContain('\nscopegate_cluster_up{cluster="eu"} 1\n');
+    expect(text).toContain('\nscopegate_database_writable 0\n');
+    expect(text).toContain('\nscopegate_database_up 1\n');
     const said = {
-      cluster: 'eu',
       database: 'read_only',
       error: expect.objectContaining({ message: expect.any(String) }),
     };
@@ -57,7 +53,7 @@ test.each(['refused', 'stalled'] as const)(
     for (const go of stalled) go();
     stalled = [];
     await stateIs('ok');
-    expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'ok' }));
+    expect(gateway.logs).toContainEqual(expect.objectContaining({ database: 'ok' }));
     expect((await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(200);
   },
   60_000,

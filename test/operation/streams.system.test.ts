@@ -67,15 +67,6 @@ describe('a stream ends', () => {
     expect(await (await follow({ key })).error()).toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('when its organisation has moved to another cluster', async () => {
-    const stream = await follow();
-    // the final state after a move
-    await gateway.databases.control
-      .collection('api_keys')
-      .updateMany({ 'organisation.id': scene.organisation.id }, { $set: { 'organisation.cluster': 'other' } });
-    expect(await stream.error()).toMatchObject({ code: 'unavailable', message: expect.stringContaining('moved') });
-  });
-
   test('at once when its gateway drains, even if it never received an event; a new one gets 503', async () => {
     const own = await startGateway({ DRAIN_DELAY: '2' });
     const [stream, idle] = [await follow({ url: own.url }), await follow({ url: own.url })];

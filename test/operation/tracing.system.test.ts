@@ -213,8 +213,10 @@ test.each<[string, number, string, (headers: Record<string, string>) => Promise<
 test('a 503 makes its request’s span and its operation’s an error', async () => {
   const organisation = await makeOrganisation(beside);
   const own = client(traced, (await makeKey(beside, organisation)).key);
-  // so that its writes are refused
-  await beside.control.moving.begin({ id: organisation.id, mover: 'test' }, 'elsewhere');
+  // so that its writes are refused, and not its key
+  const move = { to: 'elsewhere', mover: 'test', begun_at: new Date(), seen_at: new Date() };
+  const rows = beside.databases.control.collection('organisations');
+  await rows.updateOne({ _id: organisation.id as never }, { $set: { move } });
   const { answer, found } = await tracedCall((headers) => own.post('/requests', { text: 'A' }, headers));
   expect(answer.status).toBe(503);
   const [request, step] = await bothSpans(found);

@@ -1,33 +1,18 @@
 import { join } from 'node:path';
-import mongoose, { type mongo } from 'mongoose';
+import type { mongo } from 'mongoose';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { databaseName } from '../../src/database/organisationData';
 import { commandLine, NORTHWIND, serve, type Served } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
-import { startDatabase } from '../operation/database';
 import type { Json } from '../support/client';
 import { driver, late } from '../support/gateway';
-import { killedAt } from '../support/kills';
 import { newRef, operator, TOKENS } from './operator';
 
 /* Gateways in processes of their own that are killed while they do what an operator asked for, and others that go on. */
 
-const eu = late(startDatabase);
 const here = driver();
-const there = late(() => mongoose.mongo.MongoClient.connect(eu.uri));
-const environment = () => ({ ...TOKENS, EVENTS: 'off', MONGODB_CLUSTERS: `eu=${eu.uri}`, LOG_LEVEL: 'warn' });
+const environment = () => ({ ...TOKENS, EVENTS: 'off', LOG_LEVEL: 'warn' });
 const cli = late(() => Promise.resolve(commandLine(environment())));
-afterAll(async () => {
-  await there.close();
-  await eu.stop();
-});
-/** Cluster eu, whose changes a killed command counts. */
-const toEu = {
-  get uri() {
-    return eu.uri;
-  },
-  through: (uri: string) => ({ MONGODB_CLUSTERS: `eu=${uri}` }),
-};
 const serving: Served[] = [];
 afterEach(() => Promise.all(serving.splice(0).map((one) => one.stop())));
 
@@ -56,7 +41,7 @@ async function startKilled(isLast: (command: Record<string, unknown>) => boolean
 const rows = (name: string): mongo.Collection<Json> => here.db(cli.controlDatabase).collection<Json>(name);
 
 async function makeLoaded(name: string): Promise<string> {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', name, '--cluster', 'default');
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', name);
   await cli.json('import', '--org', id, join(NORTHWIND, 'products.ndjson'));
   return id;
 }
@@ -94,77 +79,6 @@ test.each([
     const audit = await rows('audit_events').find({ organisation_id: id }).toArray();
     expect(audit.map(({ action, actor }) => [action, actor.who])).toEqual([
       ['organisation.erased', 'operator:billing'],
-    ]);
-  },
-  120_000,
-);
-
-test('a move is done as a job and keeps every document; if its gateway is killed, another resumes it', async () => {
-  const id = await makeLoaded('Moved');
-  const count = (uri: mongo.MongoClient): Promise<number> =>
-    uri.db(databaseName(id)).collection('products').countDocuments();
-  const before = await count(here);
-  let isAsked = false;
-  const { one, killed, close } = await startKilled(
-    (command) => isAsked && command.find === 'products' && String(command.$db).startsWith('org_'),
-  );
-  isAsked = true;
-  const { status, body: job } = await operator(one).post(`/organisations/${id}/moves`, { to: 'eu' });
-  expect([status, job.to]).toEqual([202, 'eu']);
-  await eventually(() => killed.isDone);
-  await one.end;
-  await close();
-  // it waits until the lease is over
-  const other = await start();
-  expect((await operator(other).post(`/organisations/${id}/moves`, { to: 'eu' })).body.id).toBe(job.id);
-  expect((await operator(other).post(`/organisations/${id}/erasure`, { confirm: 'Moved' })).status).toBe(409);
-  expect(await ended(other, job.id)).toMatchObject({ state: 'done', error: null });
-  expect((await operator(other).get(`/organisations/${id}`)).body.cluster).toBe('eu');
-  expect(await count(there)).toBe(before);
-  const audit = await rows('audit_events').find({ organisation_id: id }).sort({ at: 1 }).toArray();
-  const ofMove = audit.filter(({ action }) => action.startsWith('organisation.mov'));
-  expect(ofMove.map(({ action, actor }) => [action, actor.who])).toEqual([
-    ['organisation.moving', 'operator:billing'],
-    ['organisation.moved', 'operator:billing'],
-  ]);
-}, 120_000);
-
-test('a gateway that stops undoes its move, and another one makes it', async () => {
-  const id = await makeLoaded('Left');
-  const first = await start();
-  const { body: job } = await operator(first).post(`/organisations/${id}/moves`, { to: 'eu' });
-  await first.stop();
-  const row = await rows('jobs').findOne({ _id: job.id });
-  expect(['waiting', 'done']).toContain(row.state);
-  const other = await start();
-  expect(await ended(other, job.id)).toMatchObject({ state: 'done' });
-}, 120_000);
-
-test.each([
-  ['closed the old database', 'collMod products', 5, {}],
-  ['copied its first documents', 'commitTransaction 1', 5, { server: toEu }],
-])(
-  'a move that was killed on the command line when it had %s is finished by a gateway, even one without tokens',
-  async (_what, at, nth, options) => {
-    const id = await makeLoaded('Begun');
-    const products = (on: mongo.MongoClient) =>
-      on.db(databaseName(id)).collection('products').find().sort({ _id: 1 }).toArray();
-    const before = await products(here);
-    expect(await killedAt(cli, ['org', 'move', id, '--to', 'eu'], nth, options)).toMatchObject({ at });
-    // as if it were not seen for a while
-    await rows('organisations').updateOne({ _id: id }, { $set: { 'move.seen_at': new Date(0) } });
-    await start({ OPERATOR_TOKENS: '' });
-    const row = () => rows('organisations').findOne({ _id: id });
-    await eventually(async () => (await row())!.move === undefined, 60_000);
-    expect(await row()).toMatchObject({ cluster: 'eu', copies: [{ cluster: 'default', complete: true }] });
-    expect(await products(there)).toEqual(before);
-    await eventually(async () => (await rows('jobs').findOne({ organisation_id: id }))!.state === 'done');
-    const audit = await rows('audit_events').find({ organisation_id: id }).sort({ at: 1 }).toArray();
-    const who = audit.map(({ action, actor }) => [action, String(actor.who).replace(/^cli:.*/, 'cli')]);
-    expect(who.slice(-3)).toEqual([
-      ['organisation.moving', 'cli'],
-      ['job.created', 'system:moves'],
-      ['organisation.moved', 'system:moves'],
     ]);
   },
   120_000,

@@ -5,10 +5,7 @@ import { makeKey, northwind, store } from '../support/factories';
 import { served } from '../support/gateway';
 import { operator, TOKENS } from './operator';
 
-// one cluster is full; a move to the other fails, because it is the same server, where the database is already
-const URI = process.env.TEST_MONGODB_URI!;
-const CLUSTERS = { MONGODB_CLUSTERS: `full=${URI} same=${URI}`, CLUSTER_FILES: '60000 full=10 same=1000' };
-const gateway = served({ ...TOKENS, ...CLUSTERS, CONTROL_DATABASE: 'scopegate_test_jobs' });
+const gateway = served({ ...TOKENS, CONTROL_DATABASE: 'scopegate_test_jobs' });
 const caller = () => operator(gateway);
 const BY = { who: 'a', from: 'b' };
 const create = async (name: string): Promise<string> => (await caller().post('/organisations', { name })).body.id;
@@ -30,7 +27,7 @@ test('an erasure answers 202 and a job, after which the organisation, its keys a
   const organisation = (await gateway.control.organisations.find(id))!;
   const { key } = await makeKey(gateway, organisation);
   await store(gateway, organisation, { products: northwind('products') });
-  const data = await gateway.databases.open(organisation);
+  const data = gateway.databases.organisationData(organisation);
   expect(await data.exists()).toBe(true);
   const asked = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Gone Ltd' });
   expect([asked.status, asked.headers.get('location')]).toEqual([202, `/operator/v1/jobs/${String(asked.body.id)}`]);
@@ -58,18 +55,16 @@ test('an erasure needs the name, and repeating it finds the same job', async () 
   // once the organisation is gone too
   const again = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Twice' });
   expect([again.status, again.body]).toEqual([202, done]);
-  const move = await caller().post(`/organisations/${id}/moves`, { to: 'full' });
+  const move = await caller().post(`/organisations/${id}/moves`, { to: 'shard01' });
   expect(move.status).toBe(404);
 });
 
 test('what a gateway did before it died without recording that is done, and not begun again', async () => {
   const organisationId = await createStored('Done');
-  const move = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'default' }, BY);
-  expect(await ended(move!._id)).toMatchObject({ state: 'done', error: null });
   const { body: erasure } = await caller().post(`/organisations/${organisationId}/erasure`, { confirm: 'Done' });
   await ended(erasure.id);
   // what another gateway created before it noticed
-  const left = await gateway.databases.open({ id: organisationId, cluster: 'default' });
+  const left = gateway.databases.organisationData({ id: organisationId });
   await left.database.collection('products').insertOne({});
   const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
   const unended = { $set: { state: 'running', ended_at: null, until: new Date(0) }, $unset: { ends_at: 1 } };
@@ -78,29 +73,20 @@ test('what a gateway did before it died without recording that is done, and not 
   expect(await left.exists()).toBe(false);
 });
 
-test('after a job that has ended an organisation can have another one', async () => {
-  const id = await createStored('Again');
-  for (let at = 0; at < 2; at += 1) {
-    const move = await caller().post(`/organisations/${id}/moves`, { to: 'same' });
-    expect((await ended(move.body.id)).state).toBe('failed');
-  }
-  const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Again' });
-  expect((await ended(erasure.body.id)).state).toBe('done');
-});
-
-test('an open job of an earlier version is found and done, and then another one is possible', async () => {
+test('an open job of an earlier version is found and ended, and then another one is possible', async () => {
   const id = await create('Upgraded');
   const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection<Json>('jobs');
   // the index that earlier versions made
   await rows.createIndexes([{ key: { open_of: 1 }, unique: true, sparse: true }], {});
-  const old = { _id: randomUUID(), kind: 'move', organisation_id: id, to: 'elsewhere', actor: BY, state: 'waiting' };
-  const at = { created_at: new Date(), ended_at: null, open_of: id, holder: null, until: new Date(0) };
-  await rows.insertOne({ ...old, step: null, progress: 0, error: null, ...at });
-  const move = { kind: 'move', organisationId: id, to: 'elsewhere' } as const;
+  const old = { _id: randomUUID(), kind: 'move', organisation_id: id, to: 'eu', actor: BY, state: 'waiting' };
+  const due = new Date(Date.now() + 3_600_000);
+  const at = { created_at: new Date(), ended_at: null, open_of: id, holder: null, until: due };
+  await rows.insertOne({ ...old, step: null, error: null, ...at });
+  const move = { kind: 'move', organisationId: id, to: 'eu' } as const;
   expect((await gateway.control.jobs.ask(move, BY))?._id).toBe(old._id);
   expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' })).status).toBe(409);
-  await rows.updateOne({ _id: old._id }, { $set: { to: 'full' } });
-  expect((await ended(old._id)).state).toBe('failed');
+  await rows.updateOne({ _id: old._id }, { $set: { until: new Date(0) } });
+  expect(await ended(old._id)).toMatchObject({ state: 'failed', error: expect.stringContaining('replica set') });
   const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Upgraded' });
   expect((await ended(erasure.body.id)).state).toBe('done');
 });
@@ -112,24 +98,6 @@ test('concurrent requests for a move get one job', async () => {
   expect(new Set(all.map((job) => job?._id)).size).toBe(1);
 });
 
-test('an erasure that waits for its cluster has ended all access, and keeps the external_ref taken', async () => {
-  const external_ref = `ref-${randomUUID()}`;
-  const { body: made } = await caller().post('/organisations', { name: 'Doomed', external_ref });
-  const id = made.id as string;
-  const { key } = await makeKey(gateway, (await gateway.control.organisations.find(id))!);
-  // a cluster that this gateway does not have: it never erases there
-  const rows = gateway.databases.control.getClient().db('scopegate_test_jobs').collection('organisations');
-  await rows.updateOne({ _id: id as never }, { $set: { cluster: 'elsewhere' } });
-  const { status, body: job } = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Doomed' });
-  expect([status, job.kind]).toEqual([202, 'erasure']);
-  expect((await caller().get(`/organisations/${id}`)).body.state).toBe('erasing');
-  expect((await client(gateway, key).get('/me')).status).toBe(401);
-  expect((await caller().post('/organisations', { name: 'Doomed', external_ref })).status).toBe(409);
-  expect((await caller().post(`/organisations/${id}/erasure`, { confirm: 'Doomed' })).body.id).toBe(job.id);
-  await rows.updateOne({ _id: id as never }, { $set: { cluster: 'default' } });
-  expect((await ended(job.id)).state).toBe('done');
-});
-
 test('while an organisation is being erased it cannot be changed, and its external_ref stays taken', async () => {
   const external_ref = `ref-${randomUUID()}`;
   const { body } = await caller().post('/organisations', { name: 'Ending', external_ref });
@@ -139,7 +107,7 @@ test('while an organisation is being erased it cannot be changed, and its extern
     ['PATCH', '', { state: 'active' }],
     ['POST', '/keys', { name: 'Shop', scopes: ['quotes:read'] }],
     ['POST', '/sign-in-links', { user: { id: '1', name: 'Ann' } }],
-    ['POST', '/moves', { to: 'default' }],
+    ['POST', '/moves', { to: 'shard01' }],
   ] as const) {
     const { status, body: problem } = await caller().call(method, path + at, sent);
     expect([at, status, problem.code]).toEqual([at, 409, 'conflict']);
@@ -151,46 +119,33 @@ test('while an organisation is being erased it cannot be changed, and its extern
   expect((await caller().post('/organisations', { name: 'New', external_ref })).status).toBe(201);
 });
 
-test('a move is refused to an unknown or full cluster and to its own, and an erasure while someone else moves the organisation', async () => {
+test('on a replica set there is no shard to create or move an organisation on, and none is listed', async () => {
   const id = await create('Here');
-  const move = (to: string) => caller().post(`/organisations/${id}/moves`, { to });
-  expect((await move('elsewhere')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'not_allowed' });
-  expect((await move('default')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'conflict' });
-  expect((await move('full')).body.errors[0]).toMatchObject({ pointer: '/to', code: 'too_many' });
-  await gateway.control.moving.begin({ id, mover: randomUUID() }, 'eu');
-  const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'Here' });
-  expect([erasure.status, erasure.body.detail]).toEqual([409, expect.stringContaining('being moved to cluster eu')]);
+  const move = await caller().post(`/organisations/${id}/moves`, { to: 'shard01' });
+  expect([move.status, move.body.errors[0]]).toMatchObject([422, { pointer: '/to', code: 'not_allowed' }]);
+  const made = await caller().post('/organisations', { name: 'There', shard: 'shard01' });
+  expect([made.status, made.body.errors[0]]).toMatchObject([422, { pointer: '/shard', code: 'not_allowed' }]);
+  expect((await caller().get('/shards')).body).toEqual({ data: [] });
+});
+
+test('an erasure is refused while someone else moves the organisation', async () => {
+  const id = await create('There');
+  await gateway.control.moving.begin({ id, mover: randomUUID() }, 'shard01');
+  const erasure = await caller().post(`/organisations/${id}/erasure`, { confirm: 'There' });
+  expect([erasure.status, erasure.body.detail]).toEqual([409, expect.stringContaining('being moved to shard shard01')]);
 });
 
 test('a job is in the audit log when it is created, and when it fails', async () => {
-  const id = await createStored('Stays');
-  const { body: asked } = await caller().post(`/organisations/${id}/moves`, { to: 'same' });
-  const { state, error } = await ended(asked.id);
-  expect([state, error]).toEqual(['failed', expect.stringContaining('cluster same already has a database')]);
-  const audit = await gateway.control.audit.list({ organisationId: id, limit: 10 });
-  const job = { job: asked.id, kind: 'move' };
+  const organisationId = await create('Stays');
+  const asked = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'shard01' }, BY);
+  const { state, error } = await ended(asked!._id);
+  expect([state, error]).toEqual(['failed', 'the database is a replica set, without shards']);
+  const audit = await gateway.control.audit.list({ organisationId, limit: 10 });
+  const job = { job: asked!._id, kind: 'move' };
   expect(audit.map(({ action, actor, details }) => [action, actor.who, details]).slice(0, 2)).toEqual([
-    ['job.failed', 'operator:billing', { ...job, error }],
-    ['job.created', 'operator:billing', { ...job, to: 'same' }],
+    ['job.failed', 'a', { ...job, error }],
+    ['job.created', 'a', { ...job, to: 'shard01' }],
   ]);
-});
-
-test('a move that a gateway resumed and somebody undid is not begun again', async () => {
-  const organisationId = await create('Undone');
-  const itself = { who: 'system:moves', from: 'here' };
-  const asked = await gateway.control.jobs.ask({ kind: 'move', organisationId, to: 'same' }, itself);
-  expect(await ended(asked!._id)).toMatchObject({ state: 'failed', error: 'the move was undone' });
-});
-
-test('a gateway leaves a move to a cluster that it does not know to others', async () => {
-  const [organisationId, other] = [await create('Elsewhere'), await create('Next')];
-  const asked = await gateway.control.jobs.ask(
-    { kind: 'move', organisationId, to: 'elsewhere' },
-    { who: 'a', from: 'b' },
-  );
-  // the oldest is taken first
-  await ended((await caller().post(`/organisations/${other}/erasure`, { confirm: 'Next' })).body.id);
-  expect((await caller().get(`/jobs/${asked!._id}`)).body).toMatchObject({ state: 'waiting', to: 'elsewhere' });
 });
 
 test('an unknown job is 404, and jobs are available over GraphQL', async () => {

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Json } from '../support/client';
 import type { TestGateway } from '../support/gateway';
 import { describing, operatorDocument } from '../support/openapi';
@@ -7,7 +7,6 @@ import { describing, operatorDocument } from '../support/openapi';
 
 export const SECRET = 'billing-secret-of-thirty-two-characters-or-more';
 export const TOKENS = { OPERATOR_TOKENS: `billing=${SECRET}` };
-export const newKey = (): string => randomBytes(32).toString('base64url');
 export const newRef = (): string => `ref-${randomUUID()}`;
 
 const expectDescribed = describing(operatorDocument);

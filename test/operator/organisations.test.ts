@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { makeKey } from '../support/factories';
 import { client } from '../support/client';
 import { served } from '../support/gateway';
-import { newKey, newRef, operator, TOKENS } from './operator';
+import { newRef, operator, TOKENS } from './operator';
 
 const gateway = served(TOKENS);
 const caller = () => operator(gateway);
@@ -19,7 +19,7 @@ test('an organisation is created with defaults, read at its Location, and audite
   const { status, headers, body } = await caller().post('/organisations', { name: ' Acme Ltd ' });
   expect([status, headers.get('location')]).toEqual([201, `/operator/v1/organisations/${String(body.id)}`]);
   expect(body).toEqual({
-    ...{ id: expect.any(String), name: 'Acme Ltd', plan: 'integrations', currency: 'USD', cluster: 'default' },
+    ...{ id: expect.any(String), name: 'Acme Ltd', plan: 'integrations', currency: 'USD', shard: null },
     ...{ state: 'active', external_ref: null, sandbox_of: null, created_at: expect.any(String) },
   });
   const read = await caller().get(`/organisations/${String(body.id)}`);
@@ -28,7 +28,7 @@ test('an organisation is created with defaults, read at its Location, and audite
     {
       action: 'organisation.created',
       who: 'operator:billing',
-      details: { name: 'Acme Ltd', plan: 'integrations', currency: 'USD', cluster: 'default' },
+      details: { name: 'Acme Ltd', plan: 'integrations', currency: 'USD' },
     },
   ]);
 });
@@ -53,19 +53,7 @@ test('callers that create the same external_ref concurrently get one organisatio
   expect((await caller().get(`/organisations?external_ref=${external_ref}`)).body.data).toHaveLength(1);
 });
 
-test('an Idempotency-Key replays the creation of an organisation without external_ref', async () => {
-  const key = { 'idempotency-key': newKey() };
-  const first = await caller().post('/organisations', { name: 'Once' }, key);
-  const again = await caller().post('/organisations', { name: 'Once' }, key);
-  expect([again.status, again.body]).toEqual([201, first.body]);
-  expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
-  const other = await caller().post('/organisations', { name: 'Other' }, key);
-  expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused']);
-  const weak = await caller().post('/organisations', { name: 'Weak' }, { 'idempotency-key': '1' });
-  expect([weak.status, weak.body.code]).toEqual([400, 'invalid_request']);
-});
-
-test('lists filter by plan, state, cluster, external_ref and a part of the name, and page without repeats', async () => {
+test('lists filter by plan, state, external_ref and a part of the name, and page without repeats', async () => {
   const mark = randomUUID();
   const made: string[] = [];
   for (let at = 0; at < 5; at += 1) made.push((await create({ name: `${mark} ${String(at)}.x*`, plan: 'starter' })).id);
@@ -83,7 +71,6 @@ test('lists filter by plan, state, cluster, external_ref and a part of the name,
   expect(await idsOf('plan=enterprise')).toEqual([made[0]]);
   expect(await idsOf('state=suspended')).toEqual([made[0]]);
   expect(await idsOf('state=active')).toHaveLength(4);
-  expect(await idsOf('cluster=elsewhere')).toEqual([]);
   const literal = await caller().get(`/organisations?q=${encodeURIComponent(`${mark} 3.x*`)}`);
   expect(literal.body.data).toHaveLength(1);
   const { body } = await caller().get(`/organisations?q=${mark}&limit=2`);
@@ -168,7 +155,7 @@ test.each([
   [{ name: '' }, '/name', 'length'],
   [{ name: 'two\nlines' }, '/name', 'format'],
   [{ name: 'A', plan: 'gold' }, '/plan', 'not_allowed'],
-  [{ name: 'A', cluster: 'elsewhere' }, '/cluster', 'not_allowed'],
+  [{ name: 'A', shard: 'elsewhere' }, '/shard', 'not_allowed'],
   [{ name: 'A', currency: 'XXQ' }, '/currency', 'format'],
   [{ name: 'A', external_ref: '' }, '/external_ref', 'length'],
   [{ name: 'A', external_ref: 'a\u0000b' }, '/external_ref', 'format'],
@@ -197,7 +184,7 @@ test('GraphQL answers the same as REST', async () => {
   );
   const { id } = made.body.data.create_organisation as { readonly id: string };
   const read = await caller().graphql(
-    `query($id: ID!) { organisation(id: $id) { id name plan currency cluster state external_ref sandbox_of created_at }
+    `query($id: ID!) { organisation(id: $id) { id name plan currency shard state external_ref sandbox_of created_at }
       organisations(q: "By GraphQL", limit: 1) { data { id } has_more } }`,
     { id },
   );

@@ -3,7 +3,7 @@ import * as rows from '../../src/stored/rows';
 import type { Answer, Json } from '../support/client';
 import { callerOf, makeNorthwind } from '../support/factories';
 import { late, served } from '../support/gateway';
-import { bodySchema } from '../../tools/openapi';
+import { bodySchema } from '../../src/openapi';
 import { document } from '../support/openapi';
 
 /* PATCH of one object, with If-Match naming the version to change. */

@@ -17,20 +17,21 @@ let data: OrganisationData;
 const gateway = served();
 beforeEach(async () => {
   const organisation = await makeStored(gateway, { customers: northwind('customers') });
-  data = await gateway.databases.open(organisation);
+  data = gateway.databases.organisationData(organisation);
 });
 
 const input = { text: 'Are you open?', customer_id: customer.id };
-const lives = new AbortController().signal;
+const by = 'operator';
+const lives = { by, signal: new AbortController().signal } as const;
 const names = async (): Promise<unknown[]> =>
   (await data.collection(messages).find().sort({ created_at: 1 }).toArray()).map(({ author_name }) => author_name);
 
 test('a thread whose customer was erased before its write began has no copy', async () => {
-  await openRequest(data, input, (...write) => stampedWrite(data, ...write));
+  await openRequest(data, input, (work, how) => stampedWrite(data, work, { ...how, by }));
   expect(await names()).toEqual([customer.name]);
-  const write: UnitOfWork = async (...work) => {
+  const write: UnitOfWork = async (work, how) => {
     await eraseCustomer(data, customer.id, lives);
-    return stampedWrite(data, ...work);
+    return stampedWrite(data, work, { ...how, by });
   };
   await openRequest(data, input, write);
   expect(await names()).toEqual([null, 'erased']);
@@ -52,12 +53,12 @@ async function writeWhileErased(
       async (session, now) => {
         const made = await begin(session, now);
         const over = jest.fn();
-        erased ??= eraseCustomer(of, id, signal).finally(over);
+        erased ??= eraseCustomer(of, id, { by, signal }).finally(over);
         while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
         await look();
         return made;
       },
-      options,
+      { ...options, by },
     ),
   );
   await erased;
@@ -74,7 +75,7 @@ test('a thread that copied the name before it was erased is waited for', async (
 test('a message that is added while its thread is erased keeps no name', async () => {
   const [thread] = northwind('requests') as unknown as readonly [{ id: string; customer_id: string; contact: object }];
   const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
-  const own = await gateway.databases.open(organisation);
+  const own = gateway.databases.organisationData(organisation);
   const input = { id: thread.id, text: 'And today?' };
   await writeWhileErased(own, thread.customer_id, (write) => addMessage(own, input, { write, mayRead: true }));
   const found = await own.collection(messages).find({ body: 'And today?' }).toArray();

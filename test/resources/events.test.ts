@@ -58,8 +58,9 @@ describe.each(FACES)('over $name', (face) => {
   test('an event has what was stored, with its object, and a gap has no object', async () => {
     const { caller, rows, organisation } = await newScene();
     const [from, to] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-01-02T00:00:00.000Z')];
-    const related = { type: 'message', id: randomUUID() };
-    const told = { ...eventRow(1, 'request.message_added'), changes: ['status'], status: 'sent', related };
+    const writer = randomUUID();
+    const [related, origin] = [{ type: 'message', id: randomUUID() }, `key:${writer}` as const];
+    const told = { ...eventRow(1, 'request.message_added'), changes: ['status'], status: 'sent', related, origin };
     const gap = { ...eventRow(2, 'feed.gap'), object: null, changes: [], gap: { from, to } };
     await rows.insertMany([told, gap]);
     const { data } = await ask(caller, face);
@@ -73,6 +74,7 @@ describe.each(FACES)('over $name', (face) => {
         status: 'sent',
         related,
         gap: null,
+        origin: { kind: 'key', id: writer, name: null },
       },
       {
         id: eventId(organisation.id, gap._id),
@@ -83,6 +85,7 @@ describe.each(FACES)('over $name', (face) => {
         status: null,
         related: null,
         gap: { from: from.toISOString(), to: to.toISOString() },
+        origin: null,
       },
     ]);
   });

@@ -34,13 +34,17 @@ function thinned({ quotes, orders, requests, ...others }: Records): Records {
   // some were created long before they were changed or placed, so that rows by one time are not rows by another
   const early = (row: ImportRecord, at: number) =>
     at % 3 === 0 ? { ...row, created_at: '1995-05-01T00:00:00.000Z' } : row;
+  const referred = (letter: string, row: ImportRecord, at: number) =>
+    at % 2 === 0 ? { ...row, external_ref: `${letter}-${String(at)}` } : row;
   return {
     ...others,
-    products: others.products.map((row, at) => (at === 5 ? { ...row, sku: 'CAF\u00c9' } : row)),
+    products: others.products.map((row, at) => referred('P', at === 5 ? { ...row, sku: 'CAF\u00c9' } : row, at)),
     customers: mailed,
-    requests: requests.map((row, at) => (at % 2 === 0 ? { ...row, external_ref: `T-${String(at)}` } : row)),
-    quotes: quotes.filter((row, at) => row.status !== 'accepted' || at % 20 === 0).map(early),
-    orders: orders.filter((_row, at) => at % 10 === 0 || at < 60).map(early),
+    requests: requests.map((row, at) => referred('T', row, at)),
+    quotes: quotes
+      .filter((row, at) => row.status !== 'accepted' || at % 20 === 0)
+      .map((row, at) => referred('Q', early(row, at), at)),
+    orders: orders.filter((_row, at) => at % 10 === 0 || at < 60).map((row, at) => referred('O', early(row, at), at)),
   };
 }
 

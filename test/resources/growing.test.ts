@@ -3,8 +3,9 @@ import { SECOND } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { type Json, readAll } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
+import { indexesOpenRows } from '../support/differences';
 import { servedBy, startGateway } from '../support/gateway';
-import { filesIn, filesOf, indexesOf, notedOf, type Tenant, tenantOf } from './tenant';
+import { filesOf, indexesOf, type Tenant, tenantOf } from './tenant';
 
 /* Collections that pass 1,000 rows, and then get the indexes that make reads fast. */
 
@@ -74,6 +75,8 @@ describe('a collection that grows', () => {
 
 describe('a collection that many write at once', () => {
   test('has what was stored before in every list, while it passes 1,000 rows, on every gateway', async () => {
+    // nothing is promised on a server whose new index lacks rows: there collections get every index from the start (files.test.ts)
+    if (!(await indexesOpenRows(gateway.databases.control.getClient()))) return;
     await using other = await startGateway();
     const one = await tenantOf(gateway);
     const there = await tenantOf(other, one.organisation);
@@ -103,6 +106,5 @@ describe('a collection that many write at once', () => {
       return (await filesOf(one)).products!.length === indexesOf(gateway, 'products').length;
     });
     for (const each of [one, there]) expect(await listed(each)).toEqual(Array(4).fill([...stored].sort()));
-    await eventually(async () => (await notedOf(one)) === filesIn(await filesOf(one)));
   });
 });

@@ -2,6 +2,7 @@ import { openWrites } from '../../src/database/slots';
 import { published } from '../../src/schema/model';
 import type { Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
+import { sortsByPrefix } from '../support/differences';
 import { type Arguments, ask, askPages, REST } from '../support/faces';
 import { callerOf, makeStored } from '../support/factories';
 import { grow } from '../support/grown';
@@ -54,9 +55,10 @@ async function findsOf(operation: string, args: Arguments): Promise<Json[]> {
   );
 }
 
-/** The stages of a plan, outermost first. */
+/** The stages of a plan, outermost first; mongos has the plans of its shards in `shards`. */
 function stagesOf(plan: Json): string[] {
-  const inner = [plan.queryPlan, plan.inputStage, ...(plan.inputStages ?? [])].filter(Boolean);
+  const ofShards = ((plan.shards ?? []) as Json[]).map(({ winningPlan }) => winningPlan);
+  const inner = [plan.queryPlan, plan.inputStage, ...(plan.inputStages ?? []), ...ofShards].filter(Boolean);
   return [plan.stage, ...inner.flatMap(stagesOf)].filter(Boolean);
 }
 
@@ -81,6 +83,11 @@ async function expectIndexed(operation: string, args: Arguments, expected: Expec
     expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(examined);
   }
 }
+
+test('the plans behind mongos are looked into', () => {
+  const plan = { stage: 'SINGLE_SHARD', shards: [{ shardName: 's1', winningPlan: { stage: 'COLLSCAN' } }] };
+  expect(stagesOf(plan)).toEqual(['SINGLE_SHARD', 'COLLSCAN']);
+});
 
 const LIMIT = 10;
 
@@ -113,6 +120,9 @@ function mostOf(list: ListName, sort = '-created_at'): number {
 const SORTS = RESOURCES.flatMap((resource) => sortsOf(resource).map((sort) => [resource.list, sort] as const));
 
 test.each(SORTS)('%s sorted by %s are read in index order, at any depth', async (list, sort) => {
+  // quotes have one index for this and their totals
+  if (list === 'quotes' && sort.endsWith('created_at') && !(await sortsByPrefix(gateway.databases.control.getClient())))
+    return;
   const [first, ...deep] = await pagesOf(list, { sort });
   await expectIndexed(list, first!, { examined: LIMIT + 1 });
   for (const args of deep) await expectIndexed(list, args, { examined: mostOf(list, sort) });

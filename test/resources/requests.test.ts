@@ -32,6 +32,7 @@ describe.each(FACES)('open_request in $name', (face) => {
       last_message_at: thread.created_at,
       created_at: expect.stringMatching(/Z$/),
       updated_at: thread.created_at,
+      metadata: {},
     });
     expect(Date.parse(thread.created_at)).toBeGreaterThanOrEqual(from);
     expect(await ask(face, caller, 'request', { id: thread.id })).toEqual(thread);
@@ -42,6 +43,7 @@ describe.each(FACES)('open_request in $name', (face) => {
         request_id: thread.id,
         author: 'customer',
         author_name: null,
+        external_ref: null,
         body: 'Do you deliver to Leeds?\nBy Friday?',
         created_at: thread.created_at,
       },
@@ -148,7 +150,9 @@ describe.each(FACES)("a thread's messages in $name", (face) => {
 
   test('have exactly the members of the contract', async () => {
     const [message] = await askAll(face, caller, 'request_messages', { id: thread.id.toUpperCase() });
-    expect(Object.keys(message).sort()).toEqual(['author', 'author_name', 'body', 'created_at', 'id', 'request_id']);
+    expect(Object.keys(message).sort()).toEqual([
+      ...['author', 'author_name', 'body', 'created_at', 'external_ref', 'id', 'request_id'],
+    ]);
     expect(message.request_id).toBe(thread.id);
   });
 

@@ -37,15 +37,9 @@ export async function filesOf({ database }: Tenant): Promise<Record<string, stri
 export const filesIn = (found: Record<string, string[]>): number =>
   Object.values(found).reduce((sum, indexes) => sum + 1 + indexes.length, 0);
 
-/** How many files the control database counts it as having. */
-export async function notedOf({ gateway, organisation: { id } }: Tenant): Promise<number> {
-  const row: Json = await gateway.databases.control.collection('organisations').findOne({ _id: id as never });
-  return row.files;
-}
-
 /** All indexes of a collection, or those of a small one. */
 export function indexesOf({ databases }: TestGateway, name: string, isSmall = false): string[] {
-  const { collections } = databases.organisationData({ id: randomUUID(), cluster: 'default' });
+  const { collections } = databases.organisationData({ id: randomUUID() });
   const all = collections.find((one) => one.name === name)!.indexes;
   const indexes = all.filter(({ options: { unique, expireAfterSeconds } = {} }) => {
     return !isSmall || unique !== undefined || expireAfterSeconds !== undefined;

@@ -30,7 +30,7 @@ async function exported(id: string): Promise<(file: string) => Promise<Json[]>> 
 
 test('a sandbox has the name, plan and currency of its organisation, names it, and has the sample if --seed is given', async () => {
   const { owner, sandbox } = await makeSandbox('Acme', '--seed', 'northwind');
-  const shown = { id: sandbox.id, name: 'Acme sandbox', plan: 'integrations', cluster: 'default', state: 'active' };
+  const shown = { id: sandbox.id, name: 'Acme sandbox', plan: 'integrations', shard: null, state: 'active' };
   expect(sandbox).toMatchObject({ ...shown, sandbox_of: owner.id, external_ref: null });
   expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ sandbox_of: owner.id });
   const files = await exported(sandbox.id);
@@ -125,6 +125,6 @@ test('a sandbox is erased with its organisation, and by itself', async () => {
 test('an import does not change the plan of a sandbox', async () => {
   const owner = await cli.json<Made>('org', 'create', '--name', 'Starter', '--plan', 'starter');
   const sandbox = await cli.json<Made>('org', 'create', '--sandbox-of', owner.id);
-  await cli.json('import', '--org', sandbox.id, NORTHWIND);
+  await cli.json('import', '--org', sandbox.id, NORTHWIND, '--organisation');
   expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ plan: 'starter', name: 'Northwind Traders' });
 });

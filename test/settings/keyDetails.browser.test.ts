@@ -146,11 +146,8 @@ inBrowser('the page of a key', () => {
     await press(page, 'Rotate');
     await press(page, 'Rotate key');
     await says(dialog(page), 'couldn’t confirm');
-    await press(dialog(page), 'Cancel');
-    await says(page, 'We couldn’t confirm that the key nightly was rotated.');
     await page.unroute('**/settings/graphql');
-    await press(page, 'Try again');
-    await on.saved(page);
+    await press(dialog(page), 'Cancel');
     await hasFocus(heading(page, 'nightly'));
 
     await says(page, /Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/);

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Organisation } from '../../src/auth/principal';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { served } from '../support/gateway';
@@ -18,8 +17,7 @@ beforeEach(async () => {
   admin = await signIn(gateway, organisation);
 });
 
-const create = (headers?: Record<string, string>) =>
-  admin.call('create_api_key', { name: 'k', scopes: ['products:read'] }, headers);
+const create = () => admin.call('create_api_key', { name: 'k', scopes: ['products:read'] });
 const active = async (): Promise<number> => (await admin.call('api_keys', { state: 'active' })).data.length as number;
 const fill = async (): Promise<string[]> => {
   const ids: string[] = [];
@@ -49,14 +47,9 @@ test('of many made at once, as many as there is room for are made, and the audit
   expect(data).toHaveLength(MOST);
 });
 
-test('a key can be rotated at the limit, and what an earlier try made is shown again', async () => {
-  const headers = { 'Idempotency-Key': randomBytes(32).toString('base64url') };
-  const ids = (await fill()).slice(1);
-  await admin.call('revoke_api_key', { id: ids[0] });
-  const made = await create(headers);
-  expect(made.key).toEqual(expect.any(String));
-  expect(await create(headers)).toMatchObject({ key: made.key });
-  expect(await admin.call('rotate_api_key', { id: ids[1], overlap_hours: 24 })).toMatchObject({
+test('a key can be rotated at the limit', async () => {
+  const [id] = await fill();
+  expect(await admin.call('rotate_api_key', { id, overlap_hours: 24 })).toMatchObject({
     key: expect.any(String),
   });
   // both keys of a rotation count while they overlap

@@ -57,7 +57,7 @@ describe('the request log', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{ operation: 'quotes', status: 200, code: null, reason: null, missing_scope: null, similar: 0 },
+      ...{ operation: 'quotes', status: 200, code: null, reason: null, missing_scope: null },
       ...{ ms: expect.any(Number), address: '127.0.0.1' },
     });
     const text = JSON.stringify(data);

@@ -13,20 +13,10 @@ import { type Call, officeOf } from '../webhooks/office';
 /** What most rows have. */
 export const USUAL_ROW: Pick<
   RequestRow,
-  | 'face'
-  | 'method'
-  | 'path'
-  | 'operation'
-  | 'status'
-  | 'code'
-  | 'reason'
-  | 'missing_scope'
-  | 'ms'
-  | 'address'
-  | 'similar'
+  'face' | 'method' | 'path' | 'operation' | 'status' | 'code' | 'reason' | 'missing_scope' | 'ms' | 'address'
 > = {
   ...{ face: 'rest', method: 'GET', path: '/api/v1/quotes', operation: 'quotes' },
-  ...{ status: 200, code: null, reason: null, missing_scope: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
+  ...{ status: 200, code: null, reason: null, missing_scope: null, ms: 7.5, address: '203.0.113.7' },
 };
 
 /** Stores a request for each of these, newest first and a minute apart; resolves with their rows. */

@@ -26,7 +26,7 @@ inBrowser('the settings page with the longest values', () => {
       await gateway.control.apiKeys.revoke(ended.id);
       await someUsage(gateway, id, [...successes(3, 8), ...failures(2)]);
       await someRequests(gateway, of, id, [
-        { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
+        { status: 404, code: 'not_found', operation: null, path: `/api/v1/${'y'.repeat(191)}` },
         { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
         { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
         { status: 401, code: 'unauthenticated', reason: 'address' },

@@ -12,6 +12,8 @@ import {
 import mongoose from 'mongoose';
 import type { RawRows } from '../../src/database/rawRows';
 import { memberOf } from '../../src/operations/build';
+import { isMetadataType } from '../../src/schema/metadata';
+import { patternOf } from '../../src/schema/storedTypes';
 
 /* Arbitrary rows of stored types, ordinary and odd, and selections of their fields. */
 
@@ -77,7 +79,9 @@ interface Oddness {
 export function objectOf(type: GraphQLObjectType, oddness: Oddness): fc.Arbitrary<Record<string, unknown>> {
   const members = Object.values(type.getFields()).flatMap((field) => {
     const member = memberOf(field);
-    return member === undefined ? [] : [[member, maybe(valueOf(field.type, oddness), oddness)] as const];
+    if (member === undefined) return [];
+    const value = patternOf(field.astNode) ? fc.constantFrom('EUR', 'USD') : valueOf(field.type, oddness);
+    return [[member, maybe(value, oddness)] as const];
   });
   const whole = fc.record(Object.fromEntries(members));
   if (oddness.oneOf === 0) return whole;
@@ -99,7 +103,16 @@ function maybe(value: fc.Arbitrary<unknown>, { oneOf }: Oddness): fc.Arbitrary<u
   return oneOf === 0 ? value : fc.oneof({ weight: oneOf, arbitrary: value }, { weight: 1, arbitrary: odd });
 }
 
+/** Pairs, whose keys come in another order in an object, or would be its prototype. */
+function metadataOf(oddness: Oddness): fc.Arbitrary<unknown> {
+  const key = fc.constantFrom('b', 'a.b', '10', '2', '__proto__', 'constructor');
+  const pair = fc.record({ key: maybe(key, oddness), value: maybe(scalars.String!, oddness) });
+  const pairs = fc.uniqueArray(pair, { maxLength: 4, selector: ({ key: one }) => one });
+  return fc.option(oddness.oneOf === 0 ? pairs : fc.oneof(pairs, fc.array(maybe(pair, oddness), { maxLength: 4 })));
+}
+
 function valueOf(outer: GraphQLOutputType, oddness: Oddness): fc.Arbitrary<unknown> {
+  if (isMetadataType(outer)) return metadataOf(oddness);
   const type = getNullableType(outer);
   const value = isListType(type)
     ? fc.array(maybe(objectOf(getNamedType(outer) as GraphQLObjectType, oddness), oddness), { maxLength: 3 })

@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { constraintOf } from '../../src/schema/jsonSchema';
 import type { ImportRecord } from '../../src/stored/records';
+import { isMetadataType } from '../../src/schema/metadata';
 import { omittedFrom } from '../../src/schema/restDocument';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Json } from './client';
@@ -87,6 +88,7 @@ function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json
 }
 
 function filledMember(field: GraphQLField<unknown, unknown>, base: Json, canary: () => string): Json {
+  if (isMetadataType(field.type)) return { [canary()]: canary() };
   const type = getNamedType(field.type);
   if (isListType(getNullableType(field.type))) {
     return (base ?? [{}]).map((item: Json) => filled(type as GraphQLObjectType, item, canary));

@@ -26,7 +26,7 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
         const { type, unique } = TYPES.find(({ collection }) => collection === list)!;
         if (one === 'customer' || !RELATIONS.some(({ parent }) => parent === type)) continue;
         const given = Object.entries(named).filter(([member]) => names(members).includes(member));
-        const own = { id: randomUUID(), ...(unique && { [unique]: randomUUID() }) };
+        const own = { id: randomUUID(), external_ref: null, ...(unique && { [unique]: randomUUID() }) };
         await store(scene.gateway, home.organisation, {
           [list]: [
             { ...home.records[list][0]!, ...Object.fromEntries(given), ...own, ...anew(home.records[list][0]!) },
@@ -51,7 +51,10 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
 /** The same messages as others, if it is a thread. */
 function anew({ messages }: Json): Json {
   return (
-    messages && { external_ref: null, messages: messages.map((message: Json) => ({ ...message, id: randomUUID() })) }
+    messages && {
+      external_ref: null,
+      messages: messages.map((message: Json) => ({ ...message, id: randomUUID(), external_ref: null })),
+    }
   );
 }
 

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
-import { bodySchema, type OpenApiOperation } from '../../tools/openapi';
+import { bodySchema, type OpenApiOperation } from '../../src/openapi';
 import type { Operation } from '../../src/schema/declaredOperations';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { document } from './openapi';
-import { argumentsOf, byId, graphqlSchema, type Ids, operations, takesId } from './operations';
+import { argumentsOf, byId, type Ids, operations, restSchema, takesId } from './operations';
 
 /* Every position of every operation that takes a value from the caller, read from the OpenAPI document. */
 
 type Step = string | number;
+
+/** A key that nothing declares, in an object that takes any. */
+const ANY_KEY = 'any.key';
 
 export interface Position {
   readonly operation: Operation;
@@ -21,7 +24,7 @@ export interface Position {
 }
 
 /** The document omits the bounds of a bulk call's elements, but samples must keep them. */
-const components = componentSchemas(graphqlSchema, { elementBounds: true, closed: true });
+const components = componentSchemas(restSchema, { elementBounds: true, closed: true });
 
 export const positions: readonly Position[] = operations.flatMap(positionsOf);
 
@@ -62,12 +65,23 @@ function bodyOf(operation: Operation): JsonSchema | undefined {
 
 /** Every member of a schema, recursively; lists by their first item. */
 function placesIn(schema: JsonSchema, steps: readonly Step[]): { steps: readonly Step[]; schema: JsonSchema }[] {
-  const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  const { properties, items } = partsOf(schema);
   const inner = items ? [[0, items] as const] : Object.entries(properties ?? {});
   return inner.flatMap(([step, found]) => {
     const there = [...steps, step];
     return [{ steps: there, schema: resolved(found) }, ...placesIn(found, there)];
   });
+}
+
+interface Parts {
+  readonly properties?: Record<string, JsonSchema>;
+  readonly items?: JsonSchema;
+}
+
+/** What a schema is made of; an object with any keys has one. */
+function partsOf(schema: JsonSchema): Parts {
+  const { properties, items, additionalProperties: any } = resolved(schema) as Json;
+  return typeof any === 'object' ? { properties: { [ANY_KEY]: any } } : { properties, items };
 }
 
 function resolved(schema: JsonSchema): JsonSchema {
@@ -85,7 +99,7 @@ export function argumentsWith({ operation, steps, where }: Position, value: unkn
 /** The smallest value that matches a schema, with `value` at the given position. */
 function withValue(schema: JsonSchema, [step, ...more]: readonly Step[], value: unknown): unknown {
   if (step === undefined) return value;
-  const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  const { properties, items } = partsOf(schema);
   if (items) return [withValue(items, more, value)];
   const inner = withValue(properties![step]!, more, value);
   return { ...(sampleOf(schema) as object), [step]: inner };
@@ -95,7 +109,7 @@ let samples = 0;
 
 /** The smallest value that matches a schema; strings are unique. */
 function sampleOf(schema: JsonSchema): unknown {
-  const { type, required, properties, items, format } = resolved(schema) as Json;
+  const { type, required, properties = {}, items, format } = resolved(schema) as Json;
   switch ([type].flat()[0]) {
     case 'object':
       // new objects require a name

@@ -104,9 +104,11 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
 
 /** A text of a row of the organisation: its member of that name, or its number, name or subject. */
 function textOf({ own, victim }: Scene, list: ListName, member: string, identity: Identity): string {
-  if (identity === 'random') return `nobody${randomUUID().slice(0, 8)}`;
+  const nobody = `nobody${randomUUID().slice(0, 8)}`;
+  if (identity === 'random') return member === 'metadata' ? `${nobody}:x` : nobody;
   if (identity === 'malformed') return 'x'.repeat(300);
   const row = (identity === 'own' ? own : victim).records[list][0] as Json;
+  if (member === 'metadata') return Object.entries(row.metadata as object)[0]!.join(':');
   return row[member] ?? row.number ?? row.name ?? row.subject;
 }
 

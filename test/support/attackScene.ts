@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import type { Organisation } from '../../src/auth/principal';
-import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
+import { allScopes, type Scope } from '../../src/auth/scopes';
 import { events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
 import { openWrites } from '../../src/database/slots';
@@ -78,8 +78,8 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
     suspended: suspended.caller,
   };
   const withoutScope = new Map<Scope | undefined, Client>();
-  for (const scope of [undefined, ...ALL_SCOPES]) {
-    const scopes = scope === undefined ? [] : ALL_SCOPES.filter((one) => one !== scope);
+  for (const scope of [undefined, ...allScopes()]) {
+    const scopes = scope === undefined ? [] : allScopes().filter((one) => one !== scope);
     withoutScope.set(scope, await callerOf(gateway, own.organisation, { scopes }));
   }
   return {

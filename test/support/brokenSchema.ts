@@ -1,9 +1,7 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
 import { publishedResolvers } from '../../src/published';
-import { collections } from '../../src/resources';
-import { mergeResolvers, type Resolvers } from '../../src/operations/run';
 import { refuseErrors } from '../../src/schema/checks';
-import type { CheckedResource } from '../../src/schema/checks/errors';
+import { derivedFields } from '../../src/schema/derivedFields';
 import { published, SchemaModel } from '../../src/schema/model';
 
 /* The published schema with parts replaced or added, and the errors that a start reports. */
@@ -19,15 +17,13 @@ const ALL = publishedResolvers();
 /** A test: the error in the SDL with `from` replaced by `to`, or with `from` added. */
 export type Case = readonly [sentence: string, from: string | RegExp, to?: string];
 
-export interface Served {
-  readonly resources?: readonly CheckedResource[];
-  readonly own?: Resolvers;
-}
-
 /** The errors that the server refuses to start with; `none` if it starts. */
-export function errorsOf(document: DocumentNode, { resources = collections, own = {} }: Served = {}): string {
+export function errorsOf(document: DocumentNode): string {
+  const model = new SchemaModel(document);
+  const isDerived = (type: string, name: string): boolean =>
+    derivedFields(model).some((one) => one.type === type && one.field.name.value === name);
   try {
-    refuseErrors(new SchemaModel(document), mergeResolvers(ALL, own), resources);
+    refuseErrors(model, (type, field) => ALL[type]?.[field] !== undefined || isDerived(type, field));
     return 'none';
   } catch (error) {
     return (error as Error).message;

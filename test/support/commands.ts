@@ -8,9 +8,9 @@ export interface SentCommand {
   readonly command: Json;
 }
 
-export function startWatchedGateway(): Promise<TestGateway> {
+export function startWatchedGateway(environment: Record<string, string> = {}): Promise<TestGateway> {
   const uri = process.env.TEST_MONGODB_URI!;
-  return startGateway({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
+  return startGateway({ ...environment, MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
 }
 
 /** The commands sent to an organisation's database while `work` runs. */

@@ -32,7 +32,7 @@ export interface OpenedStream {
 }
 
 export const EVENTS = `subscription($types: [String!], $after: String) {
-  events(types: $types, after: $after) { id type occurred_at object { type id } changes status related { type id } gap { from to } cursor }
+  events(types: $types, after: $after) { id type occurred_at object { type id } changes status related { type id } gap { from to } origin { kind id name } cursor }
 }`;
 
 export interface StreamRequest {

@@ -1,5 +1,5 @@
 import type { Answer, Client, Json } from './client';
-import { type Face, operations } from './operations';
+import { type Face, operations, withObjects } from './operations';
 
 export { FACES, type Face, GRAPHQL, REST } from './operations';
 
@@ -64,7 +64,7 @@ export async function askAll(face: Face, caller: Client, name: string, args: Arg
 export async function query(caller: Client, document: string, variables?: Arguments): Promise<Json> {
   const { body } = await caller.graphql(document, variables);
   if (body.errors) throw new Error(`${document}: ${JSON.stringify(body.errors)}`);
-  return body.data;
+  return withObjects(body.data);
 }
 
 function brief(value: unknown): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { McpAccess, Organisation, Plan } from '../../src/auth/principal';
-import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
+import { allScopes, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/stored/records';
 import { client, type Client } from './client';
@@ -9,7 +9,7 @@ import type { TestGateway } from './gateway';
 
 export function makeOrganisation(
   gateway: TestGateway,
-  input: { plan?: Plan; name?: string; cluster?: string } = {},
+  input: { plan?: Plan; name?: string } = {},
 ): Promise<Organisation> {
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }
@@ -31,7 +31,7 @@ export async function makeKey(
   const made = await gateway.control.apiKeys.create({
     organisationId: organisation.id,
     name: input.name ?? 'test',
-    scopes: input.scopes ?? ALL_SCOPES,
+    scopes: input.scopes ?? allScopes(),
     created_by: 'test',
     expires_at: input.expiresAt ?? null,
     mcp: input.mcp ?? 'write',

@@ -23,9 +23,15 @@ const MEANINGS: Readonly<Record<string, (value: Value, bound: Value) => boolean>
   SINCE: (value, bound) => value >= bound,
   BEFORE: (value, bound) => value < bound,
   EMAIL: (value, bound) => value.toLowerCase() === bound.toLowerCase(),
+  METADATA: (value, bound) => textsOf(value).includes(bound),
 };
 
 type Value = string;
+
+/** The pairs of a row's metadata as filters name them. */
+function textsOf(metadata: unknown): string[] {
+  return Object.entries(metadata ?? {}).map(([key, value]) => `${key}:${String(value)}`);
+}
 
 /** A value of a row, to test the bound itself. */
 export function valueIn(rows: Rows, member: string, share = 0.5): Value {
@@ -75,9 +81,11 @@ export function filterBy({ name, member, by, isList }: Argument, value: Value): 
 
 export function filtersBy(rows: Rows, argument: Argument): Filter[] {
   const values =
-    argument.by === 'EQUALS' || argument.by === 'EMAIL'
-      ? new Set(rows.map((row) => (row[argument.member] ?? null) as Value | null))
-      : [0.5, 0.2, 0.8].map((share) => valueIn(rows, argument.member, share));
+    argument.by === 'METADATA'
+      ? new Set(rows.flatMap((row) => textsOf(row[argument.member])))
+      : argument.by === 'EQUALS' || argument.by === 'EMAIL'
+        ? new Set(rows.map((row) => (row[argument.member] ?? null) as Value | null))
+        : [0.5, 0.2, 0.8].map((share) => valueIn(rows, argument.member, share));
   return [...values].flatMap((value) => (value === null ? [] : [filterBy(argument, value)]));
 }
 

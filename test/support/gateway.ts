@@ -6,6 +6,7 @@ import { openStore, type Store } from '../../src/cli/store';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/server';
+import { oldServers } from './oldServers';
 
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store, AsyncDisposable {
@@ -32,6 +33,7 @@ export async function startGateway(
     CONTROL_DATABASE: 'scopegate_test',
     // all gateways share a server, and would record each other's changes
     EVENTS: 'off',
+    ...oldServers(),
     ...environment,
   });
   const store = await openStore(config, () => undefined);
@@ -73,24 +75,17 @@ export async function withGateway(
   await work(gateway);
 }
 
-/** Waits until no later change can be missed: a cluster without a tail is tailed from now on. */
+/** Waits until no later change can be missed: a database without a tail is tailed from now on. */
 async function untilRecorded({ databases }: Store): Promise<void> {
-  for (const cluster of databases.clusters) {
-    const rows = tailRows(await databases.streams(cluster), databases.control.name);
-    while (!(await rows.findOne({ _id: 'tail' }))?.token) await sleep(50);
-  }
+  const rows = tailRows(await databases.streams(), databases.control.name);
+  while (!(await rows.findOne({ _id: 'tail' }))?.token) await sleep(50);
 }
 
 /** As if other gateways recorded the events, since the feed answers only if one does. */
 async function pretendTails({ databases }: Store): Promise<void> {
-  for (const cluster of databases.clusters) {
-    const rows = await databases.streams(cluster).then(
-      (client) => tailRows(client, databases.control.name),
-      () => undefined,
-    );
-    const row = { holder: 'elsewhere', generation: 1, until: new Date(Date.now() + 3_600_000) };
-    await rows?.updateOne({ _id: 'tail' }, { $setOnInsert: row }, { upsert: true });
-  }
+  const rows = tailRows(await databases.streams(), databases.control.name);
+  const row = { holder: 'elsewhere', generation: 1, until: new Date(Date.now() + 3_600_000) };
+  await rows.updateOne({ _id: 'tail' }, { $setOnInsert: row }, { upsert: true });
 }
 
 /**

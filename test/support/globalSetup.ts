@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chooseDatabase, type Database } from '../../src/database/embedded';
+import { chooseDatabase, type Database, recordOf } from '../../src/database/embedded';
 import { isAlive } from '../../src/database/embedded/process';
 import { buildProgram } from './built';
 
@@ -27,18 +27,27 @@ export default async function globalSetup({ maxWorkers }: { readonly maxWorkers:
   await mkdir((process.env.TMPDIR = join(folder, 'tmp')));
   await buildProgram();
   process.stderr.write('starting the test databases\n');
+  const dataOf = (worker: number): string => join(folder, String(worker));
   const start = (worker: number): Promise<Database> =>
     chooseDatabase({
       MONGODB_URI: TEST_MONGODB_URI,
       MONGOD_BINARY,
-      DATA_DIR: join(folder, String(worker)),
+      DATA_DIR: dataOf(worker),
       CACHE_DIR: join(__dirname, '..', '..', '.cache'),
       report: (line) => {
         if (worker === 1) process.stderr.write(`${line}\n`);
       },
     });
   const first = await start(1);
-  const others = Array.from({ length: first.kind === 'uri' ? 0 : maxWorkers - 1 }, (_, index) => start(index + 2));
+  const others = Array.from({ length: first.kind === 'uri' ? 0 : maxWorkers - 1 }, async (_, index) => {
+    // the same program, without looking for those that the first did not find
+    const { running: _running, ...record } = JSON.parse(await readFile(recordOf(dataOf(1)), 'utf8')) as {
+      running: object;
+    };
+    await mkdir(dataOf(index + 2));
+    await writeFile(recordOf(dataOf(index + 2)), JSON.stringify(record));
+    return start(index + 2);
+  });
   globalThis.testDatabases = [first, ...(await Promise.all(others))];
   process.env.TEST_DATABASE = first.kind;
   process.env.TEST_MONGODB_URIS = globalThis.testDatabases.map(({ uri }) => uri).join(' ');

@@ -10,7 +10,6 @@ export const ORGANISATION = {
   name: 'O',
   plan: 'integrations',
   currency: 'EUR',
-  cluster: 'default',
   state: 'active',
 } as const;
 export const made = generateKey(DEFAULT_KEY_PREFIX, '');

@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenApiDocument } from '../../tools/openapi';
+import { published } from '../../src/schema/model';
+import { ownFolder } from '../../src/sdl/folder';
+import { buildOpenApi, type OpenApiDocument } from '../../src/openapi';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
 
 function read(file: string): OpenApiDocument {
   return JSON.parse(readFileSync(join(__dirname, '..', '..', file), 'utf8')) as OpenApiDocument;
 }
 
-export const document = read('openapi.json');
+/** The committed document, or with a schema of the user's the one made from it. */
+export const document = ownFolder() === undefined ? read('openapi.json') : buildOpenApi(published);
 export const operatorDocument = read('openapi.operator.json');
 
 /** Throws unless a REST answer matches the published document: status, type, headers and body. */

@@ -9,8 +9,9 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { type Scope, type ScopeName, SCOPES } from '../../src/auth/scopes';
+import { type Scope, scopeOf } from '../../src/auth/scopes';
 import { publishedSchemas } from '../../src/published';
+import { PAIRS_SCALAR } from '../../src/schema/metadata';
 import { METHODS, type Operation } from '../../src/schema/declaredOperations';
 import { omittedFrom } from '../../src/schema/restDocument';
 import { directiveOf } from '../../src/schema/sdl';
@@ -122,10 +123,37 @@ export const REST: Face = {
 
 export const GRAPHQL: Face = {
   name: 'GraphQL',
-  call: (caller, operation, args, headers = {}) => caller.graphql(documentOf(operation), args, headers),
-  valueOf: ({ body }, { name }) => body.data[name],
+  call: (caller, operation, args, headers = {}) => caller.graphql(documentOf(operation), withPairs(args), headers),
+  valueOf: ({ body }, { name }) => withObjects(body.data[name]),
   errorOf: ({ body }) => body.errors?.[0].extensions,
 };
+
+/** Arguments with metadata as GraphQL takes it, which tests write as REST does. */
+function withPairs(args: Json): Json {
+  return changedMetadata(args, (given) =>
+    typeof given === 'object' && given !== null && !Array.isArray(given)
+      ? Object.entries(given).map(([key, value]) => ({ key, value }))
+      : given,
+  );
+}
+
+/** What GraphQL answers, with metadata as REST has it. */
+export function withObjects(value: Json): Json {
+  return changedMetadata(value, (pairs: Json) =>
+    Array.isArray(pairs) ? Object.fromEntries(pairs.map(({ key, value: one }: Json) => [key, one])) : pairs,
+  );
+}
+
+function changedMetadata(value: Json, change: (metadata: Json) => Json): Json {
+  if (Array.isArray(value)) return value.map((one) => changedMetadata(one, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as object).map(([name, member]) => [
+      name,
+      name === 'metadata' ? change(member) : changedMetadata(member, change),
+    ]),
+  );
+}
 
 export const MCP = mcpFaceOf(schemas);
 
@@ -186,7 +214,9 @@ export function lasting({ name }: Operation, value: Json): Json {
 /** A document that selects everything that REST returns. */
 export function documentOf(operation: Operation): string {
   const field = fieldOf(operation, operation.rest ? restSchema : graphqlSchema);
-  const declared = field.args.map(({ name, type }) => `$${name}: ${String(type)}`).join(', ');
+  const declared = fieldOf(operation, graphqlSchema)
+    .args.map(({ name, type }) => `$${name}: ${String(type)}`)
+    .join(', ');
   const passed = field.args.map(({ name }) => `${name}: $${name}`).join(', ');
   const [variables, args] = field.args.length > 0 ? [`(${declared})`, `(${passed})`] : ['', ''];
   return `${operation.kind.toLowerCase()}${variables} { ${operation.name}${args}${selectionOf(field)} }`;
@@ -194,6 +224,7 @@ export function documentOf(operation: Operation): string {
 
 function selectionOf(field: GraphQLField<unknown, unknown>): string {
   const type = getNamedType(field.type);
+  if (type.name === PAIRS_SCALAR) return ' { key value }';
   if (!isObjectType(type)) return '';
   const isList = isListType(getNullableType(field.type));
   const fields = Object.values(type.getFields()).filter(
@@ -223,7 +254,7 @@ export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTyp
   .flatMap((type) =>
     Object.values(type.getFields()).flatMap((field) => {
       const access = directiveOf(field.astNode, 'access');
-      return access ? [relation(type, field, SCOPES[access.scope as ScopeName])] : [];
+      return access ? [relation(type, field, scopeOf(String(access.scope)))] : [];
     }),
   );
 

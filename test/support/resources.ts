@@ -43,14 +43,14 @@ const OF_CONTRACT: readonly Resource[] = [
     list: 'products',
     one: 'product',
     order: 'name',
-    members: `id sku name description category uom currency unit_price_minor vat_exempt lead_time_days active ${TIMES}`,
+    members: `id sku external_ref name description category uom currency unit_price_minor vat_exempt lead_time_days active metadata ${TIMES}`,
     nested: {},
   },
   {
     list: 'customers',
     one: 'customer',
     order: 'name',
-    members: `id external_ref name email phone vat_number billing_address delivery_address contacts erased_at ${TIMES}`,
+    members: `id external_ref name email phone vat_number billing_address delivery_address contacts erased_at metadata ${TIMES}`,
     nested: {
       billing_address: ADDRESS,
       delivery_address: ADDRESS,
@@ -61,21 +61,21 @@ const OF_CONTRACT: readonly Resource[] = [
     list: 'quotes',
     one: 'quote',
     order: 'number',
-    members: `id number status ${AMOUNTS} valid_until customer_id sent_at decided_at ${TIMES} lines`,
+    members: `id number external_ref status ${AMOUNTS} valid_until customer_id sent_at decided_at metadata ${TIMES} lines`,
     nested: { lines: LINE },
   },
   {
     list: 'orders',
     one: 'order',
     order: 'number',
-    members: `id number status ${AMOUNTS} shipping_minor customer_id quote_id customer_reference placed_at required_by
-      dispatched_at delivery_address ${TIMES} lines`,
+    members: `id number external_ref status ${AMOUNTS} shipping_minor customer_id quote_id customer_reference placed_at required_by
+      dispatched_at delivery_address metadata ${TIMES} lines`,
     nested: { delivery_address: ADDRESS, lines: `${LINE} sku` },
   },
   {
     list: 'requests',
     one: 'request',
-    members: `id subject status customer_id external_ref contact message_count last_message_at ${TIMES}`,
+    members: `id subject status customer_id external_ref contact message_count last_message_at metadata ${TIMES}`,
     nested: { contact: 'name email phone' },
   },
 ];
@@ -125,20 +125,23 @@ export function names(text: string): string[] {
 
 export function selection({ members, nested }: Resource): string {
   return names(members)
-    .map((member) => (nested[member] === undefined ? member : `${member} { ${nested[member]} }`))
+    .map((member) => {
+      const inner = member === 'metadata' ? 'key value' : nested[member];
+      return inner === undefined ? member : `${member} { ${inner} }`;
+    })
     .join(' ');
 }
 
 /** A record as returned by the API, with a thread's messages counted instead of listed. */
 export function toRow(record: ImportRecord): Json {
-  if ('contacts' in record) return { erased_at: null, ...record };
-  if (!('messages' in record)) return record;
+  if ('contacts' in record) return { erased_at: null, metadata: {}, ...record };
+  if (!('messages' in record)) return { external_ref: null, metadata: {}, ...record };
   const { messages, ...row } = record as Json;
   const last = messages
     .map((message: Json) => message.created_at)
     .sort()
     .at(-1);
-  return { external_ref: null, ...row, message_count: messages.length, last_message_at: last };
+  return { external_ref: null, metadata: {}, ...row, message_count: messages.length, last_message_at: last };
 }
 
 export function toItem(row: Json): Json {
@@ -175,7 +178,10 @@ const DAY = 24 * 60 * 60 * 1000;
 
 /** Northwind with more variety: every status, different and equal times, equal names, missing customers. */
 export function variedNorthwind(): Records {
-  const { products, customers, quotes, orders, requests, ...others } = northwindRecords();
+  const all = northwindRecords();
+  const { products, customers, quotes, orders, requests, ...others } = Object.fromEntries(
+    Object.entries(all).map(([list, records]) => [list, records.map(withMetadata)]),
+  ) as Records;
   return {
     ...others,
     products: products.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Chai' }) })),
@@ -193,6 +199,12 @@ export function variedNorthwind(): Records {
       updated_at: times(at).updated_at,
     })),
   };
+}
+
+/** Two of three records have metadata. */
+function withMetadata(record: ImportRecord, at: number): ImportRecord {
+  if (at % 3 === 0) return record;
+  return { ...record, metadata: { 'erp.id': String(at), tier: at % 3 === 1 ? 'gold' : 'a:b', ['__proto__']: 'x' } };
 }
 
 /** Times of a row by its index; several rows share each. */

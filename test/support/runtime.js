@@ -13,6 +13,8 @@ const PATH = /^(\.|\/)/;
 module.exports = class SharedPackages extends Runtime {
   requireModule(from, name, ...rest) {
     const isPackage = name !== undefined && !PATH.test(name) && !isBuiltin(name) && !OF_A_FILE.test(name);
-    return isPackage ? createRequire(from)(name) : super.requireModule(from, name, ...rest);
+    // Jest loads no ES modules
+    const isNative = isPackage || name?.endsWith('.mjs');
+    return isNative ? createRequire(from)(name) : super.requireModule(from, name, ...rest);
   }
 };

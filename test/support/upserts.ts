@@ -34,6 +34,7 @@ export const UPSERTS: readonly Upsert[] = [
       vat_exempt: true,
       lead_time_days: 14,
       active: false,
+      metadata: { colour: 'zinc', 'erp.id': '7' },
     },
     cleared: {
       description: null,
@@ -44,6 +45,7 @@ export const UPSERTS: readonly Upsert[] = [
       vat_exempt: false,
       lead_time_days: null,
       active: true,
+      metadata: {},
     },
   },
   {
@@ -56,6 +58,7 @@ export const UPSERTS: readonly Upsert[] = [
       billing_address: ADDRESS,
       delivery_address: { ...ADDRESS, line2: null, region: null, postcode: null },
       contacts: [{ name: 'Ann Lee', role: 'Buyer', email: 'ann@mill.example', phone: '1', primary: true }],
+      metadata: { crm: '7' },
     },
     cleared: {
       email: null,
@@ -64,6 +67,7 @@ export const UPSERTS: readonly Upsert[] = [
       billing_address: null,
       delivery_address: null,
       contacts: [],
+      metadata: {},
     },
   },
 ];
@@ -97,7 +101,10 @@ export function upserting(kind: Upsert, face: Face, caller: () => Client) {
 /** A row without members set by the server: its id, its contacts' ids and its timestamps. */
 export function written(row: Json): Json {
   const { id: _id, created_at: _createdAt, updated_at: _updatedAt, ...members } = row;
-  if (!('contacts' in members)) return members;
+  if (!('contacts' in members)) {
+    const { external_ref: _externalRef, ...given } = members;
+    return given;
+  }
   const { erased_at: _erasedAt, ...given } = members;
   return { ...given, contacts: members.contacts.map(({ id: _contactId, ...contact }: Json) => contact) };
 }

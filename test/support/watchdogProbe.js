@@ -12,14 +12,17 @@ const [EVERY, COMPUTE_EVERY, WITHIN] = [25, 500, 60_000];
 const MOST_WAITING = 2;
 const BLOCK = Buffer.alloc(256 * 1024);
 
-/** How long a thread was ready to run while others had the processors, in milliseconds; 0 without Linux. */
-function delayOf(thread) {
+/** How long a thread ran, and how long it was ready to run while others had the processors, in milliseconds; 0 without Linux. */
+function scheduled(thread) {
   try {
-    return Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+    const [ran, waited] = readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ').map(Number);
+    return { ran: ran / 1e6, waited: waited / 1e6 };
   } catch {
-    return 0;
+    return { ran: 0, waited: 0 };
   }
 }
+
+const delayOf = (thread) => scheduled(thread).waited;
 
 /** The same for the gateway's first thread and this one together. */
 const notRun = () => delayOf(workerData.pid) + delayOf('thread-self');
@@ -72,6 +75,7 @@ function probe(target) {
   };
 }
 
+const before = scheduled(workerData.pid);
 const computed = [compute()];
 const computing = setInterval(() => computed.push(compute()), COMPUTE_EVERY);
 const probes = workerData.targets.map(probe);
@@ -80,5 +84,9 @@ parentPort.once('message', async () => {
   computed.push(compute());
   const results = await Promise.all(probes.map((one) => one.end()));
   agent.destroy();
-  parentPort.postMessage({ results, computed: Math.max(...computed) });
+  const after = scheduled(workerData.pid);
+  const ran = after.ran - before.ran;
+  // its garbage collection, for which it waits, is delayed like itself
+  const stretch = ran > 0 ? (ran + after.waited - before.waited) / ran : 1;
+  parentPort.postMessage({ results, computed: Math.max(...computed), stretch });
 });

@@ -9,7 +9,7 @@ const made = generateKey('svc_live_', '');
 const STORED = {
   ...made,
   _id: made.id,
-  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', cluster: 'default', state: 'active' },
+  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', state: 'active' },
   name: 'test',
   prefix: made.displayPrefix,
   scopes: [],

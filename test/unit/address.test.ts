@@ -1,5 +1,5 @@
 import { ConfigError } from '../../src/config';
-import { addressFault, checkAddresses } from '../../src/database/address';
+import { addressFault, checkAddress } from '../../src/database/address';
 
 describe('the URI of a database', () => {
   test.each([
@@ -33,17 +33,14 @@ describe('the URI of a database', () => {
     expect(fault).not.toMatch(/sec|ret\b|Cannot read|\n/);
   });
 
-  test('every invalid variable is reported by name', () => {
+  test('an invalid variable is reported by name', () => {
     const check = (): void => {
-      checkAddresses({
-        MONGODB_URI: 'mongodb://user:sec@ret@host/',
-        MONGODB_CLUSTERS: { eu: 'mongodb://fine', us: 'mongodb://host:port' },
-      });
+      checkAddress({ MONGODB_URI: 'mongodb://user:sec@ret@host/' });
     };
     expect(check).toThrow(ConfigError);
-    expect(check).toThrow(/^ {2}MONGODB_URI: is malformed; .*\n {2}MONGODB_CLUSTERS: us: each host .*$/m);
+    expect(check).toThrow(/^ {2}MONGODB_URI: is malformed; .*$/m);
     expect(() => {
-      checkAddresses({ MONGODB_URI: undefined, MONGODB_CLUSTERS: {} });
+      checkAddress({ MONGODB_URI: undefined });
     }).not.toThrow();
   });
 });

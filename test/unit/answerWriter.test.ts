@@ -2,7 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
-import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
+import { UnsupportedValue } from '../../src/database/rawRows';
+import { type Reading, RowSizes } from '../../src/database/readRows';
+import { pageWriter, singleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';
 
 setFlagsFromString('--expose-gc');
@@ -35,4 +37,24 @@ test.each<[string, string, (bytes: Buffer) => unknown]>([
     collect();
   }
   expect(used.map((one) => one.deref())).toEqual([undefined, undefined]);
+});
+
+let size = 0;
+jest.mock('../../src/database/rawRows', () => ({
+  ...jest.requireActual<object>('../../src/database/rawRows'),
+  findRaw: () => Promise.resolve({ bytes: Buffer.alloc(size), places: [0, size], isWhole: true }),
+}));
+
+test.each([
+  ['rows of many megabytes, whose size was unknown', 5, 1],
+  ['rows whose members are selected many times', 1, 5],
+])('%s are not written in one go', async (_, mebibytes, copies) => {
+  size = mebibytes * 1024 * 1024;
+  const rows = { collectionName: 'large' } as mongo.Collection<{ _id: string }>;
+  const request = { ...{ organisationId: 'one', operation: 'large', args: {}, filters: {} }, conditions: [] };
+  const reading: Reading = { sizes: new RowSizes(), budget: () => undefined };
+  const ownTurn = jest.fn(() => Promise.resolve());
+  const writer = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE }, copies);
+  await expect(writePage(rows, request, writer, { reading, ownTurn })).rejects.toBeInstanceOf(UnsupportedValue);
+  expect(ownTurn).not.toHaveBeenCalled();
 });

@@ -1,26 +1,28 @@
 import { type Availability, createAvailability } from '../../src/database/availability';
 
-let isThere: Record<string, boolean>;
-let asked: string[];
-let changes: [string, boolean][];
-let writes: Record<string, Promise<unknown>>;
-let written: [string, unknown][];
+let isThere: boolean;
+let asked: number;
+let changes: boolean[];
+let write: Promise<unknown>;
+let written: unknown[];
 let availability: Availability;
 
 beforeEach(async () => {
   jest.useFakeTimers();
-  [isThere, asked, changes] = [{ one: true, two: true }, [], []];
-  [writes, written] = [{}, []];
+  [isThere, asked, changes] = [true, 0, []];
+  [write, written] = [Promise.resolve(), []];
   availability = createAvailability({
-    clusters: ['one', 'two'],
-    away: new Set(),
-    answers: (cluster) => {
-      asked.push(cluster);
-      return Promise.resolve(isThere[cluster] === true);
+    answers: () => {
+      asked += 1;
+      return Promise.resolve(isThere);
     },
-    onChange: (cluster, isAway) => changes.push([cluster, isAway]),
-    write: (cluster) => writes[cluster] ?? Promise.resolve(),
-    onWrites: (cluster, failure) => written.push([cluster, failure]),
+    onChange: (isAway) => {
+      changes.push(isAway);
+    },
+    write: () => write,
+    onWrites: (failure) => {
+      written.push(failure);
+    },
   });
   await availability.start();
 });
@@ -29,63 +31,68 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('a cluster that goes down or recovers is noticed within seconds, without a request, and reported once', async () => {
-  isThere.two = false;
+/** From now on, writes fail this way. */
+function failing(fail: () => Promise<unknown>): void {
+  write = fail();
+  write.catch(() => undefined);
+}
+
+test('a database that goes down or recovers is noticed within seconds, without a request, and reported once', async () => {
+  isThere = false;
   await jest.advanceTimersByTimeAsync(6000);
-  expect(availability.isAway('two')).toBe(true);
-  expect(availability.isAway('one')).toBe(false);
-  isThere.two = true;
+  expect(availability.isAway()).toBe(true);
+  isThere = true;
   await jest.advanceTimersByTimeAsync(300);
-  expect(availability.isAway('two')).toBe(false);
-  expect(changes).toEqual([
-    ['two', true],
-    ['two', false],
-  ]);
+  expect(availability.isAway()).toBe(false);
+  expect(changes).toEqual([true, false]);
 });
 
-test('a cluster has one timer, however often its state is read', async () => {
-  await Promise.all(Array.from({ length: 100 }, () => availability.ask('one')));
-  asked = [];
+test('it has one timer, however often its state is read', async () => {
+  await Promise.all(Array.from({ length: 100 }, () => availability.ask()));
+  asked = 0;
   await jest.advanceTimersByTimeAsync(5100);
-  expect(asked.sort()).toEqual(['one', 'two']);
+  expect(asked).toBe(1);
   // and one for writes
-  expect(jest.getTimerCount()).toBe(4);
+  expect(jest.getTimerCount()).toBe(2);
 });
 
 test.each<[string, () => Promise<unknown>]>([
   ['refuses them', () => Promise.reject(new Error('no space left'))],
   ['does not answer them', () => new Promise(() => undefined)],
-])('a cluster that responds but %s is read-only within 20 s, and reported once', async (_what, fail) => {
-  writes.two = fail();
-  writes.two.catch(() => undefined);
+])('a database that responds but %s is read-only within 20 s, and reported once', async (_what, fail) => {
+  failing(fail);
   await jest.advanceTimersByTimeAsync(20_000);
-  expect([availability.isReadOnly('two'), availability.isReadOnly('one')]).toEqual([true, false]);
-  expect(availability.isAway('two')).toBe(false);
-  expect(written).toEqual([['two', expect.any(Error)]]);
+  expect([availability.isReadOnly(), availability.isAway()]).toEqual([true, false]);
+  expect(written).toEqual([expect.any(Error)]);
 });
 
-test('a cluster that can be written to again is noticed within seconds', async () => {
-  writes.two = Promise.reject(new Error('no space left'));
+test('a database that can be written to again is noticed within seconds', async () => {
+  failing(() => Promise.reject(new Error('no space left')));
   await jest.advanceTimersByTimeAsync(20_000);
-  delete writes.two;
+  write = Promise.resolve();
   await jest.advanceTimersByTimeAsync(2000);
-  expect(availability.isReadOnly('two')).toBe(false);
-  expect(written.map(([, failure]) => failure === undefined)).toEqual([false, true]);
+  expect(availability.isReadOnly()).toBe(false);
+  expect(written.map((failure) => failure === undefined)).toEqual([false, true]);
 });
 
-test('a single failed write, or writes to a cluster that does not respond, mean nothing', async () => {
-  writes.one = Promise.reject(new Error('not primary'));
+test('a single failed write means nothing', async () => {
+  failing(() => Promise.reject(new Error('not primary')));
   await jest.advanceTimersByTimeAsync(10_500);
-  delete writes.one;
-  [isThere.two, writes.two] = [false, Promise.reject(new Error('gone'))];
-  writes.two.catch(() => undefined);
+  write = Promise.resolve();
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(written).toEqual([]);
+});
+
+test('writes to a database that does not respond mean nothing', async () => {
+  isThere = false;
+  failing(() => Promise.reject(new Error('gone')));
   await jest.advanceTimersByTimeAsync(20_000);
   expect(written).toEqual([]);
 });
 
 test('nothing is checked after a stop', async () => {
   availability.stop();
-  asked = [];
+  asked = 0;
   await jest.advanceTimersByTimeAsync(60_000);
-  expect([asked, written]).toEqual([[], []]);
+  expect([asked, written]).toEqual([0, []]);
 });

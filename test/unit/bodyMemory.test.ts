@@ -59,3 +59,21 @@ test('a request alone may keep 64 MiB of rows, which take twice as much, and no 
     bodies.holdRows(only, 1);
   }).toThrow('The request would read more than 64 MiB from the database');
 });
+
+test('a write is refused before its work if its caller holds a share already, by answers that are never refused', () => {
+  const bodies = createBodyMemory(600_000, () => undefined);
+  const [one, other] = [sender('a'), sender('a')];
+  bodies.holdAnswer(one, 200_000, false);
+  expect(() => {
+    bodies.requireRoom(other);
+  }).toThrow('This caller is sending or reading too much data at once');
+  bodies.requireRoom(sender('b', 'another'));
+});
+
+test('fractions of bytes leave nothing behind', () => {
+  const bodies = createBodyMemory(1024, () => undefined);
+  const all = Array.from({ length: 20 }, () => sender('a'));
+  for (const [at, one] of all.entries()) bodies.holdRows(one, at / 7);
+  for (const one of all) bodies.end(one);
+  expect(bodies.held()).toBe(0);
+});

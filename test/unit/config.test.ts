@@ -1,24 +1,39 @@
 import { describeVariables, publicPath, readConfig } from '../../src/config';
 import { faultsOf } from '../support/configFaults';
 
+describe("the operator's webhook", () => {
+  const secret = (bytes: number): string => `whsec_${Buffer.alloc(bytes, bytes).toString('base64')}`;
+  const OPERATOR_WEBHOOK_URL = 'http://hooks.internal/scopegate';
+
+  test('has a URL, and one secret or two', () => {
+    const OPERATOR_WEBHOOK_SECRET = `${secret(24)} ${secret(64)}`;
+    const read = readConfig({ OPERATOR_WEBHOOK_URL, OPERATOR_WEBHOOK_SECRET });
+    expect(read.OPERATOR_WEBHOOK_SECRET?.map(({ length }) => length)).toEqual([24, 64]);
+    expect(faultsOf({ OPERATOR_WEBHOOK_URL })).toContain('OPERATOR_WEBHOOK_SECRET: must be set');
+  });
+
+  test.each(['whsec_', 'secret', secret(23), secret(65), `${secret(24)}x`, [24, 25, 26].map(secret).join(' ')])(
+    'refuses the secret %s without repeating it',
+    (OPERATOR_WEBHOOK_SECRET) => {
+      const message = faultsOf({ OPERATOR_WEBHOOK_URL, OPERATOR_WEBHOOK_SECRET });
+      expect(message).toContain('OPERATOR_WEBHOOK_SECRET: ');
+      if (OPERATOR_WEBHOOK_SECRET.length > 10) expect(message).not.toContain(OPERATOR_WEBHOOK_SECRET);
+    },
+  );
+
+  test.each(['hooks.internal', 'ftp://a', 'https://user:password@a'])('refuses the URL %s', (url) => {
+    const environment = { OPERATOR_WEBHOOK_URL: url, OPERATOR_WEBHOOK_SECRET: secret(24) };
+    expect(faultsOf(environment)).toContain('OPERATOR_WEBHOOK_URL: must be an http or https URL');
+  });
+});
+
 describe('the environment', () => {
   test('may be empty', () => {
     expect(readConfig({})).toMatchObject({
-      ...{ PORT: 4000, HOST: '127.0.0.1', MONGODB_CLUSTERS: {}, CONTROL_DATABASE: 'scopegate', KEY_PEPPER: '' },
+      ...{ PORT: 4000, HOST: '127.0.0.1', SHARD_FILES: 60_000, CONTROL_DATABASE: 'scopegate', KEY_PEPPER: '' },
       ...{ KEY_PREFIX: 'svc_live_', RATE_LIMIT_PER_MINUTE: 600, INTROSPECTION: 'key', CORS_ORIGINS: [] },
       ...{ TRUST_PROXY: 0, LOG_LEVEL: 'info', DATA_DIR: '.data' },
     });
-  });
-
-  test('gives every cluster its number of files', () => {
-    const MONGODB_CLUSTERS = 'eu=mongodb://db.example';
-    expect(readConfig({}).CLUSTER_FILES).toEqual({ each: 60_000, of: {} });
-    expect(readConfig({ MONGODB_CLUSTERS, CLUSTER_FILES: '9000, eu=120000;default=1' }).CLUSTER_FILES).toEqual({
-      each: 9000,
-      of: { eu: 120_000, default: 1 },
-    });
-    expect(faultsOf({ CLUSTER_FILES: 'eu=10' })).toContain('CLUSTER_FILES: eu is not a cluster of MONGODB_CLUSTERS');
-    expect(faultsOf({ CLUSTER_FILES: '10 many eu=-1' })).toContain('many must be a number or name=number');
   });
 
   test('suggests the intended network for a webhook range with host bits set', () => {
@@ -81,41 +96,15 @@ describe('the environment', () => {
   });
 });
 
-describe('MONGODB_CLUSTERS', () => {
-  const eu = 'mongodb://user:p%40ss@db1:27017,db2,[::1]:27018/?replicaSet=rs0&readPreference=primary';
-  const us = 'mongodb+srv://user:pass@host/?retryWrites=true';
-  const clusters = { 'eu-1': eu, us };
-
-  // a seed list cannot continue with a name and a URI
-  test.each([' ', '\n  ', ';', '; ', ', ', ',\n', ' , ', ','])(
-    'keeps seed lists together, with %j between two clusters',
-    (between) => {
-      const text = ` eu-1=${eu}${between}us=${us}; `;
-      expect(readConfig({ MONGODB_CLUSTERS: text }).MONGODB_CLUSTERS).toEqual(clusters);
-    },
-  );
-
-  test.each([
-    ['eu', 'entry 1 must be name='],
-    ['eu=mongodb://', 'entry 1 must be name='],
-    ['eu=mongodb://a us=http://b', 'entry 2 must be name='],
-    ['eu=mongodb://a;us=mongodb:/b;c=mongodb://c', 'entry 2 must be name='],
-    ['eu=mongodb://a,us=http://b', 'entry 1 must be name='],
-    ['EU=mongodb://a', 'entry 1 must be name='],
-    ['eu=mongodb://a eu=mongodb://b', 'entry 2 repeats the name eu'],
-    ['default=mongodb://a', 'entry 1 must not be named default, which is the cluster of MONGODB_URI'],
-  ])('with %s reports the invalid entry: %s', (text, fault) => {
-    const message = faultsOf({ MONGODB_CLUSTERS: text });
+test.each(['MONGODB_CLUSTERS', 'MONGODB_CLUSTERS_FILE'])(
+  '%s of the version before is refused in one sentence that says what to do, without its value',
+  (name) => {
+    const message = faultsOf({ [name]: 'eu=mongodb://user:secret@host' });
+    expect(message).toMatch(new RegExp(`^ {2}${name}: is gone, .*export .*import .*docs/guides/sharding\\.md`, 'm'));
     expect(message.split('\n')).toHaveLength(2);
-    expect(message).toContain(`  MONGODB_CLUSTERS: ${fault}`);
-  });
-
-  test('never repeats a possible password', () => {
-    const message = faultsOf({ MONGODB_CLUSTERS: 'eu=mongodb://user:sec;ret1=sec ret2@host us=http://user:sec3@host' });
-    expect(message).not.toMatch(/sec|ret/);
-    expect(message).toContain('entry 4');
-  });
-});
+    expect(message).not.toContain('secret');
+  },
+);
 
 describe('REDIS_URL', () => {
   test.each(['redis://cache', 'rediss://:pass@cache:6380/1', 'redis://user:p%2Fss@[::1]:6379', 'redis://127.0.0.1'])(

@@ -14,10 +14,10 @@ test.each<[string, Error, RegExp]>([
     /does not support the authentication mechanism/,
   ],
 ])('a driver error that is %s is explained with a fix', (_what, error, words) => {
-  expect(connectionFinding('default', new Error('outer', { cause: error }))?.message).toMatch(words);
+  expect(connectionFinding(new Error('outer', { cause: error }))?.message).toMatch(words);
 });
 
 test('an unknown driver error is left as it is', () => {
-  expect(connectionFinding('default', serverError(11000, 'duplicate key'))).toBeUndefined();
-  expect(connectionFinding('default', 'nothing')).toBeUndefined();
+  expect(connectionFinding(serverError(11000, 'duplicate key'))).toBeUndefined();
+  expect(connectionFinding('nothing')).toBeUndefined();
 });

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { describeVariables } from '../../src/config';
-import { CLUSTER_FILES } from '../../src/config/lists';
+import { describeVariables, readConfig } from '../../src/config';
 import { CANDIDATES } from '../../src/database/embedded/candidates';
 import { read, ROOT } from '../docs/markdown';
 import type { Json } from '../support/client';
@@ -43,7 +42,7 @@ test('MongoDB in docker-compose.yml requires a password, which the gateway uses,
   expect(mongo.command).toContain('--setParameter=transactionLifetimeLimitSeconds=15');
   const { MONGO_INITDB_ROOT_USERNAME: user = '' } = mongo.environment!;
   expect(gateway.environment.MONGODB_URI).toContain(`mongodb://${String(user)}:\${MONGODB_PASSWORD}@mongo:`);
-  expect(mongo.ulimits.nofile).toBeGreaterThan(CLUSTER_FILES);
+  expect(mongo.ulimits.nofile).toBeGreaterThan(readConfig({}).SHARD_FILES);
 });
 
 test('no secrets of the folder get into the image', () => {

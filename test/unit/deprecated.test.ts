@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { SchemaModel } from '../../src/schema/model';
-import { bodySchema, buildOpenApi } from '../../tools/openapi';
+import { bodySchema, buildOpenApi } from '../../src/openapi';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 import { read } from '../docs/markdown';
 

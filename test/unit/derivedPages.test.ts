@@ -90,7 +90,7 @@ test('an object of a stored type has its id even if no page lists it', () => {
     extend type Query { thing(id: ID!): Thing @access(scope: QUOTES_READ) }
     extend type Mutation { make: Boolean @access(scope: QUOTES_WRITE) }`;
   const resolvers = { Query: { thing: () => null }, Mutation: { make: () => true } };
-  const { graphql } = buildSchemas(new SchemaModel(parse(sdl)), resolvers, [{ name: 'things', indexes: [] }]);
+  const { graphql } = buildSchemas(new SchemaModel(parse(sdl)), resolvers);
   const { id } = (graphql.getType('Thing') as GraphQLObjectType).getFields();
   expect(id!.resolve!({ _id: 'a' }, {}, {}, {} as never)).toBe('a');
 });

@@ -102,12 +102,22 @@ test('a new folder for the data is for its owner alone', async () => {
 
 const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
 
+test.each([
+  ['mongod', false],
+  ['secantusd-rs', true],
+  ['secantusd-py', true],
+] as const)('%s: whether it stands in for MongoDB is known: %s', async (program, expected) => {
+  const database = await chooseDatabase(options(), chainOf([works('binary', program)]));
+  expect(database.isStandIn).toBe(expected);
+  await database.stop();
+});
+
 test('MONGODB_URI is used unchanged, starts nothing, and its password is never shown', async () => {
   const chain = chainOf([works('binary')]);
   const MONGODB_URI = 'mongodb://ada:s3cret@db.example:27017,db2.example/?replicaSet=rs0';
   const database = await chooseDatabase(options({ MONGODB_URI }), chain);
   await database.stop();
-  expect(database).toMatchObject({ uri: MONGODB_URI, kind: 'uri' });
+  expect(database).toMatchObject({ uri: MONGODB_URI, kind: 'uri', isStandIn: false });
   expect(chain.started).toEqual([]);
   expect(`${database.description} ${lines.join(' ')}`).toContain('db.example:27017,db2.example');
   expect(`${database.description} ${lines.join(' ')}`).not.toMatch(/ada|s3cret/);

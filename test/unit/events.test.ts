@@ -125,6 +125,7 @@ describe('an event', () => {
     expect(values?.sort()).toEqual([
       'fullDocument.request_id',
       'fullDocument.status',
+      'updatedFields.by',
       'updatedFields.erased_at',
       'updatedFields.status',
     ]);

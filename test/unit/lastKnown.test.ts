@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { lastKnownOf } from '../../src/organisations/placement';
+import { lastKnownOf } from '../../src/organisations/lastKnown';
 import { MINUTE } from '../../src/units';
 
 test('metrics do not wait for a count, which is at most a minute old, and stays while the database is away', async () => {

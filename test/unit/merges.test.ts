@@ -6,11 +6,11 @@ import { published } from '../../src/schema/model';
 
 const ORGANISATION: Organisation = {
   ...{ id: '00000000-0000-4000-8000-000000000000', name: 'Sample', currency: 'CHF' },
-  ...{ plan: 'integrations', cluster: 'sample', state: 'active' },
+  ...{ plan: 'integrations', state: 'active' },
 };
 
-/** What the gateway sets itself: elements may have it, so that a read object can be sent back. */
-const OWN = ['id', 'created_at', 'updated_at', 'erased_at'];
+/** Whether an element may have it only so that a read object can be sent back. */
+const isIgnored = (description = ''): boolean => description.startsWith('Ignored');
 
 /** Ids of nested objects are new in an object that is new. */
 function withoutIds(value: object): unknown {
@@ -25,8 +25,9 @@ describe.each(cases)('the merge of %s', (operation, { stored, element, key }) =>
   const example = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
   const given = published
     .inputFieldsOf(element)
-    .map(({ name }) => name.value)
-    .filter((name) => !OWN.includes(name));
+    .filter(({ name, description }) => !isIgnored(description?.value) && name.value !== 'metadata')
+    // test/resources/metadata.test.ts has what becomes of metadata
+    .map(({ name }) => name.value);
   const sent = Object.fromEntries(given.flatMap((name) => (name in example ? [[name, example[name]]] : [])));
 
   test('stores every member of an element', () => {
@@ -36,6 +37,17 @@ describe.each(cases)('the merge of %s', (operation, { stored, element, key }) =>
 
   test('keeps every member that an element leaves out', () => {
     expect(merge!(example, { [key]: example[key] }, ORGANISATION)).toMatchObject(sent);
+  });
+
+  test('keeps what an element cannot set', () => {
+    const ignored = published.inputFieldsOf(element).filter(({ description }) => isIgnored(description?.value));
+    const names = ignored
+      .map(({ name }) => name.value)
+      .filter((name) => !['id', 'created_at', 'updated_at'].includes(name));
+    const before = { ...example, ...Object.fromEntries(names.map((name) => [name, 'kept'])) };
+    const sent = { [key]: example[key], ...Object.fromEntries(names.map((name) => [name, 'sent'])) };
+    for (const name of names) expect(merge!(before, sent, ORGANISATION)).toHaveProperty(name, 'kept');
+    expect(names).not.toEqual([]);
   });
 
   test('never stores null where the schema has none', () => {

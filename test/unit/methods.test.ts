@@ -8,7 +8,7 @@ import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
 import { createTurns } from '../../src/admission/turns';
 import { createRestFace } from '../../src/rest';
-import { buildOpenApi } from '../../tools/openapi';
+import { buildOpenApi } from '../../src/openapi';
 import { createRunner } from '../../src/operations/runner';
 import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
@@ -57,6 +57,7 @@ beforeAll(async () => {
     runner: createRunner(schemas),
     openContext: () => Promise.resolve(context),
     recognise: () => Promise.resolve(undefined),
+    document: () => ({}),
   });
   const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createTurns(() => undefined) };
   server = createServer((request, response) => {

@@ -41,13 +41,12 @@ test('an operation for other callers in the schema of operators stops the start'
   const document = readOperatorDocument();
   const stray = parse('extend type Query { stray: Job @access(role: ADMIN) }', { noLocation: true });
   const model = new SchemaModel({ ...document, definitions: [...document.definitions, ...stray.definitions] });
-  const errors = schemaErrors(model, {}, []).map(({ text }) => text);
+  const errors = schemaErrors(model, () => true).map(({ text }) => text);
   expect(errors).toContain('Query.stray is not for operators: write @access(role: OPERATOR)');
 });
 
 test('the schema of operators has only what its operations reach', () => {
   const names = readOperatorDocument().definitions.flatMap((node) => ('name' in node ? [node.name.value] : []));
   expect(names).toEqual(expect.arrayContaining(['ApiKey', 'WebhookEndpoint', 'KeyUsage', 'Plan', 'Organisation']));
-  for (const name of ['Quote', 'Product', 'Me', 'WebhookDelivery', 'AuditEvent', 'Subscription'])
-    expect(names).not.toContain(name);
+  for (const name of ['Quote', 'Product', 'Me', 'WebhookDelivery', 'Subscription']) expect(names).not.toContain(name);
 });

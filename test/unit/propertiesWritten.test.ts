@@ -6,7 +6,7 @@ import type { RequestContext } from '../../src/operations/context';
 import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
 import { UnsupportedValue } from '../../src/database/rawRows';
 import { onlyRoot } from '../../src/graphql/fastRead';
-import { collections, resolvers } from '../../src/resources';
+import { resolvers } from '../../src/resources';
 import { pageShape, shapeOf } from '../../src/fastReads/shapes';
 import { restOperations } from '../../src/rest/routes';
 import { sofaHandlers } from '../../src/rest/sofa';
@@ -39,7 +39,6 @@ const schemas = buildSchemas(
   mergeResolvers(resolvers, settingsResolvers, {
     Query: given,
   }),
-  collections,
 );
 const { rest, graphql } = schemas;
 const operations = restOperations(schemas.operations);

@@ -189,6 +189,17 @@ describe('the turn of a query', () => {
     [undefined, 'the schema', '{ __schema { types { name } } }'],
     [undefined, 'a page of rows without lists', '{ quotes { data { id customer { name } } } }'],
     [undefined, 'a write', 'mutation { open_request(text: "Hello") { id } }'],
+    [undefined, 'a bulk call', 'mutation { upsert_products(products: []) { results { id errors { code } } } }'],
+    [
+      'page',
+      'three lists of objects that are written',
+      'mutation { update_customer(id: "1") { ...A b: contacts { id } } } fragment A on Customer { contacts { id } c: contacts { id } }',
+    ],
+    [
+      undefined,
+      'three lists of an object that is read',
+      '{ customer(id: "1") { a: contacts { id } b: contacts { id } c: contacts { id } } }',
+    ],
     ['query', 'a total', '{ order_totals { data { count } } }'],
     ['query', 'sales', '{ product_sales { data { sku } } }'],
     ['query', 'a total and one object', '{ me { key { id } } quote_totals { data { count } } }'],

@@ -1,4 +1,5 @@
 import mongoose, { type mongo } from 'mongoose';
+import { findRaw } from '../../src/database/rawRows';
 import { readByKeys, RowSizes } from '../../src/database/readRows';
 
 const { BSON, Long } = mongoose.mongo;
@@ -60,7 +61,49 @@ test('a command reads as many rows as fit into 2 MiB by the largest that were re
   expect(sizes.rowsPerPiece('rows')).toBe(4);
   sizes.note('rows', 100, MIB);
   expect(sizes.rowsPerPiece('rows')).toBe(4);
-  sizes.note('rows', 1, 15 * MIB);
+  sizes.note('rows', 8, 15 * MIB);
   expect(sizes.rowsPerPiece('rows')).toBe(1);
   expect(sizes.rowsPerPiece('others')).toBe(1024);
+});
+
+test('one very large row makes lists of small rows take four commands, not one for each row', () => {
+  const sizes = new RowSizes();
+  sizes.note('rows', 1, MIB);
+  expect(sizes.rowsPerPiece('rows')).toBe(16);
+});
+
+test('the rest of a cursor is given up before a transaction goes on, which runs one command at a time', async () => {
+  let killed = false;
+  const rows = collectionOf(2, []);
+  const command = async (sent: { find?: string }): Promise<unknown> => {
+    if (sent.find !== undefined) return rows.db.command(sent);
+    await new Promise((resolve) => setImmediate(resolve));
+    killed = true;
+    return {};
+  };
+  const db = { command, client: { options: {} } };
+  const collection = { collectionName: 'rows', db } as unknown as mongo.Collection<Row>;
+  const session = {} as mongo.ClientSession;
+  const find = { filter: { _id: { $in: ['a', 'b', 'c'] } }, most: 3 };
+  const { isWhole } = await findRaw(collection, { ...find, session });
+  expect({ isWhole, killed }).toEqual({ isWhole: false, killed: true });
+});
+
+test('while the size of rows is unknown, one command reads at a time, and the next ask for what fits', async () => {
+  const sizes = new RowSizes();
+  const asked: number[] = [];
+  let running = 0;
+  const read = (): Promise<number> =>
+    sizes.oneWhileUnknown('rows', async () => {
+      running += 1;
+      asked.push(sizes.rowsPerPiece('rows'));
+      await new Promise((resolve) => setImmediate(resolve));
+      if (asked.length === 1) throw new Error('away');
+      sizes.note('rows', 100, 50 * MIB);
+      return running--;
+    });
+  const outcomes = await Promise.allSettled([read(), read(), read(), read()]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+  // the first failed, so the second did not know either
+  expect(asked).toEqual([1024, 1024, 4, 4]);
 });

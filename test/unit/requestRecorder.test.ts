@@ -48,7 +48,7 @@ describe('the recorder of requests', () => {
     },
   };
   const recorderOf = (more: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
-    createRequestRecorder({ log, onError, onLeftOut, random: () => 1, ...more });
+    createRequestRecorder({ log, onError, onLeftOut, ...more });
   const rows = () => written.flat();
 
   beforeEach(() => {
@@ -71,68 +71,43 @@ describe('the recorder of requests', () => {
     const at = new Date('2026-11-23T10:00:10Z');
     const _id = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
     expect(rows()).toEqual([
-      { _id, at, ...OK, ...DETAILS, similar: 0 },
-      { _id, at, ...FAILED, ...DETAILS, similar: 0 },
+      { _id, at, ...OK, ...DETAILS },
+      { _id, at, ...FAILED, ...DETAILS },
     ]);
     expect(new Set(rows().map((row) => row._id)).size).toBe(2);
     await recorder.stop();
   });
 
-  test('a key has 100 successful requests in a burst, then one a minute, and does no work for the others', async () => {
+  test('a key has 100 failed and 10 successful requests a minute, and one in a hundred of the others, which cost no more', async () => {
     const recorder = recorderOf();
     const made = jest.fn(details);
-    for (let request = 0; request < 50_000; request += 1) recorder.add(OK, made);
-    expect(made).toHaveBeenCalledTimes(100);
+    for (let request = 0; request < 1000; request += 1) recorder.add(OK, made);
+    expect(made).toHaveBeenCalledTimes(10 + 10);
+    for (let request = 0; request < 1000; request += 1) recorder.add(FAILED, made);
+    expect(made).toHaveBeenCalledTimes(20 + 100 + 9);
     recorder.add({ ...OK, organisation_id: 'other', key_id: 'k2' }, details);
-    await jest.advanceTimersByTimeAsync(180_000);
+    await jest.advanceTimersByTimeAsync(60_000);
     for (let request = 0; request < 50; request += 1) recorder.add(OK, made);
     await recorder.stop();
-    expect(made).toHaveBeenCalledTimes(103);
-    expect(rows()).toHaveLength(104);
-    expect(onLeftOut).not.toHaveBeenCalled();
-  });
-
-  test('every failed request has a row or is counted in a similar one, until rows run out; the rest is counted', async () => {
-    const recorder = recorderOf();
-    for (let request = 0; request < 5000; request += 1) recorder.add(FAILED, details);
-    // unlike any stored row: 20 more rows, then none
-    for (let one = 0; one < 30; one += 1) recorder.add(head({ code: `code_${String(one)}` }), details);
-    await jest.advanceTimersByTimeAsync(2000);
-    expect(rows()).toHaveLength(620);
-    expect(rows().reduce((sum, { similar }) => sum + similar + 1, 0)).toBe(5020);
-    expect(rows()[599]).toMatchObject({ code: 'not_found', similar: 4400 });
-    expect(onLeftOut.mock.calls).toEqual([[10]]);
-    await recorder.stop();
+    expect(rows()).toHaveLength(20 + 109 + 1 + 10);
+    // failed ones only
+    expect(onLeftOut.mock.calls).toEqual([[891]]);
   });
 
   test('a flood with one key leaves room for others, and the keys of an organisation have a limit together', async () => {
     const recorder = recorderOf();
     const flood = (key_id: string): void => {
-      for (let request = 0; request < 5000; request += 1) {
-        recorder.add(head({ key_id, operation: `operation_${String(request)}` }), details);
-        recorder.add({ ...OK, key_id }, details);
-      }
+      for (let request = 0; request < 5000; request += 1) recorder.add({ ...FAILED, key_id }, details);
     };
-    const countOf = (key_id: string, failed = true): number =>
-      rows().filter((row) => row.key_id === key_id && row.failed === failed).length;
+    const countOf = (key_id: string): number => rows().filter((row) => row.key_id === key_id).length;
     flood('k');
     for (let one = 0; one < 10; one += 1) recorder.add(head({ key_id: 'k2', code: `code_${String(one)}` }), details);
-    recorder.add({ ...OK, key_id: 'k2' }, details);
-    for (const key_id of ['k3', 'k4', 'k5']) flood(key_id);
+    for (let key = 3; key < 13; key += 1) flood(`k${String(key)}`);
     await recorder.stop();
-    expect([countOf('k'), countOf('k', false)]).toEqual([620, 100]);
-    expect([countOf('k2'), countOf('k2', false)]).toEqual([10, 1]);
-    expect(rows()).toHaveLength(900 + 30 + 150);
-  });
-
-  test('joins only requests of the same key, operation, status and code', async () => {
-    const recorder = recorderOf();
-    for (let request = 0; request < 600; request += 1) recorder.add(FAILED, details);
-    for (let request = 0; request < 300; request += 1) recorder.add(head({ key_id: 'k2', code: 'other' }), details);
-    const others = [head({ key_id: 'k2' }), head({ operation: null }), head({ status: 410 }), head({ code: null })];
-    for (const other of others) for (let twice = 0; twice < 2; twice += 1) recorder.add(other, details);
-    await recorder.stop();
-    expect(rows().slice(900)).toEqual(others.map((other) => expect.objectContaining({ ...other, similar: 1 })));
+    expect(countOf('k')).toBe(100 + 49);
+    expect(countOf('k2')).toBe(10);
+    // 500 of the organisation, of which a key's hundredth is one in a hundred anyway
+    expect(rows().length).toBeLessThanOrEqual(500 + 11 * 50);
   });
 
   test('a flood fills one batch and no more memory, and lost failures are counted', async () => {
@@ -162,11 +137,14 @@ describe('the recorder of requests', () => {
     expect(onLeftOut.mock.calls).toEqual([[2]]);
   });
 
-  test('is more likely to trim an organisation that wrote more', async () => {
-    const recorder = recorderOf({ random: () => 0.5 });
-    for (let request = 0; request < 300; request += 1) recorder.add({ ...FAILED, organisation_id: 'busy' }, details);
-    for (let request = 0; request < 200; request += 1) recorder.add({ ...FAILED, organisation_id: 'quiet' }, details);
+  test('trims an organisation after each 500 rows', async () => {
+    const recorder = recorderOf();
+    for (let minute = 0; minute < 10; minute += 1) {
+      for (let request = 0; request < 99; request += 1) recorder.add(FAILED, details);
+      recorder.add({ ...FAILED, organisation_id: 'quiet', key_id: 'other' }, details);
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(trimmed).toEqual(minute < 5 ? [] : ['o']);
+    }
     await recorder.stop();
-    expect(trimmed).toEqual(['busy']);
   });
 });

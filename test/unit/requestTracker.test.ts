@@ -22,18 +22,17 @@ function newExchange(): Exchange {
   return { isReceiving: false, idleWaits: 0, log: {} } as Exchange;
 }
 
-function of(id: string, { cluster = 'default', isReceiving = false, idleWaits = 0 } = {}): Exchange {
-  return { isReceiving, idleWaits, log: { principal: { organisation: { id, cluster } } } } as unknown as Exchange;
+function of(id: string, { isReceiving = false, idleWaits = 0 } = {}): Exchange {
+  return { isReceiving, idleWaits, log: { principal: { organisation: { id } } } } as unknown as Exchange;
 }
 
-function answering(ask: (cluster: string) => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
+function answering(ask: () => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
   return { ask, isAway: () => false };
 }
 
 function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestTracker<Exchange> {
   const tracker = createRequestTracker({
     availability: answering(() => Promise.resolve(true)),
-    clusters: ['default', 'eu'],
     lostAt: () => -Infinity,
     onShed: () => undefined,
     onEnd: () => undefined,
@@ -117,11 +116,9 @@ describe('of the pending requests', () => {
   const many = (tracker: RequestTracker<Exchange>, count: number, exchange: () => Exchange): void => {
     for (let at = 0; at < count; at += 1) endOf(tracker, exchange());
   };
-  const admitting =
-    (tracker: RequestTracker<Exchange>, id: string, cluster = 'default') =>
-    (): void => {
-      tracker.admitOrganisation({ id, cluster });
-    };
+  const admitting = (tracker: RequestTracker<Exchange>, id: string) => (): void => {
+    tracker.admitOrganisation({ id });
+  };
   const REFUSAL = expect.objectContaining({ code: 'unavailable', status: 503 }) as Error;
 
   test('one organisation may have 500; its next one is rejected, and others are served', () => {
@@ -136,17 +133,6 @@ describe('of the pending requests', () => {
     expect(shed).toEqual(['organisation']);
   });
 
-  test('one of several clusters may have 1,000 of all its organisations, and other clusters are served', () => {
-    const shed: string[] = [];
-    const tracker = start({ onShed: (whose) => shed.push(whose) });
-    for (let at = 0; at < 1000; at += 1) many(tracker, 1, () => of(`one of many ${String(at)}`, { cluster: 'eu' }));
-    expect(admitting(tracker, 'next', 'eu')).not.toThrow();
-    many(tracker, 1, () => of('next', { cluster: 'eu' }));
-    expect(admitting(tracker, 'another', 'eu')).toThrow(REFUSAL);
-    expect(admitting(tracker, 'another', 'default')).not.toThrow();
-    expect(shed).toEqual(['cluster']);
-  });
-
   test.each([
     ['waiting for events', { idleWaits: 1 }],
     ['still receiving their body', { isReceiving: true }],
@@ -158,25 +144,9 @@ describe('of the pending requests', () => {
   });
 });
 
-describe('while a cluster is down', () => {
-  const isAway = (cluster: string): boolean => cluster === 'eu';
-
-  test('only its organisations are rejected, before any query', () => {
-    const tracker = start({ availability: { ...answering(() => Promise.resolve(true)), isAway } });
-    expect(() => {
-      tracker.admitOrganisation({ id: 'a', cluster: 'eu' });
-    }).toThrow(expect.objectContaining(UNAVAILABLE));
-    expect(() => {
-      tracker.admit();
-      tracker.admitOrganisation({ id: 'b', cluster: 'default' });
-    }).not.toThrow();
-  });
-
-  test('only requests waiting for it are ended', async () => {
-    const tracker = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
-    const [there, away] = ['default', 'eu'].map((cluster) => endOf(tracker, of('a', { cluster })));
-    await jest.advanceTimersByTimeAsync(2000);
-    expect(there!.error).toBeUndefined();
-    expect(away!.error).toMatchObject(UNAVAILABLE);
-  });
+test('while the database is down, requests are rejected before any query', () => {
+  const tracker = start({ availability: { ...answering(() => Promise.resolve(false)), isAway: () => true } });
+  expect(() => {
+    tracker.admit();
+  }).toThrow(expect.objectContaining(UNAVAILABLE));
 });

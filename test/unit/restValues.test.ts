@@ -6,7 +6,7 @@ import { sofaHandlers } from '../../src/rest/sofa';
 import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
-import { buildOpenApi } from '../../tools/openapi';
+import { buildOpenApi } from '../../src/openapi';
 import { read } from '../docs/markdown';
 
 /* Types of values in paths and queries that no public operation has yet. */
@@ -19,20 +19,27 @@ const SDL = `${BASE}
     "Find by numbers."
     found(year: Int!, ratio: Float, sizes: [Int!] @constraint(max_items: 20), price: Minor, exact: Boolean!, unit: Unit, most: Int! = 7): Found
       @rest(path: "/found/:year") @access
+    "Returns long names."
+    many: Many @rest(path: "/many") @access
   }
+  type Many { all: [Found!]! }
   extend type Mutation { make: Found @access }`;
 
 const schemas = buildSchemas(new SchemaModel(parse(SDL)), {
-  Query: { found: (_: unknown, args: unknown) => ({ name: JSON.stringify(args) }) },
+  Query: {
+    found: (_: unknown, args: unknown) => ({ name: JSON.stringify(args) }),
+    many: () => ({ all: Array.from({ length: 10 }, () => ({ name: 'n'.repeat(100_000) })) }),
+  },
   Mutation: { make: () => null },
 });
 const document = buildOpenApi(new SchemaModel(parse(SDL)));
 const runner = createRunner(schemas);
 const operations = restOperations(schemas.operations);
-const [operation] = operations;
+const [operation, many] = operations;
 const { field, checks } = runner.of(operation!)!;
 const check = argumentReader(operation!, field, checks);
-const handle = sofaHandlers(runner.routes, operations)(operation!, field);
+const handlerOf = sofaHandlers(runner.routes, operations);
+const handle = handlerOf(operation!, field);
 const context = { authorise: () => undefined } as unknown as RequestContext;
 
 async function call(year: string, query: string): Promise<unknown> {
@@ -81,4 +88,13 @@ test('a list repeated thousands of times is refused for its length, without a co
   set(iterate);
   expect(await refused).toMatchObject({ extras: { errors: [{ parameter: 'sizes', code: 'length' }] } });
   expect(iterated).toBeLessThan(100_000);
+});
+
+test('a long answer is written in pieces, between which others have their turn', async () => {
+  const giveWay = jest.fn(() => Promise.resolve());
+  const data = { giveWay, budget: () => undefined };
+  const longContext = { ...context, data } as unknown as RequestContext;
+  const { body } = await handlerOf(many!, runner.of(many!)!.field)({}, longContext);
+  expect(JSON.parse(String(body))).toMatchObject({ all: { length: 10 } });
+  expect(giveWay.mock.calls.length).toBeGreaterThan(1);
 });

@@ -8,7 +8,6 @@ import { faultsOf } from '../support/configFaults';
 /** What is in the file of each secret, and the secret. */
 const SECRETS: Readonly<Record<string, readonly [written: string, secret: unknown]>> = {
   MONGODB_URI: ['mongodb://user:pass@db\n', 'mongodb://user:pass@db'],
-  MONGODB_CLUSTERS: ['eu=mongodb://eu\nus=mongodb://us\n', { eu: 'mongodb://eu', us: 'mongodb://us' }],
   KEY_PEPPER: ['new', 'new'],
   KEY_PEPPER_PREVIOUS: ['old\r\n', 'old'],
   REDIS_URL: ['redis://cache\n', 'redis://cache'],
@@ -21,6 +20,7 @@ const SECRETS: Readonly<Record<string, readonly [written: string, secret: unknow
       { name: 'billing', secret: 'b'.repeat(32) },
     ],
   ],
+  OPERATOR_WEBHOOK_SECRET: [`whsec_${'QUFB'.repeat(8)}\n`, [Buffer.from('A'.repeat(24))]],
   OTEL_EXPORTER_OTLP_HEADERS: ['Authorization=Bearer%20x, b=c%3D\n', { authorization: 'Bearer x', b: 'c=' }],
 };
 

@@ -29,7 +29,13 @@ test('a stored type has its own fields, at every depth, without relations to oth
       type LidPage { data: [Lid!]! }`),
   );
   const { members, relations, ...box } = types.get('Box')!;
-  expect(box).toEqual({ type: 'Box', collection: 'boxes', unique: 'code', omittedInLists: ['parts'] });
+  expect(box).toEqual({
+    type: 'Box',
+    collection: 'boxes',
+    unique: 'code',
+    retiredIndexes: [],
+    omittedInLists: ['parts'],
+  });
   expect(relations.map(({ field, ...relation }) => [field.name.value, relation])).toEqual([
     ['shelf', { type: 'Shelf', isList: false, member: 'shelf_id' }],
     ['lids', { type: 'Lid', isList: true, member: 'box_id' }],

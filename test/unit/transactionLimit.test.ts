@@ -1,22 +1,14 @@
-import { checkTransactionLimit } from '../../src/cli/doctor/clusters';
+import { checkTransactionLimit } from '../../src/cli/doctor/servers';
 
-/** The check for clusters with these limits; undefined for one that does not report it. */
-function check(limits: Record<string, number | undefined>): ReturnType<typeof checkTransactionLimit> {
-  const databases = {
-    clusters: Object.keys(limits),
-    transactionLimit: (cluster: string) => Promise.resolve(limits[cluster]),
-  };
-  return checkTransactionLimit({ store: { databases } } as never);
+/** The check for a database with this limit; undefined for one that does not report it. */
+function check(limit: number | undefined): ReturnType<typeof checkTransactionLimit> {
+  return checkTransactionLimit({ store: { databases: { transactionLimit: () => Promise.resolve(limit) } } } as never);
 }
 
-test('a cluster that does not report its limit is omitted, and 15 s is no warning', async () => {
-  expect(await check({ default: 15, eu: undefined })).toEqual({
-    name: 'transaction limit',
-    ok: true,
-    detail: 'default 15 s',
-  });
+test('a limit of 15 s is no warning', async () => {
+  expect(await check(15)).toEqual({ name: 'transaction limit', ok: true, detail: '15 s' });
 });
 
-test('there is no check if no cluster reports its limit', async () => {
-  expect(await check({ default: undefined })).toBeUndefined();
+test('there is no check if the database does not report its limit', async () => {
+  expect(await check(undefined)).toBeUndefined();
 });

@@ -6,10 +6,10 @@ type Data = RequestContext['data'];
 type Events = NonNullable<RequestContext['events']>;
 
 const at = (t: number): InstanceType<typeof mongoose.mongo.Timestamp> => new mongoose.mongo.Timestamp({ t, i: 1 });
-const recorded = (t: number | undefined): Events =>
-  ({ recordedAt: () => Promise.resolve(t === undefined ? undefined : at(t)) }) as unknown as Events;
+const recorded = (t: number | 'off' | undefined): Events =>
+  ({ recordedAt: () => Promise.resolve(typeof t === 'number' ? at(t) : t) }) as unknown as Events;
 
-/** Organisations of one cluster, and calls of 1,000 changes. */
+/** Organisations of one database, and calls of 1,000 changes. */
 function scene() {
   const client = {};
   const call = (organisationId: string, time: number, events?: Events): Promise<string> => {
@@ -69,9 +69,15 @@ test('calls in progress count, and those that fail or change nothing do not', as
 });
 
 test.each([
-  ['nobody records events', recorded(undefined)],
+  ['nobody records events', recorded('off')],
   ['it has none', undefined],
 ])('and nothing is refused where %s', async (_title, events) => {
   const { call } = scene();
   for (let time = 0; time < 30; time += 1) await expect(call('a', time, events)).resolves.toBe('stored');
+});
+
+test('while it is unknown how far events are recorded, what waits goes on waiting', async () => {
+  const { call, admittedOf } = scene();
+  expect(await admittedOf('a')).toBe(4);
+  await expect(call('a', 5, recorded(undefined))).rejects.toMatchObject({ extras: { reason: 'not_recorded' } });
 });

@@ -226,7 +226,7 @@ test('an organisation erased during a delivery is not recreated', async () => {
   const { erasing } = world.gateway.control;
   const { organisation } = (await erasing.begin(id))!;
   await erasing.noteExported(id);
-  await (await world.gateway.databases.open(organisation)).drop();
+  await world.gateway.databases.organisationData(organisation).drop();
   await erasing.finish(organisation);
   expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
   held.release();

@@ -209,6 +209,6 @@ test('listing and creating endpoints create no organisation database', async () 
   const { endpoint } = await admin('create_webhook_endpoint', { url });
   await admin('webhook_deliveries', { endpoint: endpoint.id });
   await admin('webhook_endpoints');
-  expect(await office.gateway.databases.organisationsOn('default')).not.toContain(organisation.id);
+  expect(await office.gateway.databases.organisationsWithData()).not.toContain(organisation.id);
   expect(databaseName(organisation.id)).toMatch(/^org_/);
 });

@@ -52,7 +52,7 @@ export async function openWorld(more: Record<string, string> = {}): Promise<Worl
 
 /** Stores events as the tail does, of one object or many, without waking endpoints. */
 export async function storeEvents(of: World, organisation: Organisation, count: number, object?: string) {
-  await (await of.gateway.databases.open(organisation)).prepare([events]);
+  await of.gateway.databases.organisationData(organisation).prepare([events]);
   const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
   const rows = Array.from({ length: count }, (_none, at): EventRow => ({
     ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
@@ -87,7 +87,7 @@ export interface Scene extends Office {
   rows(state?: string): Promise<DeliveryRow[]>;
   /** Makes everything that waits due now. */
   hurry(): Promise<void>;
-  /** Marks the organisation as moving to another cluster, or no longer. */
+  /** Marks the organisation as moving to another shard, or no longer. */
   moving(is: boolean): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ export class Failure extends Error {
   }
 }
 
-const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
+const UNSURE = ['unavailable', 'internal'];
 /** Codes of errors that go away: with time, by signing in, or once the organisation is resumed. */
 const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
 /** How long to wait for an answer, in milliseconds: a manual delivery takes the gateway up to 17 s. */
@@ -81,11 +81,10 @@ export function now(): number {
   return Date.now() + ahead;
 }
 
-/** Calls one of the operations of documents.ts, with an Idempotency-Key if one is given. @throws Failure */
+/** Calls one of the operations of documents.ts. @throws Failure */
 export async function call<Operation extends keyof Calls>(
   operation: Operation,
   variables: Calls[Operation]['variables'] = {},
-  idempotencyKey?: string,
 ): Promise<Answer<Operation>> {
   const ready = settings.opening[operation];
   if (ready !== undefined) {
@@ -93,10 +92,9 @@ export async function call<Operation extends keyof Calls>(
     return ready as Answer<Operation>;
   }
   const body = JSON.stringify({ query: DOCUMENTS[operation], variables });
-  const headers: Headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
-  let answer = await send(body, headers);
+  let answer = await send(body);
   // refused before anything was done: the session may have been replaced by signing in again in another tab
-  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body, headers);
+  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body);
   const error = errorOf(answer);
   if (error?.code === 'unauthenticated') throw signedOut();
   tell('session');
@@ -131,7 +129,6 @@ export function sentence(detail: string, name = 'it'): string {
   return text.endsWith('.') ? text : `${text}.`;
 }
 
-type Headers = Record<string, string>;
 type ApiFault = Fault & { readonly parameter?: string };
 interface ApiError {
   readonly message: string;
@@ -146,11 +143,11 @@ function errorOf(answer: ApiAnswer): ApiError['extensions'] | undefined {
   return answer.errors?.[0]?.extensions;
 }
 
-async function send(body: string, headers: Headers): Promise<ApiAnswer> {
+async function send(body: string): Promise<ApiAnswer> {
   try {
     const response = await fetch(at('/settings/graphql'), {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf, ...headers },
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf },
       signal: AbortSignal.timeout(WITHIN),
       body,
     });

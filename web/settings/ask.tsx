@@ -31,12 +31,6 @@ export interface Question {
   readonly changed?: () => void;
   /** Runs before the main button is offered. If it resolves with a function, the dialog closes and that runs instead. */
   readonly prepare?: () => Promise<Next>;
-  /** Whether the input can no longer be changed. */
-  readonly isFrozen?: () => boolean;
-  /** Shows a failure in the notice, if the dialog was closed before the failure. */
-  readonly late?: (failure: Failure, notice: Notice) => void;
-  /** Called if the dialog closes while nothing is running. */
-  readonly closed?: () => void;
 }
 
 /** After how long a dialog says that it is still waiting, in milliseconds. */
@@ -62,7 +56,7 @@ class Asking {
   }
 
   get isUnsaved(): boolean {
-    return (this.question.asks === true && this.isRunning) || this.question.isFrozen?.() === true;
+    return this.question.asks === true && this.isRunning;
   }
 
   async #prepare(work: () => Promise<Next>): Promise<void> {
@@ -116,7 +110,7 @@ class Asking {
   }
 
   #fail(failure: Failure, form: HTMLFormElement): void {
-    const { changed, doubt, late = failureNotice } = this.question;
+    const { changed, doubt } = this.question;
     if (failure.isUnsure || isEnded(failure)) {
       this.#isStale = true;
       changed?.();
@@ -124,7 +118,7 @@ class Asking {
     const { code, link, faults } = failure;
     const unknown = doubt?.(failure);
     const told = unknown === undefined ? failure : new Failure(`${reason(failure)} ${unknown}`, { code, link, faults });
-    if (this.#notice) late(told, this.#notice);
+    if (this.#notice) failureNotice(told, this.#notice);
     if (!isOpen(this.dialog) || this.#placeFaults(told, form)) return;
     this.failure = told;
     this.isOver = isEnded(told);
@@ -150,12 +144,9 @@ class Asking {
   }
 
   #closed(): void {
-    const { asks = false, changed, closed } = this.question;
+    const { asks = false, changed } = this.question;
     if (this.isRunning) this.#notice = new Notice({ text: this.#doing, asks });
-    else {
-      if (this.#isStale) changed?.();
-      closed?.();
-    }
+    else if (this.#isStale) changed?.();
   }
 }
 
@@ -171,7 +162,7 @@ function isEnded({ code, faults }: Failure): boolean {
 const Faults = createContext<ReadonlyMap<string, string>>(new Map());
 
 function Form({ of: asking }: { of: Asking }): JSX.Element {
-  const { title, button, isDangerous, Body, isFrozen } = asking.question;
+  const { title, button, isDangerous, Body } = asking.question;
   return (
     <form
       noValidate
@@ -183,11 +174,9 @@ function Form({ of: asking }: { of: Asking }): JSX.Element {
       }}
     >
       <h2 id="dialog-title">{title}</h2>
-      <fieldset class="whole" disabled={isFrozen?.()}>
-        <Faults.Provider value={asking.faults}>
-          <Body />
-        </Faults.Provider>
-      </fieldset>
+      <Faults.Provider value={asking.faults}>
+        <Body />
+      </Faults.Provider>
       <div class="foot">
         <Problem failure={asking.failure} />
         <p class="hint" role="status">

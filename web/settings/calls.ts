@@ -132,7 +132,6 @@ interface LoggedRequest {
   readonly missing_scope: string | null;
   readonly ms: number;
   readonly address: string;
-  readonly similar: number;
 }
 
 interface LoggedRequestPage {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Usage } from './usage';
+import type { Answer } from './api';
 
 /* Stacked bars of successful requests, errors and 429s: an SVG without inline styles, coloured by the style sheet. */
 
@@ -25,7 +25,7 @@ function lengthsOf(counts: readonly number[], scale: (count: number) => number):
 }
 
 interface BarsProps {
-  readonly of: Usage['buckets'];
+  readonly of: Answer<'usage'>['buckets'];
   readonly isHourly: boolean;
   /** The chart's text alternative. */
   readonly description: string;

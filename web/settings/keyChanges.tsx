@@ -1,10 +1,9 @@
 import { Fragment, type JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { call, failureOf, type Key } from './api';
+import { call, type Failure, failureOf, type Key } from './api';
 import { ask } from './ask';
 import * as field from './keyFields';
 import { keyText } from './keyNames';
-import { nameElements } from './once';
 import { say } from './page';
 import { refresh } from './route';
 import { exact } from './time';
@@ -13,6 +12,15 @@ import { exact } from './time';
 
 /** To be called after a key was changed, or may have been. */
 export const changed = (): void => refresh('integrations', 'keys', 'key', 'audit');
+
+/** Adds the offending value to each fault of a list element. */
+export function nameElements({ faults }: Failure, variables: object): void {
+  for (const fault of faults) {
+    const [, list = '', at] = fault.pointer.split('/');
+    const value = at === undefined ? undefined : (variables as Record<string, string[]>)[list]?.[Number(at)];
+    if (value !== undefined) fault.detail = `“${value}” ${fault.detail}`;
+  }
+}
 
 /** Asks what to change, and sends only that, so that what somebody else has changed meanwhile stays. */
 export function editKey(key: Key): void {

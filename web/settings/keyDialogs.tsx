@@ -1,13 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { GATEWAY } from '../base';
-import { type Answer, call, type Key, now, settings } from './api';
-import { Choice } from './ask';
+import { type Answer, call, failureOf, type Key, now, settings } from './api';
+import { ask, Choice } from './ask';
 import { Copyable, Sheet, showSecret } from './dialog';
-import { changed } from './keyChanges';
+import { changed, nameElements } from './keyChanges';
 import * as field from './keyFields';
 import { keyText } from './keyNames';
-import { askOnce } from './once';
 import type { Options } from './parts';
 import { exact } from './time';
 
@@ -17,10 +16,11 @@ export const mayMake = settings.mayChange && settings.hasPlan;
 
 /** `scopes` are preselected. */
 export function makeKey(scopes: readonly string[] = []): void {
-  askOnce({
-    operation: 'make',
+  ask({
     title: 'New key',
     button: 'Create key',
+    asks: true,
+    changed,
     Body: () => (
       <>
         <field.Name />
@@ -33,21 +33,27 @@ export function makeKey(scopes: readonly string[] = []): void {
         </details>
       </>
     ),
-    variables(given) {
+    doing: (given) => `Creating the key ${field.textOf(given, 'name')}…`,
+    doubt: ({ isUnsure }) =>
+      isUnsure
+        ? 'We couldn’t confirm that the key was created. Look for it in the list before you try again: if it is there, revoke it, since it cannot be shown again.'
+        : undefined,
+    async work(given) {
       const chosen = given.getAll('scope') as string[];
       if (chosen.length === 0) throw field.fault('scopes', 'select at least one scope');
-      return {
+      const wanted = {
         ...{ name: field.textOf(given, 'name'), scopes: chosen, expires_at: field.expiryOf(given) },
         ...{ allowed_ranges: field.rangesOf(given), mcp: given.get('mcp') as Key['mcp'] },
       };
+      try {
+        const made = await call('make', wanted);
+        return () => showMade(made);
+      } catch (error) {
+        const failure = failureOf(error);
+        nameElements(failure, wanted);
+        throw failure;
+      }
     },
-    name: (given) => field.textOf(given, 'name'),
-    says: (name) => ({
-      doing: `Creating the key ${name}…`,
-      doubt: `We couldn’t confirm that the key ${name} was created.`,
-    }),
-    made: showMade,
-    changed,
   });
 }
 
@@ -81,22 +87,22 @@ export function rotateKey(key: Key): void {
       </>
     );
   }
-  askOnce({
-    operation: 'rotate',
+  ask({
     title: 'Rotate this key?',
     button: 'Rotate key',
-    Body,
-    variables: (given) => ({
-      ...{ id: key.id, overlap_hours: Number(given.get('overlap')) },
-      expires_at: field.expiryOf(given),
-    }),
-    name: () => key.name,
-    says: (name) => ({
-      doing: `Rotating the key ${name}…`,
-      doubt: `We couldn’t confirm that the key ${name} was rotated.`,
-    }),
-    made: showMade,
+    asks: true,
     changed,
+    Body,
+    doing: () => `Rotating the key ${key.name}…`,
+    doubt: ({ isUnsure }) =>
+      isUnsure
+        ? `We couldn’t confirm that the key ${key.name} was rotated. If another key has replaced it, revoke that one, since it cannot be shown again, and rotate this one again.`
+        : undefined,
+    async work(given) {
+      const lifetimes = { overlap_hours: Number(given.get('overlap')), expires_at: field.expiryOf(given) };
+      const made = await call('rotate', { id: key.id, ...lifetimes });
+      return () => showMade(made);
+    },
   });
 }
 

@@ -21,16 +21,13 @@ const statusOf = ({ status, code }: Request): number =>
 
 /** The status in one line. */
 export function Status({ of: request }: { of: Request }): JSX.Element {
-  const { code, similar, missing_scope: missing } = request;
+  const { code, missing_scope: missing } = request;
   const status = statusOf(request);
   const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
   return (
     <>
       <State of={state} words={String(status)} /> {missing === null ? code : `lacks ${missing}`}
       {status === LEFT && 'caller disconnected'}
-      {similar > 0 && (
-        <span title={`and ${similar.toLocaleString('en')} more like it`}> +{similar.toLocaleString('en')}</span>
-      )}
     </>
   );
 }
@@ -43,7 +40,7 @@ const REFUSALS = {
 };
 
 export function Details({ of: request }: { of: Request }): JSX.Element {
-  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
+  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address } = request;
   const { missing_scope: missing } = request;
   const facts: (readonly [string, ComponentChildren])[] = [
     ['When', exact(at)],
@@ -63,10 +60,6 @@ export function Details({ of: request }: { of: Request }): JSX.Element {
   if (missing !== null) facts.push(['Lacks the scope', <Missing of={missing} by={key} />]);
   if (reason !== null) facts.push(['Refused because', REFUSALS[reason]]);
   facts.push(['Took', length(ms)], ['From', address], ['Key', <KeyLink id={key} hasLastFour />]);
-  if (similar > 0) {
-    const alike = 'with the same key, operation, status and code within seconds';
-    facts.push(['More like it', `${similar.toLocaleString('en')}, ${alike}`]);
-  }
   return (
     <Sheet title={operation ?? path} button="Close">
       <Copyable name="Request id" text={request.request_id} />

@@ -39,21 +39,19 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
     'Organisation restored',
     (of) => [`Restored the organisation from an export: ${changesIn(of)}`],
   ],
-  'organisation.moving': [
-    'Move begun',
-    ({ from, to }) => ['Started moving the data from cluster ', named(from), ' to cluster ', named(to)],
-  ],
+  'organisation.moving': ['Move begun', ({ to }) => ['Started moving the data to ', named(to)]],
   'organisation.moved': [
     'Organisation moved',
     ({ from, to, documents }) => [
-      ...['Moved the data from cluster ', named(from), ' to cluster ', named(to)],
+      ...(from === null ? [] : ['Moved the data from ', named(from)]),
+      ...[from === null ? 'Moved the data to ' : ' to ', named(to)],
       documents === undefined ? '' : `: ${counted(documents, 'document')}`,
     ],
   ],
-  'organisation.move_undone': ['Move undone', ({ to }) => ['Cancelled the move to cluster ', named(to)]],
+  'organisation.move_undone': ['Move undone', ({ to }) => ['Cancelled the move to ', named(to)]],
   'organisation.copy_dropped': [
     'Copy deleted',
-    ({ cluster }) => ['Deleted the copy that was left on cluster ', named(cluster)],
+    ({ cluster }) => ['Deleted the copy that was left on ', named(cluster)],
   ],
   'organisation.erasing': [
     'Erasure begun',
@@ -63,7 +61,7 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
   'job.created': [
     'Job created',
     ({ kind, to }) =>
-      kind === 'move' ? ['Requested a move to cluster ', named(to)] : ['Requested the erasure of the organisation'],
+      kind === 'move' ? ['Requested a move to ', named(to)] : ['Requested the erasure of the organisation'],
   ],
   'job.failed': [
     'Job failed',
@@ -71,6 +69,7 @@ export const EVENTS: Readonly<Record<AuditAction, EventWords>> = {
   ],
   'sandbox.created': ['Sandbox made', ({ name }) => ['Created the sandbox ', named(name)]],
   'sandbox.reset': ['Sandbox emptied', () => ['Emptied the sandbox']],
+  'objects.written': ['Objects written', (counts) => ['Wrote objects', others(counts)]],
   'customer.erased': [
     'Customer erased',
     ({ customer_id: id, ...changed }) => ['Erased the personal data of customer ', named(id), others(changed)],

@@ -8,7 +8,7 @@ import { length } from './time';
 
 /* Usage in a period: that of one key on its page, and that of all keys on the overview. The period is in the address. */
 
-export type Usage = Omit<Answer<'usage'>, 'mcp'>;
+type Usage = Omit<Answer<'usage'>, 'mcp'>;
 export type Period = 'last_24h' | 'last_30d';
 
 /** Shown with every empty count, since the latest requests are not counted yet. */

@@ -31,6 +31,8 @@ export class ScopegateError extends Error {
   get isRetryable(): boolean {
     // a conflict that names a member fails again
     if (this.code === 'conflict') return this.errors.length === 0;
+    // what another program stored wrongly stays wrong
+    if (this.code === 'stored_object_invalid') return false;
     return RETRYABLE.includes(this.code) || this.status === 429 || this.status >= 500;
   }
 }

@@ -410,6 +410,10 @@ export interface components {
              * @description When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`.
              */
             erased_at: string | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -501,6 +505,8 @@ export interface components {
             related: components["schemas"]["EventObject"] | null;
             /** @description For `feed.gap`: the times between which events may be missing. Null for all other types. */
             gap: components["schemas"]["EventGap"] | null;
+            /** @description Who caused it. Null for `feed.gap`, for the events that follow it because history was lost, and for events that were stored before origins were. */
+            origin: components["schemas"]["EventOrigin"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -531,6 +537,29 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * @description Who caused an event. An integration recognises its own writes by the id of its key, which `GET /me` returns as `key.id`; a key that replaced
+         *     another has an id of its own.
+         */
+        EventOrigin: {
+            /** @description What kind of writer it was. Accept kinds that you do not know. */
+            kind: components["schemas"]["EventOriginKind"];
+            /** @description Id of the key or user; null for the other kinds. */
+            id: string | null;
+            /** @description Name of the operator's token; null for the command line and for the other kinds. */
+            name: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Kind of writer that caused an event.
+         *     - `key`: An API key.
+         *     - `user`: A user who is signed in to the settings page.
+         *     - `operator`: Whoever runs the gateway: over the operator API or on the command line, imports included.
+         *     - `other`: Another program that writes to the database itself, such as the product that owns the data.
+         * @enum {string}
+         */
+        EventOriginKind: "key" | "user" | "operator" | "other";
         /** @description The calling key and its organisation. */
         Me: {
             /** @description `live`, or `test` with a key of a sandbox, whose answers have the header `Scopegate-Mode: test`. */
@@ -652,6 +681,8 @@ export interface components {
             id: string;
             /** @description Number; unique in the organisation. */
             number: string;
+            /** @description The id of the order in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Status of the order. */
             status: components["schemas"]["OrderStatus"];
             /**
@@ -713,6 +744,10 @@ export interface components {
             dispatched_at: string | null;
             /** @description Delivery address. */
             delivery_address: components["schemas"]["Address"] | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -751,6 +786,8 @@ export interface components {
             id: string;
             /** @description Number; unique in the organisation. */
             number: string;
+            /** @description The id of the order in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Status of the order. */
             status: components["schemas"]["OrderStatus"];
             /**
@@ -812,6 +849,10 @@ export interface components {
             dispatched_at: string | null;
             /** @description Delivery address. */
             delivery_address: components["schemas"]["Address"] | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -897,6 +938,8 @@ export interface components {
             id: string;
             /** @description Stock keeping unit; unique in the organisation. */
             sku: string;
+            /** @description The id of the product in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Name. */
             name: string;
             /** @description Description. */
@@ -924,6 +967,10 @@ export interface components {
             lead_time_days: number | null;
             /** @description Whether the product is on sale. */
             active: boolean;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -957,6 +1004,8 @@ export interface components {
             id: string;
             /** @description Number; unique in the organisation. */
             number: string;
+            /** @description The id of the quote in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Status of the quote. */
             status: components["schemas"]["QuoteStatus"];
             /**
@@ -1004,6 +1053,10 @@ export interface components {
              * @description When it was accepted or declined; null in any other status.
              */
             decided_at: string | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1041,6 +1094,8 @@ export interface components {
             id: string;
             /** @description Number; unique in the organisation. */
             number: string;
+            /** @description The id of the quote in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Status of the quote. */
             status: components["schemas"]["QuoteStatus"];
             /**
@@ -1088,6 +1143,10 @@ export interface components {
              * @description When it was accepted or declined; null in any other status.
              */
             decided_at: string | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1183,6 +1242,10 @@ export interface components {
              * @description When the last message was written.
              */
             last_message_at: string;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1243,6 +1306,8 @@ export interface components {
              * @description Id of the thread.
              */
             request_id: string;
+            /** @description The id of the message in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref: string | null;
             /** @description Who wrote the message. */
             author: components["schemas"]["MessageAuthor"];
             /** @description Name of the author. In the answer to a key that adds the message without the scope `requests:read`: the name that it sent, or null. */
@@ -1359,6 +1424,10 @@ export interface components {
             delivery_address?: components["schemas"]["AddressInput"] | null;
             /** @description Contacts at the customer, at most 100. Replaces the whole list; null clears it. Members omitted from a contact are cleared. */
             contacts?: components["schemas"]["ContactInput"][] | null;
+            /** @description Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
             /**
              * Format: date-time
              * @description Ignored.
@@ -1505,6 +1574,8 @@ export interface components {
             id?: string | null;
             /** @description Stock keeping unit; identifies the product. 1 to 64 characters, not only white space. Stored and compared in Unicode NFC; case and white space are significant. */
             sku?: string | null;
+            /** @description Ignored: programs of the operator set it. */
+            external_ref?: string | null;
             /** @description Name. 1 to 200 characters, not only white space. Required if the product is new. */
             name?: string | null;
             /** @description Description. 1 to 5,000 characters; null clears it. */
@@ -1529,6 +1600,10 @@ export interface components {
             lead_time_days?: number | null;
             /** @description Whether the product is on sale. Null, or omitting it for a new product, sets true. */
             active?: boolean | null;
+            /** @description Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
             /**
              * Format: date-time
              * @description Ignored.
@@ -1583,6 +1658,10 @@ export interface components {
              * @description When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`.
              */
             erased_at?: string | null;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1605,6 +1684,8 @@ export interface components {
             id: string;
             /** @description Stock keeping unit; unique in the organisation. */
             sku?: string;
+            /** @description The id of the product in the product's own database; unique in the organisation if given. Programs of the operator set it. */
+            external_ref?: string | null;
             /** @description Name. */
             name?: string;
             /** @description Description. */
@@ -1632,6 +1713,10 @@ export interface components {
             lead_time_days?: number | null;
             /** @description Whether the product is on sale. */
             active?: boolean;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1675,6 +1760,10 @@ export interface components {
              * @description When the last message was written.
              */
             last_message_at?: string;
+            /** @description Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none. */
+            metadata?: {
+                [key: string]: string;
+            };
             /**
              * Format: date-time
              * @description When it was created.
@@ -1727,6 +1816,7 @@ export interface components {
              *     - `idempotency_key_reused`: Idempotency key reused, 422
              *     - `quota_exceeded`: Quota exceeded, 422
              *     - `rate_limited`: Rate limited, 429
+             *     - `stored_object_invalid`: Stored object invalid, 500
              *     - `internal`: Internal error, 500
              *     - `unavailable`: Unavailable, 503
              */
@@ -1784,6 +1874,9 @@ export interface components {
              *     - `order`: the lines are not in the order of their positions
              *     - `ended`: the key is revoked or expired
              *     - `expired`: the object is no longer kept
+             *     - `unavailable`: the organisation cannot be written to at the moment; send the line again later
+             *     - `quota`: the organisation stores as much as it may
+             *     - `rate_limited`: the token has no points left; send the line again in a minute
              *     - `too_many`: there are as many objects of this kind as there may be
              *     - `replaced`: the key was already replaced, and its replacement is active
              *     - `invalid`: another rule is violated; see `detail`
@@ -1822,6 +1915,10 @@ export interface components {
             delivery_address?: components["schemas"]["AddressChange"] | null;
             /** @description Contacts at the customer, at most 100. Replaces the whole list, with contacts matched as in a bulk call; null clears it. Members omitted from a contact are cleared. */
             contacts?: components["schemas"]["ContactChange"][] | null;
+            /** @description Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
         };
         ProductsBulkBody: {
             /** @description The products, 1 to 1,000. If a sku appears twice, every occurrence after the first fails. Each is validated individually: on REST an element of the wrong type or with unknown members also fails on its own; in GraphQL a variable of the wrong type fails the whole request. */
@@ -1861,6 +1958,10 @@ export interface components {
             lead_time_days?: number | null;
             /** @description Whether the product is on sale. Null sets true. */
             active?: boolean | null;
+            /** @description Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
         };
         RequestsBody: {
             /** @description Text of the first message, 1 to 20,000 characters, not only white space. Strings must not contain control characters other than tabs and line breaks. */
@@ -1876,6 +1977,10 @@ export interface components {
             contact?: components["schemas"]["RequestContactInput"] | null;
             /** @description Your own reference for the thread, such as a ticket number. 1 to 64 characters, not only white space; 409 `conflict` names the thread that has it already. Compared in Unicode NFC. */
             external_ref?: string | null;
+            /** @description Metadata, at most 50 pairs. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
         };
         RequestsIdMessagesBody: {
             /** @description The text, 1 to 20,000 characters, not only white space. Strings must not contain control characters other than tabs and line breaks. */
@@ -1897,6 +2002,10 @@ export interface components {
             customer_id?: string | null;
             /** @description Your own reference for the thread. 1 to 64 characters, not only white space; 409 `conflict` names the thread that has it already. Compared in Unicode NFC. */
             external_ref?: string | null;
+            /** @description Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all. */
+            metadata?: {
+                [key: string]: string | null;
+            } | null;
         };
     };
     responses: {
@@ -2108,8 +2217,12 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal`: Something went wrong on our side. The error is logged under the `request_id`; include it when you contact support. Retry reads. Retry writes with the same `Idempotency-Key`, so that they happen only once. */
-        Internal: {
+        /**
+         * @description `stored_object_invalid`: Another program stored the object in a form that the API cannot show; `errors` names the member. Lists leave such objects out, and say how many in `Scopegate-Omitted`. Whoever runs the gateway has to correct the object in the database. Do not retry: the same request fails again. Change the request or the key first.
+         *
+         *     `internal`: Something went wrong on our side. The error is logged under the `request_id`; include it when you contact support. Retry reads. Retry writes with the same `Idempotency-Key`, so that they happen only once.
+         */
+        StoredObjectInvalid: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy.perhaps"];
@@ -2203,6 +2316,11 @@ export interface components {
          * @example true
          */
         "Idempotent-Replayed": string;
+        /**
+         * @description How many stored objects were left out, since another program stored them in a form that cannot be shown; absent if none were.
+         * @example 1
+         */
+        "Scopegate-Omitted": number;
         /**
          * @description How a body may be encoded, if that was wrong.
          * @example identity
@@ -2299,7 +2417,14 @@ export interface operations {
                  */
                 email?: string;
                 /**
-                 * @description Only customers changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
+                 * @description Only customers with this metadata, as `key:value`. Case is significant. At most 3 pairs, which must all match (on REST, repeat the parameter).
+                 * @example [
+                 *       "crm_id:4711"
+                 *     ]
+                 */
+                metadata?: string[];
+                /**
+                 * @description Only customers changed at or after this time. Polling with the largest `updated_at` seen misses nothing.
                  * @example 1996-07-01T00:00:00.000Z
                  */
                 updated_since?: string;
@@ -2309,7 +2434,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
+                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at each row is returned exactly once; sorted otherwise, one that changes while you read the pages can be missed or returned twice. For a copy use `updated_since`.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
@@ -2342,6 +2467,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2375,6 +2501,9 @@ export interface operations {
                      *             }
                      *           ],
                      *           "erased_at": null,
+                     *           "metadata": {
+                     *             "crm_id": "4711"
+                     *           },
                      *           "created_at": "1996-06-01T00:00:00.000Z",
                      *           "updated_at": "1996-06-01T00:00:00.000Z"
                      *         }
@@ -2402,7 +2531,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2475,6 +2604,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "erased_at": null,
+                     *       "metadata": {
+                     *         "crm_id": "4711"
+                     *       },
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -2508,7 +2640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2596,6 +2728,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "erased_at": null,
+                     *       "metadata": {
+                     *         "crm_id": "4711"
+                     *       },
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -2625,7 +2760,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2721,7 +2856,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2794,7 +2929,12 @@ export interface operations {
                      *           ],
                      *           "status": "accepted",
                      *           "related": null,
-                     *           "gap": null
+                     *           "gap": null,
+                     *           "origin": {
+                     *             "kind": "other",
+                     *             "id": null,
+                     *             "name": null
+                     *           }
                      *         }
                      *       ],
                      *       "has_more": false,
@@ -2821,7 +2961,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2898,7 +3038,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -2922,6 +3062,11 @@ export interface operations {
                  * @example SO-10248
                  */
                 number?: string;
+                /**
+                 * @description Only the order with this external_ref.
+                 * @example ALFKI
+                 */
+                external_ref?: string;
                 /** @description Only orders with one of these statuses (on REST, repeat the parameter). */
                 status?: components["schemas"]["OrderStatus"][];
                 /**
@@ -2940,7 +3085,14 @@ export interface operations {
                  */
                 placed_before?: string;
                 /**
-                 * @description Only orders changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
+                 * @description Only orders with this metadata, as `key:value`. Case is significant. At most 3 pairs, which must all match (on REST, repeat the parameter).
+                 * @example [
+                 *       "erp.order:100248"
+                 *     ]
+                 */
+                metadata?: string[];
+                /**
+                 * @description Only orders changed at or after this time. Polling with the largest `updated_at` seen misses nothing.
                  * @example 1996-07-01T00:00:00.000Z
                  */
                 updated_since?: string;
@@ -2950,7 +3102,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at, placed_at or number; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
+                 * @description Sort by created_at, updated_at, placed_at or number; prefix with `-` for descending. Sorted by created_at each row is returned exactly once; sorted otherwise, one that changes while you read the pages can be missed or returned twice. For a copy use `updated_since`.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "placed_at" | "-placed_at" | "number" | "-number";
@@ -2985,6 +3137,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2994,6 +3147,7 @@ export interface operations {
                      *         {
                      *           "id": "8e63da89-fdcc-5800-b629-071473c813b9",
                      *           "number": "SO-10248",
+                     *           "external_ref": null,
                      *           "status": "completed",
                      *           "currency": "USD",
                      *           "subtotal_minor": 44000,
@@ -3014,6 +3168,9 @@ export interface operations {
                      *             "region": null,
                      *             "postcode": "51100",
                      *             "country": "France"
+                     *           },
+                     *           "metadata": {
+                     *             "erp.order": "100248"
                      *           },
                      *           "created_at": "1996-07-04T00:00:00.000Z",
                      *           "updated_at": "1996-07-16T00:00:00.000Z"
@@ -3042,7 +3199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3094,6 +3251,7 @@ export interface operations {
                      * @example {
                      *       "id": "8e63da89-fdcc-5800-b629-071473c813b9",
                      *       "number": "SO-10248",
+                     *       "external_ref": null,
                      *       "status": "completed",
                      *       "currency": "USD",
                      *       "subtotal_minor": 44000,
@@ -3114,6 +3272,9 @@ export interface operations {
                      *         "region": null,
                      *         "postcode": "51100",
                      *         "country": "France"
+                     *       },
+                     *       "metadata": {
+                     *         "erp.order": "100248"
                      *       },
                      *       "created_at": "1996-07-04T00:00:00.000Z",
                      *       "updated_at": "1996-07-16T00:00:00.000Z",
@@ -3189,7 +3350,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3217,6 +3378,11 @@ export interface operations {
                  */
                 sku?: string[];
                 /**
+                 * @description Only the product with this external_ref.
+                 * @example ALFKI
+                 */
+                external_ref?: string;
+                /**
                  * @description Only products in exactly this category.
                  * @example Beverages
                  */
@@ -3224,7 +3390,14 @@ export interface operations {
                 /** @description Only active (true) or inactive (false) products. */
                 active?: boolean;
                 /**
-                 * @description Only products changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
+                 * @description Only products with this metadata, as `key:value`. Case is significant. At most 3 pairs, which must all match (on REST, repeat the parameter).
+                 * @example [
+                 *       "supplier:Exotic Liquids"
+                 *     ]
+                 */
+                metadata?: string[];
+                /**
+                 * @description Only products changed at or after this time. Polling with the largest `updated_at` seen misses nothing.
                  * @example 1996-07-01T00:00:00.000Z
                  */
                 updated_since?: string;
@@ -3234,7 +3407,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
+                 * @description Sort by created_at, updated_at or name; prefix with `-` for descending. Sorted by created_at each row is returned exactly once; sorted otherwise, one that changes while you read the pages can be missed or returned twice. For a copy use `updated_since`.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "name" | "-name";
@@ -3267,6 +3440,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3276,6 +3450,7 @@ export interface operations {
                      *         {
                      *           "id": "689defbf-4477-5b15-966e-4830b650ded3",
                      *           "sku": "NW-001",
+                     *           "external_ref": null,
                      *           "name": "Chai",
                      *           "description": "10 boxes x 20 bags",
                      *           "category": "Beverages",
@@ -3285,6 +3460,9 @@ export interface operations {
                      *           "vat_exempt": true,
                      *           "lead_time_days": null,
                      *           "active": true,
+                     *           "metadata": {
+                     *             "supplier": "Exotic Liquids"
+                     *           },
                      *           "created_at": "1996-06-01T00:00:00.000Z",
                      *           "updated_at": "1996-06-01T00:00:00.000Z"
                      *         }
@@ -3312,7 +3490,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3361,6 +3539,7 @@ export interface operations {
                      * @example {
                      *       "id": "689defbf-4477-5b15-966e-4830b650ded3",
                      *       "sku": "NW-001",
+                     *       "external_ref": null,
                      *       "name": "Chai",
                      *       "description": "10 boxes x 20 bags",
                      *       "category": "Beverages",
@@ -3370,6 +3549,9 @@ export interface operations {
                      *       "vat_exempt": true,
                      *       "lead_time_days": null,
                      *       "active": true,
+                     *       "metadata": {
+                     *         "supplier": "Exotic Liquids"
+                     *       },
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -3403,7 +3585,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3467,6 +3649,7 @@ export interface operations {
                      * @example {
                      *       "id": "689defbf-4477-5b15-966e-4830b650ded3",
                      *       "sku": "NW-001",
+                     *       "external_ref": null,
                      *       "name": "Chai",
                      *       "description": "10 boxes x 20 bags",
                      *       "category": "Beverages",
@@ -3476,6 +3659,9 @@ export interface operations {
                      *       "vat_exempt": true,
                      *       "lead_time_days": null,
                      *       "active": true,
+                     *       "metadata": {
+                     *         "supplier": "Exotic Liquids"
+                     *       },
                      *       "created_at": "1996-06-01T00:00:00.000Z",
                      *       "updated_at": "1996-06-01T00:00:00.000Z"
                      *     }
@@ -3505,7 +3691,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3608,7 +3794,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3632,6 +3818,11 @@ export interface operations {
                  * @example Q-10248
                  */
                 number?: string;
+                /**
+                 * @description Only the quote with this external_ref.
+                 * @example ALFKI
+                 */
+                external_ref?: string;
                 /** @description Only quotes with one of these statuses (on REST, repeat the parameter). */
                 status?: components["schemas"]["QuoteStatus"][];
                 /**
@@ -3650,7 +3841,14 @@ export interface operations {
                  */
                 created_before?: string;
                 /**
-                 * @description Only quotes changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
+                 * @description Only quotes with this metadata, as `key:value`. Case is significant. At most 3 pairs, which must all match (on REST, repeat the parameter).
+                 * @example [
+                 *       "erp.project:P-88"
+                 *     ]
+                 */
+                metadata?: string[];
+                /**
+                 * @description Only quotes changed at or after this time. Polling with the largest `updated_at` seen misses nothing.
                  * @example 1996-07-01T00:00:00.000Z
                  */
                 updated_since?: string;
@@ -3660,7 +3858,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at, updated_at or number; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
+                 * @description Sort by created_at, updated_at or number; prefix with `-` for descending. Sorted by created_at each row is returned exactly once; sorted otherwise, one that changes while you read the pages can be missed or returned twice. For a copy use `updated_since`.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "number" | "-number";
@@ -3695,6 +3893,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3704,6 +3903,7 @@ export interface operations {
                      *         {
                      *           "id": "8ee57417-32c9-5f80-8615-94139b1fe228",
                      *           "number": "Q-10248",
+                     *           "external_ref": null,
                      *           "status": "accepted",
                      *           "currency": "USD",
                      *           "subtotal_minor": 44000,
@@ -3714,6 +3914,9 @@ export interface operations {
                      *           "customer_id": "bd119267-dd5b-5463-b7ca-8758a9d1f794",
                      *           "sent_at": "1996-07-01T00:00:00.000Z",
                      *           "decided_at": "1996-07-04T00:00:00.000Z",
+                     *           "metadata": {
+                     *             "erp.project": "P-88"
+                     *           },
                      *           "created_at": "1996-06-30T00:00:00.000Z",
                      *           "updated_at": "1996-07-04T00:00:00.000Z"
                      *         }
@@ -3741,7 +3944,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3793,6 +3996,7 @@ export interface operations {
                      * @example {
                      *       "id": "8ee57417-32c9-5f80-8615-94139b1fe228",
                      *       "number": "Q-10248",
+                     *       "external_ref": null,
                      *       "status": "accepted",
                      *       "currency": "USD",
                      *       "subtotal_minor": 44000,
@@ -3803,6 +4007,9 @@ export interface operations {
                      *       "customer_id": "bd119267-dd5b-5463-b7ca-8758a9d1f794",
                      *       "sent_at": "1996-07-01T00:00:00.000Z",
                      *       "decided_at": "1996-07-04T00:00:00.000Z",
+                     *       "metadata": {
+                     *         "erp.project": "P-88"
+                     *       },
                      *       "created_at": "1996-06-30T00:00:00.000Z",
                      *       "updated_at": "1996-07-04T00:00:00.000Z",
                      *       "lines": [
@@ -3874,7 +4081,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -3906,7 +4113,14 @@ export interface operations {
                  */
                 external_ref?: string;
                 /**
-                 * @description Only threads changed at or after this time. Polling with the largest `updated_at` seen misses nothing, whatever writes are in progress.
+                 * @description Only threads with this metadata, as `key:value`. Case is significant. At most 3 pairs, which must all match (on REST, repeat the parameter).
+                 * @example [
+                 *       "channel:email"
+                 *     ]
+                 */
+                metadata?: string[];
+                /**
+                 * @description Only threads changed at or after this time. Polling with the largest `updated_at` seen misses nothing.
                  * @example 1996-07-01T00:00:00.000Z
                  */
                 updated_since?: string;
@@ -3916,7 +4130,7 @@ export interface operations {
                  */
                 updated_before?: string;
                 /**
-                 * @description Sort by created_at or updated_at; prefix with `-` for descending. Sorted by created_at a row is returned exactly once, even if it changes while you read the pages; sorted otherwise, one that changes then can be missed, or returned twice. For a copy use `updated_since`, with any sort.
+                 * @description Sort by created_at or updated_at; prefix with `-` for descending. Sorted by created_at each row is returned exactly once; sorted otherwise, one that changes while you read the pages can be missed or returned twice. For a copy use `updated_since`.
                  * @example -created_at
                  */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at";
@@ -3951,6 +4165,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3969,6 +4184,9 @@ export interface operations {
                      *           },
                      *           "message_count": 2,
                      *           "last_message_at": "1996-06-29T03:00:00.000Z",
+                     *           "metadata": {
+                     *             "channel": "email"
+                     *           },
                      *           "created_at": "1996-06-29T00:00:00.000Z",
                      *           "updated_at": "1996-06-29T00:00:00.000Z",
                      *           "external_ref": null
@@ -3997,7 +4215,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -4060,6 +4278,9 @@ export interface operations {
                      *       },
                      *       "message_count": 1,
                      *       "last_message_at": "1996-06-29T00:00:00.000Z",
+                     *       "metadata": {
+                     *         "channel": "email"
+                     *       },
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4088,7 +4309,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -4149,6 +4370,9 @@ export interface operations {
                      *       },
                      *       "message_count": 2,
                      *       "last_message_at": "1996-06-29T03:00:00.000Z",
+                     *       "metadata": {
+                     *         "channel": "email"
+                     *       },
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": null
@@ -4183,7 +4407,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -4257,6 +4481,9 @@ export interface operations {
                      *       },
                      *       "message_count": 2,
                      *       "last_message_at": "1996-06-29T03:00:00.000Z",
+                     *       "metadata": {
+                     *         "channel": "email"
+                     *       },
                      *       "created_at": "1996-06-29T00:00:00.000Z",
                      *       "updated_at": "1996-06-29T00:00:00.000Z",
                      *       "external_ref": "T-1001"
@@ -4287,7 +4514,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -4329,6 +4556,7 @@ export interface operations {
                     "X-Api-Key-Expires-At": components["headers"]["X-Api-Key-Expires-At"];
                     "Scopegate-Mode": components["headers"]["Scopegate-Mode"];
                     Link: components["headers"]["Link"];
+                    "Scopegate-Omitted": components["headers"]["Scopegate-Omitted"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4338,6 +4566,7 @@ export interface operations {
                      *         {
                      *           "id": "aaa5b859-a4e9-547f-8f41-4f9f59c4fda5",
                      *           "request_id": "87970e7f-9792-5f28-934c-f628382b72a6",
+                     *           "external_ref": null,
                      *           "author": "customer",
                      *           "author_name": "Paul Henriot",
                      *           "body": "Please quote for delivery to Reims:\n- 12 x Queso Cabrales\n- 10 x Singaporean Hokkien Fried Mee\n- 5 x Mozzarella di Giovanni",
@@ -4368,7 +4597,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };
@@ -4423,6 +4652,7 @@ export interface operations {
                      * @example {
                      *       "id": "317c5a7e-2b1d-50ca-8dca-2404ef876175",
                      *       "request_id": "87970e7f-9792-5f28-934c-f628382b72a6",
+                     *       "external_ref": null,
                      *       "author": "organisation",
                      *       "author_name": "Northwind sales",
                      *       "body": "Thank you. Our quote Q-10248 is on its way.",
@@ -4453,7 +4683,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            500: components["responses"]["Internal"];
+            500: components["responses"]["StoredObjectInvalid"];
             503: components["responses"]["Unavailable"];
         };
     };

@@ -16,7 +16,7 @@ export interface EventsOptions extends CallOptions {
 
 export const QUERY = `subscription ($after: String, $types: [String!]) {
   events(after: $after, types: $types) {
-    id type occurred_at object { type id } changes status related { type id } gap { from to } cursor
+    id type occurred_at object { type id } changes status related { type id } gap { from to } origin { kind id name } cursor
   }
 }`;
 

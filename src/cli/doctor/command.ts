@@ -1,19 +1,36 @@
 import { type Config, readConfig } from '../../config';
-import { checkAddresses } from '../../database/address';
-import { DEFAULT_CLUSTER } from '../../database/connect';
-import { CommandFailure, interrupted, interruption, isAbort } from '../ending';
+import { checkAddress } from '../../database/address';
+import { CommandFailure, interrupted, interruption, isAbort, usageFailure } from '../ending';
 import type { JsonOption } from '../help';
 import { openStore, type Store } from '../store';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
 import { type Check, examine } from './check';
-import { checkClocks, checkClusters, checkDatabase, checkEvents, checkTransactionLimit } from './clusters';
 import { rethrowWithFix } from './connection';
-import { checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis, checkWebhooks } from './environment';
-import { checkIndexes } from './indexes';
-import { checkControl, checkFiles, checkPlaces, databasesByCluster } from './storage';
+import {
+  checkFingerprint,
+  checkNode,
+  checkOperatorWebhook,
+  checkPepper,
+  checkProxy,
+  checkRedis,
+  checkWebhooks,
+} from './environment';
+import { checkIndexes, type Counts } from './indexes';
+import { rowsCommand } from './rows';
+import { checkClocks, checkDatabase, checkEvents, checkTransactionLimit } from './servers';
+import { checkControl, checkFiles, checkStored } from './storage';
+
+interface DoctorOptions extends JsonOption {
+  readonly fix?: boolean;
+  readonly rows?: boolean;
+  readonly org?: string;
+}
 
 /** `scopegate doctor`. @throws CommandFailure if a check failed, or the command was interrupted. */
-export async function doctorCommand({ fix = false, json }: JsonOption & { readonly fix?: boolean }): Promise<void> {
+export async function doctorCommand(options: DoctorOptions): Promise<void> {
+  const { rows, org, fix = false, json } = options;
+  if (rows) return rowsCommand(options);
+  if (org !== undefined) throw usageFailure('--org needs --rows');
   const signal = interruption();
   const checks: Check[] = [];
   try {
@@ -35,8 +52,8 @@ const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['r
 
 /** The checks of an open database, in the order in which they are run. */
 const OF_STORE = [
-  ...[checkFingerprint, checkProxy, checkClusters, checkTransactionLimit, checkClocks, checkEvents],
-  ...[checkControl, checkWebhooks],
+  ...[checkFingerprint, checkProxy, checkTransactionLimit, checkClocks, checkEvents],
+  ...[checkControl, checkWebhooks, checkOperatorWebhook],
 ];
 
 /** Runs every check in order; stops if one that the others depend on fails. */
@@ -45,7 +62,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   let config: Config | undefined;
   yield await examine('environment', 'fix these variables; see scopegate doctor --help for each', () => {
     const read = readConfig();
-    checkAddresses(read);
+    checkAddress(read);
     config = read;
     return 'all variables are valid';
   });
@@ -57,7 +74,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch((error: unknown) => rethrowWithFix(DEFAULT_CLUSTER, config?.MONGODB_URI, error));
+    store = await opening.catch((error: unknown) => rethrowWithFix(config?.MONGODB_URI, error));
     return '';
   });
   if (!store) {
@@ -68,11 +85,11 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   try {
     yield* checkDatabase(store);
     for (const check of OF_STORE) yield* [(await check(context)) ?? []].flat();
-    const present = await databasesByCluster(store);
-    yield* checkPlaces(context, present);
-    const files = new Map([...present.keys()].map((cluster) => [cluster, 0]));
-    yield* checkIndexes(context, present, files);
-    yield* checkFiles(store, files);
+    const present = new Set(await store.databases.organisationsWithData());
+    yield* checkStored(context, present);
+    const counts = new Map<string, Counts>();
+    yield* checkIndexes(context, present, counts);
+    yield* checkFiles(context, counts);
   } finally {
     await store.close();
   }

@@ -1,12 +1,11 @@
 import mongoose from 'mongoose';
-import { sourceOf } from '../../config';
-import { DEFAULT_CLUSTER } from '../../database/connect';
-import { OLDEST_MONGODB, OldServerError } from '../../database/cluster';
-import { NewerSchemaError } from '../../organisations/controlSchema';
+import { type Config, sourceOf } from '../../config';
+import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../database/deployment';
+import { NewerSchemaError, OtherClusterError } from '../../organisations/controlSchema';
 import { Finding } from './check';
 
 /*
- * Explains from the driver's errors why a cluster could not be connected to, which variable to change, and how. The server's own
+ * Explains from the driver's errors why the database could not be connected to, which variable to change, and how. The server's own
  * words are not repeated where they can contain a password.
  */
 
@@ -19,7 +18,7 @@ interface Cause {
   readonly detail: string;
   /** The part of the message to quote. */
   readonly quote?: RegExp;
-  /** `entry` is the variable, with the name of the cluster if it has several. */
+  /** `entry` is the variable. */
   readonly fix: (entry: string) => string;
   /** Whether the error only says that there is no connection, which wrong options can cause as well. */
   readonly isVague?: true;
@@ -89,38 +88,40 @@ const CAUSES: readonly Cause[] = [
 const causeOf = (errors: readonly string[]): Cause | undefined =>
   CAUSES.find(({ sign }) => errors.some((error) => sign.test(error)));
 
-/** Explains an error in connecting to a cluster; undefined if its cause is not known. */
-export function connectionFinding(cluster: string, error: unknown): Finding | undefined {
+/** Explains an error in connecting; undefined if its cause is not known. */
+export function connectionFinding(error: unknown): Finding | undefined {
   const errors = errorsIn(error);
   const cause = causeOf(errors);
   if (!cause) return undefined;
   const messages = errors.map((text) => text.slice(text.indexOf(' ') + 1));
   const quoted = messages.flatMap((message) => cause.quote?.exec(message)?.[0] ?? []).at(0);
-  const detail = `${clusterPrefix(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
-  return new Finding(detail, cause.fix(entryOf(cluster)));
+  return new Finding(`${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`, cause.fix(entry()));
 }
 
-/** Rethrows an error in connecting to a cluster with `uri`. @throws Finding with the fix, if the cause is known */
-export async function rethrowWithFix(cluster: string, uri: string | undefined, error: unknown): Promise<never> {
+/** Rethrows an error in connecting to `uri`. @throws Finding with the fix, if the cause is known */
+export async function rethrowWithFix(uri: string | undefined, error: unknown): Promise<never> {
   if (error instanceof OldServerError)
-    throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+    throw new Finding(error.message, `upgrade it to MongoDB ${OLDEST_MONGODB} or later`);
+  if (error instanceof StandaloneError)
+    throw new Finding(
+      error.message,
+      `run the server in ${entry()} as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())`,
+    );
   if (error instanceof NewerSchemaError)
     throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
+  if (error instanceof OtherClusterError)
+    throw new Finding(error.message, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS');
   const isVague = causeOf(errorsIn(error))?.isVague;
-  const asked = uri !== undefined && isVague ? await askPlainly(cluster, uri) : undefined;
-  throw asked ?? connectionFinding(cluster, error) ?? error;
+  const asked = uri !== undefined && isVague ? await askPlainly(uri) : undefined;
+  throw asked ?? connectionFinding(error) ?? error;
 }
 
-/** The variable that names a cluster, with the name of the cluster if it has several. */
-export function entryOf(cluster: string): string {
-  return cluster === DEFAULT_CLUSTER
-    ? sourceOf('MONGODB_URI')
-    : `the entry ${cluster} of ${sourceOf('MONGODB_CLUSTERS')}`;
-}
+/** The variable that has the URI. */
+export const entry = (): string => sourceOf('MONGODB_URI');
 
-/** Names the default cluster in a message; the checks of the others already have the cluster's name. */
-export function clusterPrefix(cluster: string): string {
-  return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
+/** Whether the database is one of MongoDB Atlas, whose servers cannot be configured. */
+export function isOnAtlas({ MONGODB_URI = '' }: Pick<Config, 'MONGODB_URI'>): boolean {
+  return /^mongodb(\+srv)?:\/\/(?:[^@/]*@)?[^/?]*\.mongodb\.net\b/.test(MONGODB_URI);
 }
 
 /** The code and message of an error, of its causes, and of the errors of the servers that were tried. */
@@ -137,21 +138,20 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
  * Finds out from the first host of a URI which option is wrong; undefined if the host does not answer, or no option is. The driver
  * waits for a server that fits all options and reports nothing about one that does not, so the host is asked without those that may be wrong.
  */
-async function askPlainly(cluster: string, uri: string): Promise<Finding | undefined> {
+async function askPlainly(uri: string): Promise<Finding | undefined> {
   const host = /^mongodb:\/\/(?:[^@/]*@)?([^/?,]+)/.exec(uri)?.[1];
   if (host === undefined) return undefined;
   const options = new URLSearchParams(/\?(.*)$/.exec(uri)?.[1]);
   const asksForTls = [...options].some(([name, value]) => /^(tls|ssl)$/i.test(name) && value === 'true');
-  if (asksForTls && (await helloOf(`mongodb://${host}/`)))
-    return new Finding(clusterPrefix(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
+  if (asksForTls && (await helloOf(`mongodb://${host}/`))) return new Finding(PLAIN.detail, PLAIN.fix(entry()));
   const wanted = [...options].find(([name]) => name.toLowerCase() === 'replicaset')?.[1];
   if (wanted === undefined) return undefined;
   const tls = [...options].filter(([name]) => /^(tls|ssl)/i.test(name));
   const set = (await helloOf(`mongodb://${host}/?${new URLSearchParams(tls).toString()}`))?.setName;
   if (typeof set !== 'string' || set === wanted) return undefined;
   return new Finding(
-    `${clusterPrefix(cluster)}the server is in the replica set ${set}, not ${wanted}`,
-    `set replicaSet=${set} in ${entryOf(cluster)}, or correct its hosts`,
+    `the server is in the replica set ${set}, not ${wanted}`,
+    `set replicaSet=${set} in ${entry()}, or correct its hosts`,
   );
 }
 

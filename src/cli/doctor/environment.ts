@@ -3,6 +3,7 @@ import type { Config } from '../../config';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { DAY } from '../../units';
 import { masterSecret, OTHER_SECRET, RESTORE_SECRET } from '../../webhooks/masterSecret';
+import { behindOf } from '../../webhooks/operatorWebhook';
 import { NO_SECRET, webhookSettings } from '../../webhooks/settings';
 import { messageOf } from '../ending';
 import { counted } from '../terminal';
@@ -92,6 +93,27 @@ export function checkRedis({ REDIS_URL }: Config): Promise<Check> {
       redis.disconnect();
     }
   });
+}
+
+/** How far the operator's webhook may be behind, in seconds; as in the alert. */
+const LATE = 900;
+
+/** How far the operator's webhook is behind, and whether these settings keep a gateway from sending it. */
+export async function checkOperatorWebhook({ store, config }: DoctorContext): Promise<Check | undefined> {
+  if (config.OPERATOR_WEBHOOK_URL === undefined) return undefined;
+  const name = 'operator webhook';
+  if (config.EVENTS === 'off') {
+    const detail = 'OPERATOR_WEBHOOK_URL is set, but with EVENTS=off this gateway sends it nothing';
+    return { name, ok: true, detail, fix: 'unset it here, and set it for a gateway without EVENTS=off' };
+  }
+  const behind = await behindOf(store.databases);
+  if (!behind) return { name, ok: true, detail: 'nothing was sent yet; it gets what happens once a gateway runs' };
+  const { seconds, parked } = behind;
+  const detail = `${String(Math.round(seconds))} s behind, ${counted(parked, 'event')} parked`;
+  if (seconds <= LATE) return { name, ok: true, detail };
+  const fix =
+    'see that the server at OPERATOR_WEBHOOK_URL accepts events and that a gateway without EVENTS=off runs, before they drop out of the log of the database';
+  return { name, ok: true, detail, fix };
 }
 
 /** Whether webhooks can be sent: if there are endpoints, whether WEBHOOK_SECRET is the one they were created with. */

@@ -1,19 +1,12 @@
 import { type Organisation, STATES } from '../../auth/principal';
 import type { Collection } from '../../database/collection';
-import {
-  collectionNames,
-  type Difference,
-  differenceOf,
-  dropIndexes,
-  filesOf,
-  createIndexes,
-} from '../../database/indexes';
+import { type Difference, differenceOf, dropIndexes, createIndexes } from '../../database/indexes';
 import type { OrganisationData } from '../../database/organisationData';
+import { setValidator, type Validation, validationOptions, validatorState } from '../../database/validators';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
 import { counted } from '../terminal';
 import { type Check, examine, Finding, type DoctorContext } from './check';
-import type { Present } from './storage';
 
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
 const AT_ONCE = 10;
@@ -27,26 +20,37 @@ interface Tally {
   surplus: number;
   /** Have collections that have passed 1,000 rows and still lack the indexes that such collections get. */
   grown: number;
-  readonly present: Present;
-  /** The files that organisations have, by cluster. */
-  readonly files: Map<string, number>;
-  /** Organisations that were not checked, by cluster. */
-  readonly unreached: Map<string, number>;
+  /** Have collections without the validator that they should have. */
+  unchecked: number;
+  /** The ids of the organisations that have a database. */
+  readonly present: ReadonlySet<string>;
+  /** The shards of their databases. */
+  readonly shards: ReadonlyMap<string, string>;
+  /** By shard; under '' on a replica set. */
+  readonly counts: Map<string, Counts>;
+}
+
+/** Organisations with data, and what they have in the database. */
+export interface Counts {
+  organisations: number;
+  collections: number;
+  indexes: number;
 }
 
 /**
- * Whether every collection has every index; `fix` creates those that are missing, with one command per collection, and drops retired
- * ones. All complete organisations share one line, and so do those of a cluster that does not respond. Created indexes stay, so an
- * interrupted run can be repeated. @throws AbortError when the signal aborts
+ * Whether every collection has every index and its validator; `fix` creates those that are missing, with one command per collection, and drops
+ * retired indexes. All complete organisations share one line. Created indexes stay, so an interrupted run can be repeated. `present` has the ids of
+ * the organisations that have a database. @throws AbortError when the signal aborts
  */
 export async function* checkIndexes(
   context: DoctorContext,
-  present: Present,
-  files: Map<string, number>,
+  present: ReadonlySet<string>,
+  counts: Map<string, Counts>,
 ): AsyncGenerator<Check> {
   const { store, signal } = context;
   const { organisations } = store.control;
-  const tally: Tally = { ...{ complete: 0, empty: 0, surplus: 0, grown: 0, present, files }, unreached: new Map() };
+  const shards = await store.databases.shardsOf([...present]);
+  const tally: Tally = { complete: 0, empty: 0, surplus: 0, grown: 0, unchecked: 0, present, shards, counts };
   const found: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
@@ -56,8 +60,8 @@ export async function* checkIndexes(
     // several workers share the cursor
     for (let next = await left.next(); next.done !== true && !signal.aborted; next = await left.next()) {
       const at = (begun += 1);
-      // an organisation that is being erased needs no index any more
-      const isChecked = STATES[next.value.state].data;
+      // an organisation that is being erased needs no index any more, and one that is being moved may not be read
+      const isChecked = STATES[next.value.state].data && !next.value.moving;
       const check = isChecked ? await checkOrganisation(context, next.value, tally) : undefined;
       if (check) found.push({ at, check });
       done += 1;
@@ -74,15 +78,10 @@ export async function* checkIndexes(
     progress.stop();
   }
   yield* found.sort((one, other) => one.at - other.at).map(({ check }) => check);
-  for (const [cluster, count] of tally.unreached) {
-    const detail = `${counted(count, 'organisation')} ${count === 1 ? 'was' : 'were'} not checked`;
-    const fix = `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`;
-    yield { name: `indexes on cluster ${cluster}`, ok: false, detail, fix };
-  }
-  yield { name: 'indexes', ok: true, detail: summary(tally) };
+  yield { name: 'indexes', ok: true, detail: summary(tally, context.config.STORED_VALIDATION) };
 }
 
-function summary({ complete, empty, surplus, grown }: Tally): string {
+function summary({ complete, empty, surplus, grown, unchecked }: Tally, validation: Validation): string {
   const whole = complete + empty;
   const have = (count: number): string => (count === 1 ? 'has' : 'have');
   return [
@@ -96,57 +95,74 @@ function summary({ complete, empty, surplus, grown }: Tally): string {
     ...(surplus > 0
       ? [`${String(surplus)} ${have(surplus)} indexes that are no longer needed, which scopegate doctor --fix drops`]
       : []),
+    ...(unchecked > 0
+      ? [
+          `${String(unchecked)} ${have(unchecked)} ${validation === 'off' ? 'validators, which are off now and which scopegate doctor --fix removes' : 'collections without the validator of this version, which scopegate doctor --fix adds'}`,
+        ]
+      : []),
   ].join('; ');
 }
 
 /** The check of one organisation; undefined if there is nothing to report. */
 async function checkOrganisation(
-  { store, fix }: DoctorContext,
+  { store, config, fix }: DoctorContext,
   organisation: Organisation,
   tally: Tally,
 ): Promise<Check | undefined> {
-  const { id, name, cluster } = organisation;
-  const there = tally.present.get(cluster);
-  if (!there) add(tally.unreached, cluster, 1);
-  else if (!there.has(id)) tally.empty += 1;
-  if (!there?.has(id)) return undefined;
+  const { id, name } = organisation;
+  if (!tally.present.has(id)) {
+    tally.empty += 1;
+    return undefined;
+  }
   const cause = 'fix the cause, then run scopegate doctor --fix';
   const check = await examine(`indexes of ${name} (${id})`, cause, async () => {
     const data = store.databases.organisationData(organisation);
-    const found = await differencesOf(data);
+    const { STORED_VALIDATION: validation } = config;
+    const found = await differencesOf(data, validation);
+    const unchecked = found.filter(({ validator }) => validator === 'outdated');
+    const foreign = found.filter(({ validator }) => validator === 'foreign').map(({ definition }) => definition.name);
     const missing = found.flatMap(namesOf('missing'));
     const surplus = found.flatMap(namesOf('surplus'));
     try {
-      if (fix && missing.length + surplus.length > 0) return await fixAll(data, found);
+      if (fix && missing.length + surplus.length + unchecked.length > 0) return await fixAll(data, found, validation);
       if (found.some((one) => one.missing.length > 0 && !one.isGrown))
-        throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
+        throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (missing.length > 0) tally.grown += 1;
       if (surplus.length > 0) tally.surplus += 1;
+      if (unchecked.length > 0) tally.unchecked += 1;
+      if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN };
       return '';
     } finally {
-      const files = fix ? await filesOf(data.database) : found.reduce((sum, one) => sum + one.files, 0);
-      if (fix) await store.control.organisations.noteFiles(organisation, files, true);
-      add(tally.files, cluster, files);
+      const now = fix ? await differencesOf(data, validation) : found;
+      const shard = tally.shards.get(id) ?? '';
+      const counts = tally.counts.get(shard) ?? { organisations: 0, collections: 0, indexes: 0 };
+      counts.organisations += 1;
+      counts.collections += now.length;
+      counts.indexes += now.reduce((sum, one) => sum + one.indexes, 0);
+      tally.counts.set(shard, counts);
     }
   });
   if (check.ok) tally.complete += 1;
   return check.detail === '' ? undefined : check;
 }
 
-function add(to: Map<string, number>, cluster: string, count: number): void {
-  to.set(cluster, (to.get(cluster) ?? 0) + count);
-}
+/** What to do about a validator that is not ours. */
+const FOREIGN = 'join it with what scopegate schema --stored prints, or remove it and run scopegate doctor --fix';
 
 interface Found extends Difference {
-  readonly definition: Collection<{ readonly _id: string }>;
+  readonly definition: Collection;
+  readonly validator: ReturnType<typeof validatorState>;
 }
 
-/** How the indexes of existing collections differ from the definitions: one command for the names, and one per collection. */
-async function differencesOf({ database, collections }: OrganisationData): Promise<Found[]> {
-  const names = await collectionNames(database);
+/** How existing collections differ from the definitions: one command for all, and one per collection. */
+async function differencesOf({ database, collections }: OrganisationData, validation: Validation): Promise<Found[]> {
+  const options = await validationOptions(database);
   const found: Found[] = [];
   for (const definition of collections) {
-    if (names.has(definition.name)) found.push({ definition, ...(await differenceOf(database, definition)) });
+    const known = options.get(definition.name);
+    if (!known) continue;
+    const validator = validatorState(definition, known, validation);
+    found.push({ definition, validator, ...(await differenceOf(database, definition)) });
   }
   return found;
 }
@@ -156,18 +172,24 @@ function namesOf(which: 'missing' | 'surplus') {
     found[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);
 }
 
-/** Creates missing indexes and drops surplus ones. @throws Finding that lists the collections that failed, once the others are done */
-async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<string> {
+/**
+ * Creates missing indexes, drops surplus ones and sets validators. @throws Finding that lists the collections that failed, once the others are
+ * done
+ */
+async function fixAll(data: OrganisationData, found: readonly Found[], validation: Validation): Promise<string> {
   const failed: string[] = [];
   const done: string[] = [];
   for (const one of found) {
-    const { definition, missing, surplus } = one;
+    const { definition, missing, surplus, validator } = one;
     try {
       if (missing.length > 0) await data.creating(() => createIndexes(data.database, definition, missing));
       done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
       // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
       done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
+      if (validator !== 'outdated') continue;
+      await data.creating(() => setValidator(data.database, definition, validation));
+      done.push(`${validation === 'off' ? 'removed' : 'set'} the validator of ${definition.name}`);
     } catch (error) {
       failed.push(`${definition.name} (${messageOf(error)})`);
     }

@@ -3,18 +3,17 @@ import { databaseOf } from '../../database/native';
 import { databaseName } from '../../database/organisationData';
 import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
-import { isAbandoned, type Moves } from '../../organisations/moving';
-import { isNearlyFull, MAKE_ROOM } from '../../organisations/placement';
+import { isAbandoned } from '../../organisations/moving';
 import type { Store } from '../store';
+import { counted } from '../terminal';
 import { type Check, examine, Finding, type Found, listed, type DoctorContext } from './check';
+import { isOnAtlas } from './connection';
+import type { Counts } from './indexes';
 
-/* Checks of what is stored: indexes of the control database, moves and their copies, jobs, databases without an organisation, and files. */
+/* Checks of what is stored: indexes of the control database, moves, jobs, databases without an organisation, and files. */
 
 const LEFT_OVER =
   'check that CONTROL_DATABASE is the right one; unless they belong to another control database, they are left over: drop them with dropDatabase() in mongosh';
-
-/** The ids of the organisations that have a database, by cluster. */
-export type Present = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Whether the control database has its indexes; `fix` creates those that are missing. */
 export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
@@ -32,78 +31,44 @@ export function checkControl({ store, fix }: DoctorContext): Promise<Check> {
   });
 }
 
-/** The organisations' databases on each cluster that lists them. */
-export async function databasesByCluster({ databases }: Store): Promise<Present> {
-  const reached = databases.clusters.filter((cluster) => databases.versions().has(cluster));
-  const found = await Promise.all(
-    reached.map(async (cluster) => {
-      try {
-        return [[cluster, new Set(await databases.organisationsOn(cluster))] as const];
-      } catch {
-        // the cluster went down, or the user may not list databases; the check of its indexes reports that
-        return [];
-      }
-    }),
-  );
-  return new Map(found.flat());
-}
-
 /**
- * Reports moves whose process has ended, since writes are refused until somebody continues the move; old copies; failing jobs; and
- * databases that belong to no organisation, or to one on another cluster, and were not left by a move. Such a database is not a failure,
- * since it may belong to another control database.
+ * Reports moves whose process has ended, since requests are refused until a gateway ends the move; failing jobs; and databases that belong to
+ * no organisation. Such a database is not a failure, since it may belong to another control database. `present` has the ids of the
+ * organisations that have a database.
  */
-export async function* checkPlaces({ store }: DoctorContext, present: Present): AsyncGenerator<Check> {
+export async function* checkStored({ store }: DoctorContext, present: ReadonlySet<string>): AsyncGenerator<Check> {
   const { control, databases } = store;
-  const moves: Moves[] = [];
-  for await (const one of control.moving.each()) moves.push(one);
-  yield await examine('moves', 'look at the control database', () => stateOfMoves(moves, databases.now()));
+  yield await examine('moves', 'look at the control database', async () => {
+    const moves: Moved[] = [];
+    for await (const one of control.moving.each()) moves.push(one);
+    return stateOfMoves(moves, databases.now());
+  });
   yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
-
-  const ofMoves = new Set(
-    moves.flatMap(({ organisation: { id }, move, copies }) =>
-      [...copies.map(({ cluster }) => cluster), ...(move ? [move.to] : [])].map((cluster) => `${cluster} ${id}`),
-    ),
-  );
   yield await examine('databases', 'look at the control database', async () => {
-    const orphans: string[] = [];
-    for (const [cluster, ids] of present) {
-      const known = await control.organisations.clustersOf([...ids]);
-      for (const id of ids) {
-        const on = known.get(id);
-        if (on === cluster || ofMoves.has(`${cluster} ${id}`)) continue;
-        const why = on === undefined ? '' : ` of an organisation that is on cluster ${on}`;
-        orphans.push(`${databaseName(id)} on cluster ${cluster}${why}`);
-      }
-    }
+    const known = await control.organisations.existing([...present]);
+    const orphans = [...present].filter((id) => !known.has(id)).map(databaseName);
     if (orphans.length === 0) return 'every database belongs to an organisation';
     const noun = orphans.length === 1 ? 'database belongs' : 'databases belong';
-    const detail = `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name} there: ${listed(orphans)}`;
+    const detail = `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name}: ${listed(orphans)}`;
     return { detail, fix: LEFT_OVER };
   });
 }
 
-/** Moves under way and old copies. @throws Finding that names a move whose process has ended */
-function stateOfMoves(moves: readonly Moves[], now: number): string {
-  const under = moves.flatMap(({ organisation, move }) => (move ? [{ ...organisation, move }] : []));
-  const abandoned = under.filter(({ move }) => isAbandoned(move, now));
+type Moved = ReturnType<Store['control']['moving']['each']> extends AsyncGenerator<infer Each> ? Each : never;
+
+/** Moves under way. @throws Finding that names a move whose process has ended */
+function stateOfMoves(moves: readonly Moved[], now: number): string {
+  const abandoned = moves.filter(({ move }) => isAbandoned(move, now));
   const [stuck] = abandoned;
   if (stuck) {
-    const { id, name, move } = stuck;
+    const { organisation, move } = stuck;
     const others = abandoned.length > 1 ? `, and ${String(abandoned.length - 1)} more` : '';
     throw new Finding(
-      `the process that moved ${name} (${id}) to cluster ${move.to} has ended, last seen ${move.seen_at.toISOString()}; until the move ends the organisation's writes are refused${others}`,
-      `start a gateway that knows both clusters, which goes on with it, or run scopegate org move ${id} --to ${move.to}; to undo it, scopegate org move ${id} --undo`,
+      `the process that moved ${organisation.name} (${organisation.id}) to shard ${move.to} has ended, last seen ${move.seen_at.toISOString()}; until the move ends the organisation's requests are refused${others}`,
+      `start a gateway, which ends it, or run scopegate org move ${organisation.id} --to ${move.to}`,
     );
   }
-  const copies = moves.flatMap(({ organisation: { id }, copies: left }) =>
-    left.map(({ cluster, left_at }) => `${databaseName(id)} on cluster ${cluster} since ${left_at.toISOString()}`),
-  );
-  const said = [
-    ...(under.length > 0 ? [`${String(under.length)} under way`] : []),
-    ...(copies.length > 0 ? [`old copies, which scopegate org drop-copy deletes: ${listed(copies)}`] : []),
-  ];
-  return said.length > 0 ? said.join('; ') : 'none under way, and no old copies';
+  return moves.length > 0 ? `${String(moves.length)} under way` : 'none under way';
 }
 
 /** A warning about jobs of the operator API whose last attempt failed. */
@@ -119,17 +84,27 @@ function stateOfJobs(jobs: readonly JobRow[]): string | Found {
   return { detail: listed(said), fix };
 }
 
-/** How full each cluster is. `inUse` has the files of each cluster whose organisations were all checked. */
-export async function* checkFiles({ control }: Store, inUse: ReadonlyMap<string, number>): AsyncGenerator<Check> {
+/** From this share of SHARD_FILES on doctor warns. */
+const NEARLY = 0.85;
+
+/** How many files the organisations have, of each shard: each collection and each index is one. */
+export function checkFiles({ config }: DoctorContext, counts: ReadonlyMap<string, Counts>): Check[] {
+  const { SHARD_FILES } = config;
   const count = (value: number): string => value.toLocaleString('en');
-  for (const one of await control.placement.fullness()) {
-    const { cluster, organisations, copies, reserved, capacity } = one;
-    yield await examine(`files on cluster ${cluster}`, MAKE_ROOM, () => {
-      const noun = organisations === 1 ? 'organisation' : 'organisations';
-      const used = inUse.get(cluster);
-      const text = `${count(reserved)} of ${count(capacity)} reserved for ${count(organisations)} ${noun}${copies > 0 ? ` and ${count(copies)} of moves` : ''}${used === undefined ? '' : `, which have ${count(used)}`}`;
-      if (Math.max(reserved, used ?? 0) > capacity) throw new Error(text);
-      return { detail: text, ...(isNearlyFull(one) && { fix: MAKE_ROOM }) };
-    });
-  }
+  const all = counts.size > 0 ? [...counts] : [['', NONE] as const];
+  return all.sort().map(([shard, { organisations, collections, indexes }]) => {
+    const files = collections + indexes;
+    const detail = `${count(files)} of ${count(SHARD_FILES)} files (SHARD_FILES), for ${count(collections)} collections and ${count(indexes)} indexes of ${counted(organisations, 'organisation')}`;
+    const name = shard === '' ? 'files' : `files on ${shard}`;
+    const fix = isOnAtlas(config) ? MAKE_ROOM.atlas : MAKE_ROOM.own;
+    return { name, ok: files <= SHARD_FILES, detail, ...(files > NEARLY * SHARD_FILES && { fix }) };
+  });
 }
+
+const NONE: Counts = { organisations: 0, collections: 0, indexes: 0 };
+
+/** What to do about a full database. */
+const MAKE_ROOM = {
+  own: 'raise SHARD_FILES and the LimitNOFILE of the servers, or add a shard and move the largest organisations to it (docs/guides/sharding.md)',
+  atlas: 'choose a larger tier, or add a shard and move the largest organisations to it (docs/guides/sharding.md)',
+} as const;

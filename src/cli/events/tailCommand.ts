@@ -18,7 +18,7 @@ import { messageOf, untilStopped, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import type { Store } from '../store';
 import { createProblemReporter, note, plain, printSlowly } from '../terminal';
-import { requireOrganisation, withStore } from '../withStore';
+import { requireData, withStore } from '../withStore';
 
 interface TailOptions extends OrgOption {
   readonly types?: readonly string[];
@@ -55,13 +55,12 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
   try {
     for (;;) {
       try {
-        // opened each time, since the organisation may have been moved
-        const data = await store.databases.open(await requireOrganisation(store, org));
+        const data = store.databases.organisationData(await requireData(store, org));
         if (position === undefined) {
           position = await from(data);
           note('following the events; press Ctrl-C to stop');
         }
-        const source = sourceOf(store, data);
+        const source = sourceOf(store);
         const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
         problems.report(source.problem());
         for (const row of page.rows) {
@@ -86,14 +85,14 @@ async function follow(store: Store, org: string, { wanted, from, signal }: Follo
 }
 
 /** Up to where events are recorded, and what prevents recording. */
-function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
+function sourceOf({ databases }: Store) {
   let problem: string | undefined;
   const source: Recording = {
     async recordedUntil() {
-      const row = await readTail(tailRows(await databases.streams(cluster), databases.control.name));
+      const row = await readTail(tailRows(await databases.streams(), databases.control.name));
       if (!row) problem = 'no gateway has recorded events yet; start one with scopegate serve';
       else if (row.fault !== undefined) problem = `events are not recorded: ${row.fault}`;
-      else if (row.until.getTime() < databases.timeOf(cluster))
+      else if (row.until.getTime() < databases.now())
         problem = 'no gateway is recording events; start one with scopegate serve';
       return row?.at;
     },
@@ -101,7 +100,7 @@ function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
   return { ...source, problem: () => problem };
 }
 
-/** Whether an error goes away once the database can be reached again, or the organisation has been moved. */
+/** Whether an error goes away once the database can be reached again, or the organisation can be written again. */
 function isTemporary(error: unknown): boolean {
   return isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
 }

@@ -7,6 +7,7 @@ import { modeOf, type Organisation, type Plan, PLANS } from '../../auth/principa
 import type { OrganisationData } from '../../database/organisationData';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';
+import type { Stamp } from '../../stored/records';
 import { CommandFailure, interrupted, interruption, notFound, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import { createProgress } from '../progress';
@@ -14,30 +15,41 @@ import { ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
 import { jsonOf } from '../values';
-import { requireOrganisation, withStore } from '../withStore';
+import { requireData, withStore } from '../withStore';
 import { checkKeys, importKeys } from './importKeys';
 import { type FileReport, importPath, type LineFault } from './importPath';
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
 
+interface ImportOptions extends OrgOption {
+  readonly keys?: true;
+  readonly type?: string;
+  readonly stamp?: Stamp;
+  readonly deleteMissing?: true;
+  readonly yes?: true;
+  readonly organisation?: true;
+}
+
 /** `scopegate import`. @throws CommandFailure if a line was invalid or the import was interrupted. */
-export async function importCommand(
-  path: string,
-  { org, keys, json }: OrgOption & { readonly keys?: true },
-): Promise<void> {
+export async function importCommand(path: string, options: ImportOptions): Promise<void> {
+  const { org, keys, json, deleteMissing, yes } = options;
   const signal = interruption();
   const { kept: errors, ...reporter } = faultReporter(json === true);
   const target = { ...reporter, signal };
   // everything that can reject the import as a whole is checked before records are stored
   const files: Record<string, FileReport> = await withStore(async (store, config) => {
-    const organisation = await requireOrganisation(store, org);
-    const data = await store.databases.open(organisation);
+    const organisation = await requireData(store, org);
+    const data = store.databases.organisationData(organisation);
     const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is not a folder`);
     const file = isFolder ? await readOrganisation(path) : undefined;
     const raise = keys ? await checkKeys(store, path) : 0;
-    if (file) await restoreOrganisation(store, organisation, data, file);
-    const imported = await importPath({ data, path, ...target });
+    if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
+    const stamp = options.stamp ?? (await defaultStamp(store, org));
+    const missing = deleteMissing && (yes ? 'delete' : 'count');
+    const imported = await importPath({ data, path, type: options.type, stamp, missing, ...target });
+    const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
+    if (isWhole) await store.control.organisations.noteImported(org);
     if (!keys || signal.aborted) return imported;
     const prefix = modeOf(organisation) === 'test' ? config.KEY_PREFIX_TEST : config.KEY_PREFIX;
     const from = { store, prefix, organisationId: org, folder: path, raise };
@@ -46,9 +58,10 @@ export async function importCommand(
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
   else {
+    const columns = deleteMissing && yes ? [...COLUMNS, 'deleted' as const] : COLUMNS;
     printTable(
-      ['FILE', ...COLUMNS.map((column) => column.toUpperCase())],
-      reports.map(([file, report]) => [file, ...COLUMNS.map((column) => String(report[column]))]),
+      ['FILE', ...columns.map((column) => column.toUpperCase())],
+      reports.map(([file, report]) => [file, ...columns.map((column) => String(report[column] ?? 0))]),
     );
   }
   if (signal.aborted) throw interrupted('completed batches are stored, run the same command again to continue');
@@ -56,9 +69,23 @@ export async function importCommand(
   if (failed > 0) {
     const lines = failed === 1 ? '1 line was' : `${String(failed)} lines were`;
     throw new CommandFailure(
-      `${lines} not stored; fix them and import again: records already stored are left unchanged`,
+      `${lines} not stored; fix them and import again: records already stored are left unchanged${deleteMissing ? ', and of these files nothing was deleted' : ''}`,
     );
   }
+  const missing = reports.flatMap(([file, { missing: gone = 0 }]) => (gone > 0 ? [`${String(gone)} ${file}`] : []));
+  if (missing.length > 0)
+    throw new CommandFailure(
+      `nothing was deleted: add --yes to delete ${missing.join(', ')} that the files do not have`,
+    );
+}
+
+/** Readers of changes must see imported ones: so once there are any, the time of change is that of the import. */
+async function defaultStamp({ control }: Store, org: string): Promise<Stamp> {
+  if (!(await control.organisations.isFollowed(org))) return 'file';
+  note(
+    'updated_at becomes the time of this import, since keys read changes with updated_since (--stamp file keeps that of the files)',
+  );
+  return 'now';
 }
 
 /** Faults shown on a terminal; a pipe gets all of them. */
@@ -125,26 +152,34 @@ async function readOrganisation(folder: string): Promise<OrganisationFile | unde
 }
 
 /**
- * Gives an organisation without data the name, plan and currency in the file. One that has data keeps its name and plan.
- * @throws CommandFailure if the organisation has data and a currency other than the file's
+ * With `takes`, gives an organisation without data the name, plan and currency in the file; otherwise it keeps its own.
+ * @throws CommandFailure if it then has a currency other than the file's
  */
 async function restoreOrganisation(
   { control }: Store,
   organisation: Organisation,
   data: OrganisationData,
   file: OrganisationFile,
+  takes: boolean,
 ): Promise<void> {
   const { id, name, plan, currency, sandbox_of } = organisation;
   if (sandbox_of !== undefined) file = { ...file, plan };
   if (name === file.name && plan === file.plan && currency === file.currency) return;
-  if (await isEmpty(data)) {
+  const empty = await isEmpty(data);
+  if (takes && empty) {
     if (!(await control.organisations.restore(id, file))) throw notFound('organisation', id);
     note(`${ORGANISATION_FILE}: the organisation is now ${file.name}, on the ${file.plan} plan, in ${file.currency}`);
   } else if (currency !== file.currency) {
+    const has = empty ? 'is' : 'has data';
+    const next = empty ? 'add --organisation to take over what it says' : 'import into a new organisation';
     throw new CommandFailure(
-      `${ORGANISATION_FILE} has the currency ${file.currency}, but organisation ${id} has data in ${currency}: nothing was stored; import into a new organisation, or remove ${ORGANISATION_FILE} from the folder`,
+      `${ORGANISATION_FILE} has the currency ${file.currency}, but organisation ${id} ${has} in ${currency}: nothing was stored; ${next}, or remove ${ORGANISATION_FILE} from the folder`,
     );
-  } else note(`${ORGANISATION_FILE}: the organisation has data, and keeps its name ${name} and its plan ${plan}`);
+  } else {
+    const why = empty ? '' : 'has data, and ';
+    const hint = empty ? ' (--organisation takes over those of the file)' : '';
+    note(`${ORGANISATION_FILE}: the organisation ${why}keeps its name ${name} and its plan ${plan}${hint}`);
+  }
 }
 
 async function isEmpty(data: OrganisationData): Promise<boolean> {

@@ -3,8 +3,9 @@ import { basename, join } from 'node:path';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import { recordKinds } from '../../resources';
-import { type ImportRecord, type RecordKind, type StoredRecord, storeRecords } from '../../stored/records';
-import { CommandFailure, usageFailure } from '../ending';
+import { stampedWrite } from '../../database/openWrites';
+import { type ImportRecord, type RecordKind, type Stamp, type StoredRecord, storeRecords } from '../../stored/records';
+import { CommandFailure, isAbort, usageFailure } from '../ending';
 import type { Progress } from '../progress';
 import { fileName, type Line, ndjsonLines, recordReaders } from '../records';
 
@@ -19,7 +20,13 @@ const MAX_FAULTS = 1000;
 export interface FileReport extends Record<StoredRecord['outcome'], number> {
   /** All lines that are not blank. */
   read: number;
+  /** Objects that the file does not have: those that were deleted, or would be. */
+  deleted?: number;
+  missing?: number;
 }
+
+/** Standard input, as a path. */
+export const STDIN = '-';
 
 /** One fault in one line. */
 export interface LineFault extends Fault {
@@ -40,8 +47,14 @@ export interface ImportTarget {
 }
 
 interface ImportPathOptions extends ImportTarget {
-  /** A folder with products.ndjson, customers.ndjson and so on, or one such file. */
+  /** A folder with products.ndjson, customers.ndjson and so on, one such file, or {@link STDIN}. */
   readonly path: string;
+  /** What is in the file, by the name of such a file without .ndjson. */
+  readonly type?: string | undefined;
+  /** `file` by default. */
+  readonly stamp?: Stamp;
+  /** Whether to delete what a file does not have, and whether that is only to be counted. */
+  readonly missing?: 'delete' | 'count' | undefined;
 }
 
 /**
@@ -49,27 +62,71 @@ interface ImportPathOptions extends ImportTarget {
  * skipped. Records that are already stored stay unchanged, so running an interrupted import again completes it.
  * @throws CommandFailure if there is nothing to import at the path.
  */
-export async function importPath({ path, ...target }: ImportPathOptions): Promise<Record<string, FileReport>> {
-  const files = findFiles(path);
+export async function importPath(options: ImportPathOptions): Promise<Record<string, FileReport>> {
+  const { path, type, stamp, missing, ...target } = options;
+  const files = findFiles(path, type);
   const reader = recordReaders(recordKinds);
   const reports: Record<string, FileReport> = {};
   for (const { kind, file } of files) {
     if (target.signal?.aborted) break;
     const store = (records: readonly ImportRecord[]): Promise<StoredRecord[]> =>
-      storeRecords(kind, target.data, records);
-    reports[kind.file] = await importFile(file, { name: kind.file, read: reader(kind), store }, target);
+      storeRecords(kind, target.data, records, { by: 'operator', stamp });
+    const ids = new Set<string>();
+    const began = new Date(target.data.now());
+    const report = await importFile(file, { name: kind.file, read: reader(kind), store, ids }, target);
+    reports[kind.file] = report;
+    const isWhole = report.failed === 0 && report.read > 0 && !target.signal?.aborted;
+    if (missing && isWhole) {
+      const gone = await findMissing(target.data, kind, { ids, began });
+      if (missing === 'delete') await deleteAll(target.data, kind, gone);
+      report[missing === 'delete' ? 'deleted' : 'missing'] = gone.length;
+    }
   }
   return reports;
 }
 
+/** The ids of the objects that a file does not have; what was created meanwhile it cannot have. */
+async function findMissing(
+  data: OrganisationData,
+  kind: RecordKind,
+  { ids, began }: { readonly ids: ReadonlySet<string>; readonly began: Date },
+): Promise<string[]> {
+  const [resource] = kind.writes;
+  const missing: string[] = [];
+  if (!resource) return missing;
+  const before = { created_at: { $lt: began } } as object;
+  for await (const { _id } of data.collection(resource).find(before, { projection: { _id: 1 } }))
+    if (!ids.has(_id)) missing.push(_id);
+  return missing;
+}
+
+async function deleteAll(data: OrganisationData, kind: RecordKind, ids: readonly string[]): Promise<void> {
+  for (let at = 0; at < ids.length; at += MAX_RECORDS) {
+    const some = ids.slice(at, at + MAX_RECORDS);
+    await stampedWrite(data, (session) => kind.remove(data, some, session), {
+      writes: kind.writes,
+      rows: 0,
+      by: 'operator',
+    });
+  }
+}
+
 /** The files to import at a path, in the order of the kinds. @throws CommandFailure if there are none. */
-function findFiles(path: string): { readonly kind: RecordKind; readonly file: string }[] {
+function findFiles(path: string, type: string | undefined): { readonly kind: RecordKind; readonly file: string }[] {
   const names = recordKinds.map(fileName).join(', ');
+  const named = recordKinds.find(({ file }) => file === type);
+  if (type !== undefined && !named)
+    throw usageFailure(`--type must be one of ${recordKinds.map(({ file }) => file).join(', ')}`);
+  if (path === STDIN) {
+    if (!named) throw usageFailure('standard input needs --type, as in --type quotes');
+    return [{ kind: named, file: path }];
+  }
   const at = statSync(path, { throwIfNoEntry: false });
   if (!at) throw new CommandFailure(`no such file or folder: ${path}`);
+  if (at.isDirectory() && named) throw usageFailure('--type is for a single file');
   if (!at.isDirectory()) {
-    const kind = recordKinds.find((candidate) => fileName(candidate) === basename(path));
-    if (!kind) throw usageFailure(`cannot import ${path}; expected one of ${names}`);
+    const kind = named ?? recordKinds.find((candidate) => fileName(candidate) === basename(path));
+    if (!kind) throw usageFailure(`cannot import ${path}; expected one of ${names}, or --type`);
     return [{ kind, file: path }];
   }
   const found = recordKinds.flatMap((kind) => {
@@ -89,6 +146,8 @@ interface FileKind<Row> {
   readonly heads?: number;
   readonly read: (content: Line['content']) => { readonly record: Row } | { readonly faults: readonly Fault[] };
   readonly store: (records: readonly Row[]) => Promise<StoredRecord[]>;
+  /** Gets the ids of the records. */
+  readonly ids?: Set<string>;
 }
 
 /** Consecutive lines of a file: valid records and failures. */
@@ -122,18 +181,23 @@ export async function importFile<Row extends { readonly id: string }>(
     for (const { line, faults } of failures.toSorted((one, other) => one.line - other.line)) {
       for (const fault of faults) onFault({ ...fault, path, line });
     }
-    progress.update(end, report.read);
+    progress.update(size === undefined ? 0 : end, report.read);
   }
 
-  progress.start(name, statSync(path).size);
+  // of standard input nobody knows how much there is
+  const size = path === STDIN ? undefined : statSync(path).size;
+  progress.start(name, size ?? 1);
   try {
-    for await (const batch of batchesOf(path, kind)) {
+    for await (const batch of batchesOf(path, kind, signal)) {
       await storing;
       if (signal?.aborted) break;
       storing = finish(batch);
       // awaited with the next batch; a failure before that must not be an unhandled rejection
       storing.catch(() => undefined);
     }
+    await storing;
+  } catch (error) {
+    if (!signal?.aborted || !isAbort(error)) throw error;
     await storing;
   } finally {
     progress.stop();
@@ -143,12 +207,13 @@ export async function importFile<Row extends { readonly id: string }>(
 
 async function* batchesOf<Row extends { readonly id: string }>(
   path: string,
-  { heads = 0, read }: Pick<FileKind<Row>, 'heads' | 'read'>,
+  { heads = 0, read, ids }: Pick<FileKind<Row>, 'heads' | 'read' | 'ids'>,
+  signal?: AbortSignal,
 ): AsyncGenerator<Batch<Row>> {
   const firstLines = new Map<string, number>();
   const begin = (start: number): Batch<Row> => ({ lines: 0, start, end: start, records: [], failures: [] });
   let [left, batch] = [heads, begin(0)];
-  for await (const { number: line, end, content } of ndjsonLines(path)) {
+  for await (const { number: line, end, content } of ndjsonLines(path, signal)) {
     left -= 1;
     if (left >= 0) continue;
     batch.lines += 1;
@@ -158,6 +223,7 @@ async function* batchesOf<Row extends { readonly id: string }>(
     if ('faults' in result) batch.failures.push({ line, faults: result.faults });
     else if (first === undefined) {
       firstLines.set(result.record.id, line);
+      ids?.add(result.record.id);
       batch.records.push({ line, record: result.record });
     } else {
       const detail = `is already on line ${String(first)}`;

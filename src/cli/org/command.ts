@@ -2,26 +2,33 @@ import { type Plan, PLANS } from '../../auth/principal';
 import type { Role } from '../../auth/roles';
 import { gatewayUrl } from '../../config';
 import { storedBytes } from '../../database/quota';
+import { ShardRefused } from '../../database/shards';
 import { interruption, notFound, usageFailure } from '../ending';
 import type { JsonOption, OrgOption } from '../help';
 import { type Listed, shownOrganisation } from '../../organisations/organisationRows';
 import { signInUrl } from '../../organisations/sessions';
 import type { Store } from '../store';
 import { counted, note, paint, plain, print, printResult, printSlowly, say } from '../terminal';
-import { requireCluster, requireOrganisation, withStore } from '../withStore';
-import { requireMoves } from './copies';
+import { requireOrganisation, withStore } from '../withStore';
 
-/** What commands without --json print about an organisation. */
-function printed({ id, name, plan, cluster, state, sandbox_of, external_ref }: Listed) {
-  const more = { ...(sandbox_of !== undefined && { sandbox_of }), ...(external_ref !== null && { external_ref }) };
-  return { id, name, plan, cluster, state, ...more };
+/** An organisation as commands with --json print it. */
+async function shown({ databases }: Store, organisation: Listed) {
+  return shownOrganisation(organisation, (await databases.shardsOf([organisation.id])).get(organisation.id) ?? null);
+}
+
+type Shown = Awaited<ReturnType<typeof shown>>;
+
+/** What commands without --json print about it. */
+function printed({ id, name, plan, shard, state, sandbox_of, external_ref }: Shown) {
+  const more = { ...(sandbox_of !== null && { sandbox_of }), ...(external_ref !== null && { external_ref }) };
+  return { id, name, plan, ...(shard !== null && { shard }), state, ...more };
 }
 
 interface CreateOptions extends JsonOption {
   readonly name?: string;
   readonly plan?: Plan;
   readonly currency?: string;
-  readonly cluster?: string;
+  readonly shard?: string;
   readonly sandboxOf?: string;
   readonly seed?: string;
 }
@@ -29,49 +36,45 @@ interface CreateOptions extends JsonOption {
 export async function create({ json, sandboxOf, seed, ...input }: CreateOptions): Promise<void> {
   if (seed !== undefined && sandboxOf === undefined)
     throw usageFailure('--seed needs --sandbox-of; see also scopegate import');
-  const { name = '', plan = 'integrations', currency = 'USD', cluster } = input;
+  const { name = '', plan = 'integrations', currency = 'USD', shard } = input;
   if (name === '' && sandboxOf === undefined) throw usageFailure('--name is required, unless --sandbox-of is given');
   const signal = interruption();
   const created = await withStore(async (store) => {
-    const { control, databases, operator } = store;
-    if (cluster !== undefined) requireCluster(databases, cluster);
-    if (sandboxOf === undefined) {
-      return control.organisations.create({ name, plan, currency, cluster });
-    }
+    const { control, operator } = store;
+    if (sandboxOf === undefined)
+      return shown(store, await control.organisations.create({ name, plan, currency, shard }));
     const seeded = seed !== undefined;
-    const made = await control.sandboxes.create({ of: sandboxOf, name: input.name, cluster, seeded }, operator);
+    const made = await control.sandboxes.create({ of: sandboxOf, name: input.name, shard, seeded }, operator);
     if (!made) throw notFound('organisation', sandboxOf);
     if (seeded) await (await import('../sandbox.js')).fillSandbox(store, made, signal);
-    return made.organisation;
-  }, signal);
-  printResult(json, shownOrganisation(created), printed(created));
+    return shown(store, made.organisation);
+  }, signal).catch((error: unknown) => {
+    throw error instanceof ShardRefused ? usageFailure(error.message) : error;
+  });
+  printResult(json, created, printed(created));
   if (!json) print(`\nNext: scopegate key create --org ${created.id} --name "first key" --scopes all`);
 }
 
 interface ListOptions extends JsonOption {
-  readonly cluster?: string;
   readonly plan?: Plan;
+  readonly shard?: string;
   readonly jsonLines?: true;
 }
 
 /** A line of the table. Columns have fixed widths, since the first row is printed before the others are read. */
-const line = ({
-  id,
-  plan,
-  state,
-  cluster,
-  name,
-}: Readonly<Record<'id' | 'plan' | 'state' | 'cluster' | 'name', string>>): string =>
-  [id.padEnd(36), plan.padEnd(12), state.padEnd(9), cluster.padEnd(12), name].map(plain).join('  ');
+const line = ({ id, plan, state, shard, name }: Columns): string =>
+  [id.padEnd(36), plan.padEnd(12), state.padEnd(9), (shard ?? '-').padEnd(12), name].map(plain).join('  ');
+
+type Columns = Readonly<Record<'id' | 'plan' | 'state' | 'name', string>> & { readonly shard: string | null };
 
 /** Prints rows as they are read, so that even many organisations take little memory. */
-export async function list({ json, jsonLines, ...query }: ListOptions): Promise<void> {
-  const headings = { id: 'ID', plan: 'PLAN', state: 'STATE', cluster: 'CLUSTER', name: 'NAME' };
+export async function list({ json, jsonLines, shard, ...query }: ListOptions): Promise<void> {
+  const headings = { id: 'ID', plan: 'PLAN', state: 'STATE', shard: 'SHARD', name: 'NAME' };
   const heading = `${paint(process.stdout, 'bold', line(headings))}\n`;
-  await withStore(async ({ control }) => {
+  await withStore(async ({ control, databases }) => {
     let isFirst = true;
-    for await (const organisation of control.organisations.each(query)) {
-      const row = shownOrganisation(organisation);
+    const ids = shard === undefined ? undefined : ((await databases.shards?.organisationsOn(shard)) ?? []);
+    for await (const row of withShards(databases, control.organisations.each({ ...query, ids }))) {
       if (json) await printSlowly((isFirst ? '[' : ',') + JSON.stringify(row));
       else if (jsonLines) await printSlowly(`${JSON.stringify(row)}\n`);
       else await printSlowly(`${isFirst ? heading : ''}${line(row)}\n`);
@@ -79,74 +82,85 @@ export async function list({ json, jsonLines, ...query }: ListOptions): Promise<
     }
     if (json) await printSlowly(isFirst ? '[]\n' : ']\n');
     else if (!isFirst || jsonLines) return;
-    else if (query.cluster === undefined && query.plan === undefined)
+    else if (query.plan === undefined && shard === undefined)
       print('There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"');
     else print('There are no such organisations.');
   });
 }
 
+/** Organisations with their shards, which are looked up for many at a time. */
+async function* withShards(
+  { shardsOf }: Store['databases'],
+  organisations: AsyncIterable<Listed>,
+): AsyncGenerator<Shown> {
+  let piece: Listed[] = [];
+  async function* shownPiece(): AsyncGenerator<Shown> {
+    const shards = await shardsOf(piece.map(({ id }) => id));
+    for (const one of piece) yield shownOrganisation(one, shards.get(one.id) ?? null);
+    piece = [];
+  }
+  for await (const organisation of organisations) {
+    piece.push(organisation);
+    if (piece.length === LOOKED_UP_AT_ONCE) yield* shownPiece();
+  }
+  yield* shownPiece();
+}
+
+const LOOKED_UP_AT_ONCE = 1000;
+
 export async function show(id: string, { json }: JsonOption): Promise<void> {
-  const { moves, stored } = await withStore(async (store) => {
-    const moves = await requireMoves(store, id);
-    // a cluster that is down must not hide the rest
-    const stored = await store.databases
-      .open(moves.organisation)
-      .then(({ database }) => storedBytes(database))
-      .catch(() => undefined);
-    return { moves, stored };
+  const { organisation, move, stored } = await withStore(async (store) => {
+    const { control, databases } = store;
+    const found = await control.moving.movesOf(id);
+    if (!found) throw notFound('organisation', id);
+    // a shard that is down must not hide the rest, and nothing may be read during a move
+    const stored = found.move
+      ? undefined
+      : await storedBytes(databases.organisationData({ id }).database).catch(() => undefined);
+    return { ...found, organisation: await shown(store, found.organisation), stored };
   });
-  const { organisation, move, copies } = moves;
   const { mover: _mover, ...begun } = move ?? { mover: '' };
   const value = {
-    ...shownOrganisation(organisation),
+    ...organisation,
     ...(move && { move: begun }),
-    ...(copies.length > 0 && { copies }),
     ...(stored !== undefined && { stored_bytes: stored }),
   };
-  const copyLines = copies.map(
-    ({ cluster, left_at, complete }) => `on ${cluster} since ${left_at.toISOString()}${complete ? '' : ', unfinished'}`,
-  );
   printResult(json, value, {
     ...printed(organisation),
     ...(move && { move: `to ${move.to} since ${move.begun_at.toISOString()}` }),
-    ...(copyLines.length > 0 && { copies: copyLines.join('; ') }),
     ...(stored !== undefined && { bytes: String(stored) }),
   });
 }
 
 export async function rename(id: string, newName: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.rename(id, newName));
-  printResult(json, shownOrganisation(changed), `Organisation ${id} is now called ${changed.name}.`);
+  printResult(json, changed, `Organisation ${id} is now called ${changed.name}.`);
 }
 
 export async function setPlan(id: string, plan: Plan, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.setPlan(id, plan));
   const access = PLANS[plan].integrations ? 'its keys have API access' : 'its keys have no API access';
-  printResult(json, shownOrganisation(changed), `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
+  printResult(json, changed, `${changed.name} (${id}) is now on the ${plan} plan: ${access}.`);
 }
 
 export async function suspend(id: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.suspend(id));
-  printResult(
-    json,
-    shownOrganisation(changed),
-    `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`,
-  );
+  printResult(json, changed, `${changed.name} (${id}) is suspended. To undo: scopegate org resume ${id}`);
 }
 
 export async function resume(id: string, { json }: JsonOption): Promise<void> {
   const changed = await change(id, (organisations) => organisations.resume(id));
-  printResult(json, shownOrganisation(changed), `${changed.name} (${id}) is active.`);
+  printResult(json, changed, `${changed.name} (${id}) is active.`);
 }
 
 /** Changes an organisation. @throws CommandFailure if it does not exist, or is being erased */
 function change(
   id: string,
   work: (organisations: Store['control']['organisations']) => Promise<Listed | undefined>,
-): Promise<Listed> {
+): Promise<Shown> {
   return withStore(async (store) => {
     const changed = await work(store.control.organisations);
-    if (changed) return changed;
+    if (changed) return shown(store, changed);
     await requireOrganisation(store, id);
     throw notFound('organisation', id);
   });

@@ -5,7 +5,7 @@ import { type ExplainedCommand, ORG_ID } from '../help';
 import { currency, name, uuid } from '../values';
 
 /** What commands print about an organisation, for their help. */
-const SHAPE = '{id, name, plan, cluster, state, sandbox_of?}';
+const SHAPE = '{id, name, plan, currency, shard, state, external_ref, sandbox_of, created_at}';
 const ORGANISATION = 'the organisation';
 const CONFIRM = 'name of the organisation, to confirm that it is the right one';
 const plans = Object.keys(PLANS);
@@ -27,8 +27,11 @@ export function addOrg(program: ExplainedCommand): void {
         .argParser(uuid)
         .conflicts(['plan', 'currency']),
     )
+    .option(
+      '--shard <name>',
+      'shard to store it on, if the database is a sharded cluster (default: the one with the fewest organisations)',
+    )
     .addOption(new Option('--seed <sample>', 'load a sample into the sandbox').choices(['northwind']))
-    .option('--cluster <name>', 'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)')
     .json(SHAPE)
     .examples([
       'scopegate org create --name "Acme Ltd"',
@@ -39,21 +42,21 @@ export function addOrg(program: ExplainedCommand): void {
 
   org
     .subcommand('list', 'list organisations, oldest first')
-    .option('--cluster <name>', 'only those on this cluster')
     .addOption(new Option('--plan <plan>', 'only those on this plan').choices(plans))
+    .option('--shard <name>', 'only those on this shard')
     .json(`an array of ${SHAPE}`)
     .addOption(new Option('--json-lines', `print one ${SHAPE} per line`).conflicts('json'))
     .examples([
       'scopegate org list',
-      'scopegate org list --cluster default --plan starter',
+      'scopegate org list --plan starter',
       'scopegate org list --json-lines | jq -r .id',
     ])
     .run(async () => (await commands()).list);
 
   org
-    .subcommand('show', 'show an organisation: its name, plan, cluster, state, and how many bytes it stores')
+    .subcommand('show', 'show an organisation: its name, plan, shard, state, and how many bytes it stores')
     .id(ORGANISATION)
-    .option('--json', 'print {id, name, plan, cluster, state, stored_bytes, sandbox_of?, move?, copies?} as JSON')
+    .option('--json', `print ${SHAPE.slice(0, -1)}, stored_bytes?, move?} as JSON`)
     .examples([`scopegate org show ${ORG_ID}`])
     .run(async () => (await commands()).show);
 
@@ -106,41 +109,18 @@ export function addOrg(program: ExplainedCommand): void {
     .run(async () => (await import('../sandbox.js')).reset);
 
   org
-    .subcommand(
-      'move',
-      'move an organisation to another cluster; its data is read-only until the move ends, and writes get 503',
-    )
+    .subcommand('move', 'have MongoDB move an organisation to another shard; its requests get 503 until the move ends')
     .id(ORGANISATION)
-    .option('--to <cluster>', 'cluster from MONGODB_CLUSTERS, or default')
-    .option(
-      '--undo',
-      'undo a move whose process was killed: writes work again on the cluster that the organisation is still on',
-    )
-    .option(
-      '--json',
-      'print {id, from, to, collections, documents, bytes, sha256, refused_ms} as JSON; {id, undone} with --undo',
-    )
+    .requiredOption('--to <shard>', 'the shard')
+    .option('--json', 'print {id, from, to, refused_ms} as JSON')
     .examples(
-      [`scopegate org move ${ORG_ID} --to eu`, `scopegate org move ${ORG_ID} --undo`],
+      [`scopegate org move ${ORG_ID} --to shard02`],
       [
-        'The copy is compared with the original before the switch. Ctrl-C or a failure undoes the move; if this process is killed, run the same',
-        'command again to continue, or --undo. The old copy stays until scopegate org drop-copy. All gateways must know the cluster.',
+        'It waits for writes under way and for the events of the last changes, and then runs movePrimary. If it fails, the organisation stays',
+        'where it was. If this process is killed, MongoDB goes on, and a gateway ends the move.',
       ],
     )
     .run(async () => (await import('./moveCommand.js')).moveCommand);
-
-  org
-    .subcommand('drop-copy', 'delete the copies of an organisation that moves have left on other clusters')
-    .id(ORGANISATION)
-    .requiredOption('--confirm <name>', CONFIRM)
-    .option('--json', 'print {id, dropped} as JSON; dropped has the names of the clusters')
-    .examples(
-      [`scopegate org drop-copy ${ORG_ID} --confirm "Acme Ltd"`],
-      [
-        'Less than 90 s after the move, it first waits until no request that began before the move can still read the copy.',
-      ],
-    )
-    .run(async () => (await import('./copies.js')).dropCopy);
 
   org
     .subcommand(

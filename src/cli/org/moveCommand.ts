@@ -1,66 +1,36 @@
-import { undoKilled } from '../../jobs/copies';
-import { Move, type Moved } from '../../jobs/moveOrganisation';
-import type { Report } from '../../jobs/stores';
-import { CommandFailure, EXIT, interruption, isAbort, usageFailure } from '../ending';
+import { moveOrganisation } from '../../jobs/moveOrganisation';
+import { CommandFailure, EXIT, interruption, isAbort } from '../ending';
 import type { JsonOption } from '../help';
-import { createProgress } from '../progress';
-import type { Store } from '../store';
-import { note, printResult, warn } from '../terminal';
-import { requireCluster, withStore } from '../withStore';
-import { requireMoves } from './copies';
+import { note, printResult } from '../terminal';
+import { withStore } from '../withStore';
 
 interface MoveOptions extends JsonOption {
-  readonly to?: string;
-  readonly undo?: true;
+  readonly to: string;
 }
+
+/** What each step is, by its name in a job. */
+const STEPS = {
+  waiting: 'waiting for requests under way and for the events of the last changes',
+  moving: 'MongoDB moves the database',
+};
 
 /** `scopegate org move`. */
-export async function moveCommand(id: string, { to, undo: isUndone, json }: MoveOptions): Promise<void> {
-  if ((to === undefined) === (isUndone === undefined)) throw usageFailure('give either --to CLUSTER or --undo');
+export async function moveCommand(id: string, { to, json }: MoveOptions): Promise<void> {
   const signal = interruption();
-  if (to === undefined) {
-    await withStore((store) => undoKilled(store, id, createReport()), signal);
-    printResult(json, { id, undone: true }, `The move of organisation ${id} is undone; writes go on.`);
-    return;
-  }
-  const { from, compared, refused } = await withStore((store) => moved(store, id, to, signal), signal);
-  const { documents, collections, sha256 } = compared;
+  const moved = await withStore(async (store) => {
+    const onStep = (step: keyof typeof STEPS): void => {
+      note(STEPS[step]);
+    };
+    return moveOrganisation(store, { id, to, signal, onStep }).catch((error: unknown) => {
+      if (!isAbort(error)) throw error;
+      const left = 'interrupted; MongoDB goes on with a move that it has begun, and a gateway ends it';
+      throw new CommandFailure(left, EXIT.interrupted);
+    });
+  }, signal);
+  const refused = `Its requests were refused for ${(moved.refused / 1000).toFixed(1)} s.`;
   printResult(
     json,
-    { id, from, to, ...compared, refused_ms: Math.round(refused) },
-    [
-      `Organisation ${id} is on cluster ${to} now: ${documents.toLocaleString('en')} documents in ${String(collections)} collections, compared (SHA-256 ${sha256.slice(0, 16)}…).`,
-      `Writes were refused for ${(refused / 1000).toFixed(1)} s. The copy on cluster ${from} stays; to delete it: scopegate org drop-copy ${id}`,
-    ].join('\n'),
+    { id, from: moved.from, to, refused_ms: Math.round(moved.refused) },
+    `Organisation ${id} is on shard ${to} now. ${refused}`,
   );
-}
-
-async function moved(store: Store, id: string, to: string, signal: AbortSignal): Promise<Moved> {
-  requireCluster(store.databases, to);
-  await requireMoves(store, id);
-  try {
-    return await new Move(store, id, to, createReport(), signal).run();
-  } catch (error) {
-    if (error instanceof Error && isAbort(error.cause)) throw new CommandFailure(error.message, EXIT.interrupted);
-    throw error;
-  }
-}
-
-/** Reports a move on stderr, with a progress bar for each step. */
-function createReport(): Report {
-  const progress = createProgress('documents', true);
-  let current: string | undefined;
-  return {
-    note,
-    warn,
-    progress(step, done, total) {
-      if (step !== current) progress.start(step, total);
-      current = step;
-      progress.update(done, done);
-    },
-    stepEnded() {
-      if (current !== undefined) progress.stop();
-      current = undefined;
-    },
-  };
 }

@@ -7,8 +7,8 @@ import { print, printJson, sendStderrTo } from '../terminal';
 
 export function addServe(program: ExplainedCommand): void {
   program
-    .command('serve')
-    .description('serve the API; SIGTERM, SIGHUP or Ctrl-C stop it after accepted requests finish')
+    .subcommand('serve', 'serve the API; SIGTERM, SIGHUP or Ctrl-C stop it after accepted requests finish')
+    .schema()
     .option('--json', 'print {url} (and admin_url, with ADMIN_PORT) as JSON when ready')
     .environment()
     .examples(

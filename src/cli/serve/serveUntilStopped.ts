@@ -7,10 +7,9 @@ import { toAppError } from '../../mask';
 import { type RunningServer, type ServerOptions, startServer } from '../../server';
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
-import { OldServerError } from '../../database/cluster';
-import { aborted, CommandFailure, interruption, isAbort, messageOf } from '../ending';
+import { aborted, CommandFailure, interruption, isAbort } from '../ending';
 import { openStore, type Store } from '../store';
-import { note, warn } from '../terminal';
+import { note } from '../terminal';
 
 /** What a command that serves adds. */
 export interface Prepared {
@@ -52,7 +51,6 @@ export async function serveUntilStopped(
     opened.push(() => tracing?.stop());
     const store = await openStore(config, note, signal, tracing?.watchClient);
     opened.push(() => store.close());
-    await reachClusters(store);
     const { onListening, ...shown } = await prepare(store, signal);
     signal.throwIfAborted();
     const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;
@@ -86,16 +84,6 @@ async function undoAll(opened: Undo[]): Promise<void> {
     await undo();
   } finally {
     await undoAll(opened);
-  }
-}
-
-/** Connects to all clusters; one that does not respond is connected to once it does. @throws OldServerError */
-async function reachClusters({ databases }: Store): Promise<void> {
-  const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
-  for (const attempt of attempts) {
-    if (attempt.status === 'fulfilled') continue;
-    if (attempt.reason instanceof OldServerError) throw attempt.reason;
-    warn(`${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
   }
 }
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { CANDIDATES } from './candidates';
 import { unless, withLock, writeAtomically } from './files';
 import { isAlive, signalQuietly, waitUntilGone } from './process';
-import { identify, type RunningServer, startServer, titleOf, uriOf } from './server';
+import { identify, OWNER_ONLY, type RunningServer, startServer, titleOf, uriOf } from './server';
 import {
   type Candidate,
   type Database,
@@ -37,11 +37,11 @@ const ANSWER_MS = 5_000;
  */
 export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Promise<Database> {
   const { MONGODB_URI: uri, report, signal } = given;
-  if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})` }, report);
+  if (uri) return notOurs({ uri, kind: 'uri', description: `MONGODB_URI (${hostsOf(uri)})`, isStandIn: false }, report);
 
   // absolute, because these paths are stored and must be valid in any working folder
   const options = { ...given, DATA_DIR: resolve(given.DATA_DIR), CACHE_DIR: resolve(given.CACHE_DIR) };
-  await mkdir(options.DATA_DIR, { recursive: true, mode: 0o700 });
+  await mkdir(options.DATA_DIR, { recursive: true, mode: OWNER_ONLY });
   const onWait = (pid: number): void => {
     report(`database: waiting for process ${String(pid)} to start it`);
   };
@@ -53,6 +53,8 @@ export async function chooseDatabase(given: EmbeddedOptions, means = MEANS): Pro
   );
 }
 
+const isStandIn = ({ program }: Pick<Program, 'program'>): boolean => program !== 'mongod';
+
 /** A server that somebody else stops. */
 function notOurs(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report']): Database {
   report(`database: ${server.description}`);
@@ -63,7 +65,7 @@ function notOurs(server: Omit<Database, 'stop'>, report: EmbeddedOptions['report
 const hostsOf = (uri: string): string =>
   /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? 'not a mongodb:// URI';
 
-const recordOf = (dataDir: string): string => join(dataDir, 'database.json');
+export const recordOf = (dataDir: string): string => join(dataDir, 'database.json');
 
 /** The server of a data folder; undefined on the first start. */
 async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
@@ -88,7 +90,7 @@ async function joinRunning({ DATA_DIR, report }: EmbeddedOptions): Promise<Datab
   // an orphan is about to be stopped by its watchdog
   if (!record || ownerPid === undefined || !isAlive(ownerPid) || !(await answers(record))) return undefined;
   const description = `${titleOf(record)}, already running (started by process ${String(ownerPid)})`;
-  return notOurs({ uri: uriOf(record), kind: record.kind, description }, report);
+  return notOurs({ uri: uriOf(record), kind: record.kind, description, isStandIn: isStandIn(record) }, report);
 }
 
 /** Whether the recorded process answers: another process on this machine may have its id by now. */
@@ -129,7 +131,10 @@ async function startOwn(options: EmbeddedOptions, means: Means): Promise<Databas
     const { running } = (await readRecord(DATA_DIR)) ?? {};
     if (running?.serverPid === server.pid) await writeRecord(DATA_DIR, record);
   };
-  return { uri: server.uri, kind: program.kind, description, stop: () => (stopped ??= stop()) };
+  return {
+    ...{ uri: server.uri, kind: program.kind, description, isStandIn: isStandIn(program) },
+    stop: () => (stopped ??= stop()),
+  };
 }
 
 /** Waits for a server that is stopping, and stops one without an owner. */

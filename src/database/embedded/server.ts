@@ -8,6 +8,8 @@ import { unless } from './files';
 import { spawnGuarded } from './process';
 import { type EmbeddedOptions, type Program, type ServerRecord, Unusable } from './types';
 
+/** Whoever can read the database's files can read every organisation's data. */
+export const OWNER_ONLY = 0o700;
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
 const ELECTION_MS = 30_000;
@@ -67,9 +69,9 @@ export type RunningServer = Omit<Awaited<ReturnType<typeof startServer>>, 'unref
 export async function startServer(program: Program, { DATA_DIR, signal: cancel }: EmbeddedOptions, preferredPort = 0) {
   const storagePath = join(DATA_DIR, program.storage);
   const [logFile, configFile] = [`${storagePath}.log`, `${storagePath}.conf`];
-  await mkdir(storagePath, { recursive: true, mode: 0o700 });
-  // earlier versions let others read it
-  await chmod(storagePath, 0o700).catch(() => undefined);
+  await mkdir(storagePath, { recursive: true, mode: OWNER_ONLY });
+  // one from an earlier version; a mounted folder may not have modes
+  await chmod(storagePath, OWNER_ONLY).catch(() => undefined);
   // the previous log is moved, so that the tail only covers this start
   await rename(logFile, `${logFile}.previous`).catch(() => undefined);
   await writeFile(configFile, '# empty on purpose: keeps the server from using a configuration it finds elsewhere\n');

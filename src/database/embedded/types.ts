@@ -45,6 +45,8 @@ export interface Database {
   readonly uri: string;
   readonly kind: Program['kind'] | 'uri';
   readonly description: string;
+  /** Whether it is known to be SecantusDB instead of MongoDB. */
+  readonly isStandIn: boolean;
   stop(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import type { mongo } from 'mongoose';
 import type { Token } from '../../database/changeCursor';
+import { openWrites, type Writer } from '../../database/slots';
 import { UUID } from '../../units';
 import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
@@ -25,13 +26,31 @@ export interface Change {
   /** What the change sets the status, and the time of erasure, to. */
   readonly status?: unknown;
   readonly [ERASED_AT]?: unknown;
+  /** The transaction that it is part of, if any. */
+  readonly lsid?: { readonly id: mongo.Binary };
+  readonly txnNumber?: number | mongo.Long;
+  /** Of a row of `open_writes`: who writes in its transaction. */
+  readonly by?: Writer;
 }
 
-/** The collection of a cluster's tail, in a database named like the control database. */
+/** A change with its place in the log. */
+export interface Found {
+  readonly change: Change;
+  /** Its cluster time as digits (position.ts). */
+  readonly time: string;
+  /** Its ordinal at that time, from 1; 0 is for a gap before it. */
+  readonly ordinal: number;
+  /** Who wrote it through a gateway or the command line; undefined for another program. */
+  readonly by?: Writer | undefined;
+}
+
+/** The collection of the control database with the row of the tail. */
 export const TAILS = 'event_tails';
 
 /** How the names of organisations' databases begin; matching whole names makes reading half as dear again (docs/decisions/events.md). */
-const OF_ORGANISATION = /^org_/;
+export const OF_ORGANISATION = /^org_/;
+/** What a server ends a stream with, which then goes on after it; said to happen on MongoDB 6.0 and 7.0 when a database is moved. */
+export const END = 'invalidate';
 /** Operations that remove whole collections. */
 const DROPS = ['drop', 'rename', 'dropDatabase'];
 
@@ -52,14 +71,24 @@ export function stagesFor(control: string): object[] {
     'to.db': OF_ORGANISATION,
     'to.coll': { $in: [...published.collections.keys()] },
   };
+  // the end of each write, in its transaction (slots.ts)
+  const writers = {
+    ...{ 'ns.db': OF_ORGANISATION, 'ns.coll': openWrites.name, operationType: 'update' },
+    'updateDescription.updatedFields.by': { $exists: true },
+  };
   const updated = '$updateDescription.updatedFields';
   const listed = (name: string): object => ({ $ifNull: [`$updateDescription.${name}`, []] });
   const names = (input: object, name: string): object => ({ $map: { input, in: `$$this.${name}` } });
   return [
-    { $match: { $or: [ofOrganisations, renamed, { 'ns.db': control, 'ns.coll': TAILS }] } },
+    {
+      $match: {
+        $or: [ofOrganisations, renamed, writers, { 'ns.db': control, 'ns.coll': TAILS }, { operationType: END }],
+      },
+    },
     {
       $project: {
         ...{ operationType: 1, clusterTime: 1, wallTime: 1, ns: 1, to: 1, 'documentKey._id': 1 },
+        ...{ 'lsid.id': 1, txnNumber: 1, by: `${updated}.by` },
         ...Object.fromEntries(refers),
         // one list is cheaper to decode than the description of an update, of which most parts are empty
         paths: {
@@ -86,7 +115,7 @@ export function collectionOf({ ns, to }: Pick<Change, 'ns' | 'to'>): PublicColle
 }
 
 /** Whether callers can read an object with this id. */
-function isId(id: unknown): id is string {
+export function isId(id: unknown): id is string {
   return typeof id === 'string' && UUID.test(id);
 }
 

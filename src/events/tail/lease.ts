@@ -4,7 +4,7 @@ import { isDuplicateKey } from '../../database/faults';
 import { SETTLED_READ } from '../../database/slots';
 import { TAILS } from './changes';
 
-/** Which gateway tails a cluster, and how far it has got: one row on that cluster. */
+/** Which gateway tails the database, and how far it has got: one row. */
 export interface TailRow {
   readonly _id: 'tail';
   readonly holder: string;
@@ -12,7 +12,7 @@ export interface TailRow {
   readonly until: Date;
   /** Where to resume reading the log. */
   readonly token?: Token;
-  /** All events of changes up to this cluster time are stored. */
+  /** All events of changes up to this time are stored. */
   readonly at?: mongo.Timestamp;
   readonly fault?: string;
 }
@@ -23,17 +23,17 @@ const LASTS = 10_000;
 
 const ONE = { _id: 'tail' } as const;
 
-/** The row of a cluster's tail; `control` is the name of the control database. */
+/** The row of the tail; `control` is the name of the control database. */
 export function tailRows(client: mongo.MongoClient, control: string): mongo.Collection<TailRow> {
   return client.db(control).collection<TailRow>(TAILS);
 }
 
-/** The row as it is stored for good; null if no gateway has tailed the cluster yet. */
+/** The row as it is stored for good; null if no gateway has tailed the database yet. */
 export function readTail(rows: mongo.Collection<TailRow>): Promise<TailRow | null> {
   return rows.findOne(ONE, SETTLED_READ);
 }
 
-/** `now` is the cluster's time, in milliseconds since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked. */
+/** `now` is the database's time, in milliseconds since 1970. The row is never written in a transaction: if its gateway were killed, that would keep the row locked. */
 export function leaseOf(rows: mongo.Collection<TailRow>, holder: string, now: () => number) {
   let generation = 0;
   const ours = () => ({ ...ONE, holder, generation });

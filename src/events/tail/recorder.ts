@@ -2,38 +2,33 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import type { Databases } from '../../database/connect';
-import { isDuplicateKey, isUnavailable } from '../../database/faults';
+import { isDropPending, isDuplicateKey, isUnavailable } from '../../database/faults';
 import { createGate } from '../../database/gate';
 import { collectionNames } from '../../database/indexes';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
+import type { Writer } from '../../database/slots';
 import { AppError } from '../../errors';
 import { describeError } from '../../log';
-import { MINUTE } from '../../units';
 import type { Feed, Feeds } from '../../organisations/feeds';
-import type { PublicCollection } from '../../schema/eventTypes';
+import { GAP, type PublicCollection } from '../../schema/eventTypes';
 import { published } from '../../schema/model';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
-import { type Change, changedMembers, collectionOf, gapEvent, momentOf, toEvent } from './changes';
+import { type Change, changedMembers, collectionOf, type Found, gapEvent, momentOf, toEvent } from './changes';
+import { changedSince } from './gaps';
+import { withoutMoved } from './moved';
+import { lastStatuses } from './statuses';
 
-/* Turns the changes of a cluster into events, and stores them with their organisations. */
-
-/** A change with its place in the log. */
-export interface Found {
-  readonly change: Change;
-  /** Its cluster time as {@link timeDigits}. */
-  readonly time: string;
-  /** Its ordinal at that time, from 1; 0 is for a gap before it. */
-  readonly ordinal: number;
-}
+/* Turns changes into events, and stores them with their organisations. */
 
 export interface RecorderOptions {
-  readonly cluster: string;
-  readonly databases: Pick<Databases, 'organisationData' | 'organisationsOn'>;
+  readonly databases: Pick<Databases, 'organisationData' | 'organisationsWithData'>;
   readonly feeds: Feeds;
-  readonly onWritten: (cluster: string, events: number) => void;
+  readonly onWritten: (events: number) => void;
   /** Called with the organisations whose events were stored; the tail waits for it. */
   readonly onStored: (organisations: readonly string[]) => Promise<void>;
+  /** Called with changes whose events are stored. */
+  readonly onRecorded: (organisation: string, found: readonly Found[]) => void;
   readonly logger: Logger;
 }
 
@@ -43,12 +38,8 @@ const AT_ONCE = 4;
 /** Objects whose status is remembered, so that most updates need no query. */
 const STATUSES = 20_000;
 const BATCH = 500;
-/** Maximum objects of a type that get an event after a gap; more may have changed, as the gap event says. */
-const MAX_AFTER_GAP = 10_000;
-/** How long before its commit a write may be dated, in milliseconds. */
-const DATED_BEFORE = 2 * MINUTE;
 
-export function recorderOf({ cluster, databases, feeds, onWritten, onStored, logger }: RecorderOptions) {
+export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
   const gate = createGate(AT_ONCE);
 
@@ -57,11 +48,13 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
   const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
 
-  /** Notes that an organisation gets a gap event, because its events could not be stored. @throws the error if its cluster does not respond */
+  /** Notes that an organisation gets a gap event, because its events could not be stored. @throws the error if the database does not respond */
   async function oweGap(id: string, from: Date, error: unknown): Promise<void> {
+    // its erasure drops its database: nobody can read its events
+    if (isDropPending(error)) return;
     if (isUnavailable(error) && !(error instanceof AppError)) throw error;
     // its database refuses events, for example during a move: other organisations must not wait
-    const failure = { cluster, organisation_id: id, error: describeError(error) };
+    const failure = { organisation_id: id, error: describeError(error) };
     logger.warn(failure, 'events of an organisation could not be stored; it gets a gap event');
     await feeds.oweGap(id, from);
   }
@@ -146,7 +139,10 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     }
     return found.flatMap((one) => {
       const event = eventOf(one);
-      return event ? [{ _id: positionOf(epoch, one.time, one.ordinal), ...event }] : [];
+      if (!event) return [];
+      const origin: Writer = one.by ?? 'other';
+      const who = event.type === GAP ? {} : { origin };
+      return [{ _id: positionOf(epoch, one.time, one.ordinal), ...event, ...who }];
     });
   }
 
@@ -157,44 +153,65 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     const collection = data.collection(events);
     for (let at = 0; at < rows.length; at += BATCH) await insert(collection, rows.slice(at, at + BATCH));
     data.wrote([events], rows.length);
-    onWritten(cluster, rows.length);
+    onWritten(rows.length);
   }
 
-  async function record(id: string, feed: Feed, found: readonly Found[]): Promise<void> {
-    const data = databases.organisationData({ id, cluster });
-    const kept = found.filter(({ time }) => time > feed.since);
-    const [first] = kept;
-    if (!first) return;
+  /** Resolves with whether events may have been stored: none are for a change that nobody can see. */
+  async function record(id: string, feed: Feed, all: readonly Found[]): Promise<boolean> {
+    const data = databases.organisationData({ id });
+    const found = await withoutMoved(data, feed, all);
+    const [first] = found;
+    if (!first) return false;
     // not in the middle of a transaction, where readers may already be past the position of the gap event
     const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),
       ...gapEvent(owed, momentOf(first.change)),
     };
+    let isStored: boolean;
     try {
-      const rows = await toRows(data, feed, kept);
-      await store(data, gap ? [gap, ...rows] : rows);
+      await rememberStatuses(data, found);
+      const rows = [...(gap ? [gap] : []), ...(await toRows(data, feed, found))];
+      await store(data, rows);
+      isStored = rows.length > 0;
     } catch (error) {
       await oweGap(id, momentOf(first.change), error);
-      return;
+      return true;
     }
     if (owed) await feeds.settleGap(id, owed);
+    onRecorded(id, found);
+    return isStored;
   }
 
-  const isHere = (feed: Feed | undefined): feed is Feed => feed?.cluster === cluster && feed.standing !== 'closed';
+  /** Remembers the statuses of objects before they were replaced, of which the log says nothing. */
+  async function rememberStatuses(data: OrganisationData, found: readonly Found[]): Promise<void> {
+    const keys = new Map<string, string>();
+    for (const { change } of found) {
+      const isUnknown = change.operationType === 'replace' && !statuses.has(keyOf(change));
+      if (isUnknown && collectionOf(change)?.hasStatus) keys.set(String(change.documentKey?._id), keyOf(change));
+    }
+    for (const [id, status] of await lastStatuses(data, [...keys.keys()])) statuses.set(keys.get(id) ?? '', status);
+  }
 
-  /** Runs `work` for each of these organisations, and drops databases that it recreated for erased ones. */
-  async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<void>): Promise<void> {
+  /** Runs `work`, which says whether it stored events, for each of these organisations, and drops databases that it recreated for erased ones. */
+  async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<boolean>): Promise<void> {
     const known = await feeds.of(ids);
     const here = ids.flatMap((id) => {
       const feed = known.get(id);
-      return isHere(feed) ? [{ id, feed }] : [];
+      return feed && feed.standing !== 'closed' ? [{ id, feed }] : [];
     });
-    await Promise.all(here.map(({ id, feed }) => gate(() => work(id, feed))));
+    const stored: string[] = [];
+    await Promise.all(
+      here.map(({ id, feed }) =>
+        gate(async () => {
+          if (await work(id, feed)) stored.push(id);
+        }),
+      ),
+    );
     if (here.length === 0) return;
-    await onStored(here.map(({ id }) => id));
+    if (stored.length > 0) await onStored(stored);
     const after = await feeds.of(here.map(({ id }) => id));
-    for (const { id } of here) if (!after.has(id)) await databases.organisationData({ id, cluster }).drop();
+    for (const { id } of here) if (!after.has(id)) await databases.organisationData({ id }).drop();
   }
 
   return {
@@ -202,7 +219,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
     begin(): void {
       statuses.clear();
     },
-    /** Stores the events of a batch. @throws if the cluster does not respond */
+    /** Stores the events of a batch. @throws if the database does not respond */
     async write(batch: readonly Found[]): Promise<void> {
       const byDatabase = new Map<string, Found[]>();
       for (const found of batch) {
@@ -215,17 +232,17 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
       await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
     },
     /**
-     * Stores a gap event for every organisation on the cluster that has data, since the history between `from` and `mark` was lost, and an
+     * Stores a gap event for every organisation that has data, since the history between `from` and `mark` was lost, and an
      * `.updated` event for each object changed since `from`.
      */
     async recordGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
-      const all = await databases.organisationsOn(cluster);
+      const all = await databases.organisationsWithData();
       for (let at = 0; at < all.length; at += BATCH) {
         await forEach(all.slice(at, at + BATCH), async (id, feed) => {
-          const data = databases.organisationData({ id, cluster });
+          const data = databases.organisationData({ id });
           const names = await collectionNames(data.database);
           const found = [...published.collections.values()].filter(({ collection }) => names.has(collection));
-          if (found.length === 0) return;
+          if (found.length === 0) return false;
           const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
           let ordinal = 0;
           const next = (): string => positionOf(feed.epoch, time, ordinal++);
@@ -238,8 +255,10 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, log
                 changed.map((event) => ({ _id: next(), ...event, at: to })),
               );
             }
+            return true;
           } catch (error) {
             await oweGap(id, from, error);
+            return true;
           }
         });
       }
@@ -252,24 +271,6 @@ export type Recorder = ReturnType<typeof recorderOf>;
 interface Row {
   readonly of: PublicCollection;
   readonly id: unknown;
-}
-
-/** An `.updated` event for each object of a collection changed since a time. */
-async function changedSince(
-  data: OrganisationData,
-  { collection, object: type, members, hasStatus }: PublicCollection,
-  from: Date,
-): Promise<Omit<EventRow, '_id' | 'at'>[]> {
-  if (!members.has('updated_at')) return [];
-  const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
-  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MAX_AFTER_GAP } as const;
-  const rows = data.database.collection(collection).find(since, options);
-  return rows
-    .map(({ _id, status }) => {
-      const known = hasStatus && typeof status === 'string' ? status : null;
-      return { type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known };
-    })
-    .toArray();
 }
 
 async function insert(collection: mongo.Collection<EventRow>, rows: readonly EventRow[]): Promise<void> {

@@ -2,30 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
-import {
-  type ChangeCursor,
-  clusterTimeOf,
-  isLostHistory,
-  oldestInLog,
-  openChanges,
-  type Token,
-  whyLogUnreadable,
-} from '../../database/changeCursor';
+import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../database/changeCursor';
 import type { Databases } from '../../database/connect';
 import { describeError } from '../../log';
 import { timeDigits } from '../position';
-import { type Change, momentOf, stagesFor, TAILS } from './changes';
+import { type Change, END, type Found, momentOf, stagesFor, TAILS } from './changes';
+import { type Corrections, type Corrector, createCorrections } from './corrections';
 import { type Lease, leaseOf, type Progress, tailRows } from './lease';
-import { type Found, type Recorder, recorderOf, type RecorderOptions } from './recorder';
+import { type Recorder, recorderOf, type RecorderOptions } from './recorder';
+import { createWriters, isOfWriter } from './writers';
 
 /** How often to renew the lease or try to take it, and how long to wait after a failure, in milliseconds. */
 const BEAT_EVERY = 2000;
 /** After this many changes the lease is renewed at once: writers wait for the progress that a renewal stores. */
 const CHANGES_PER_BEAT = 1000;
 const MEASURE_EVERY = 60_000;
+/** A renewal of the lease that is not in the log after this long (ms) is held back, by a shard that does not respond. */
+const HELD_AFTER = 3 * BEAT_EVERY;
+/** The same failure is logged again after this long, in milliseconds. */
+const SAY_AGAIN = 60_000;
 
 export interface TailState {
-  readonly cluster: string;
+  /** Whether this gateway records the events, or fails to. */
   readonly isTailing: boolean;
   /** How far behind the log it is, in milliseconds. */
   readonly lag: number;
@@ -33,25 +31,25 @@ export interface TailState {
   readonly log: number | undefined;
 }
 
-interface TailOptions {
-  readonly cluster: string;
-  /** Name of the control database; the database with the tail's row has the same name. */
-  readonly control: string;
-  readonly holder: string;
-  /** The client of the cluster. @throws if it does not respond */
-  readonly client: () => Promise<mongo.MongoClient>;
-  /** The cluster's time, in milliseconds since 1970. */
-  readonly now: () => number;
+interface FollowOptions {
+  readonly databases: Pick<Databases, 'streams' | 'now' | 'control' | 'shards'>;
   readonly recorder: Recorder;
+  readonly corrections: Corrections;
   readonly logger: Logger;
 }
 
-/** Follows the log of one cluster while this gateway holds the lease, and stores its changes as events. */
-function createTail(options: TailOptions) {
-  const { cluster, control, holder, now, recorder, logger } = options;
+/** Follows the log of the database while this gateway holds the lease, and stores its changes as events. */
+function tailOf(options: FollowOptions) {
+  const { databases, recorder, corrections, logger } = options;
+  const { now } = databases;
+  const control = databases.control.name;
+  const holder = randomUUID();
   const stages = stagesFor(control);
   const ending = new AbortController();
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
+  /** When the tail last read a renewal of its own lease, while it holds it. */
+  let heardAt: number | undefined;
+  let [said, saidAt] = ['', -Infinity];
   let running: Promise<void> | undefined;
 
   const pause = (): Promise<unknown> =>
@@ -63,12 +61,13 @@ function createTail(options: TailOptions) {
   async function run(): Promise<void> {
     while (!isEnding()) {
       try {
-        const client = await options.client();
+        const client = await databases.streams();
         const lease = leaseOf(tailRows(client, control), holder, now);
         const row = await lease.take();
-        if (row) await follow(client, lease, row);
+        if (!row) heardAt = undefined;
+        else await follow(client, lease, row);
       } catch (error) {
-        if (!isEnding()) logger.warn({ cluster, error: describeError(error) }, 'recording events failed; will retry');
+        if (!isEnding()) sayOnce(error);
       } finally {
         isTailing = false;
       }
@@ -76,12 +75,19 @@ function createTail(options: TailOptions) {
     }
   }
 
+  /** A shard that is down makes every attempt fail in the same way. */
+  function sayOnce(error: unknown): void {
+    const { message } = error as Error;
+    if (message === said && performance.now() - saidAt < SAY_AGAIN) return;
+    [said, saidAt] = [message, performance.now()];
+    logger.warn({ error: describeError(error) }, 'recording events failed; will retry');
+  }
+
   async function follow(client: mongo.MongoClient, lease: Lease, row: Progress): Promise<void> {
     const opened = await open(client, row).catch(async (error: unknown) => {
       const reason = whyLogUnreadable(error);
       if (reason === undefined) throw error;
-      if (!toldNoLog)
-        logger.warn({ cluster, reason }, 'events are not recorded: the log of the database cannot be read');
+      if (!toldNoLog) logger.warn({ reason }, 'events are not recorded: the log of the database cannot be read');
       toldNoLog = true;
       await lease.fail(reason);
     });
@@ -89,10 +95,12 @@ function createTail(options: TailOptions) {
     const { cursor, lostFrom } = opened;
     let progress: Progress = opened.progress;
     let [isOurs, pendingGap] = [true, lostFrom];
+    const writers = createWriters();
     let [time, ordinal, last] = ['', 0, undefined as Change | undefined];
     recorder.begin();
     isTailing = true;
     let [isStopped, unsaved, due] = [false, 0, new AbortController()];
+    heardAt ??= performance.now();
     const beating = beat();
 
     /** Renews the lease, whatever the tail is doing; the renewal comes back in the change stream as a mark. */
@@ -106,7 +114,7 @@ function createTail(options: TailOptions) {
         isOurs = await lease.renew(kept).catch(() => true);
         if (performance.now() - measured > MEASURE_EVERY) {
           measured = performance.now();
-          const oldest = await oldestInLog(client);
+          const oldest = databases.shards ? undefined : await oldestInLog(client);
           log = oldest && now() - oldest.t * 1000;
         }
         await sleep(BEAT_EVERY, undefined, { signal: due.signal, ref: false }).catch(() => undefined);
@@ -114,7 +122,7 @@ function createTail(options: TailOptions) {
     }
 
     async function take(batch: readonly Change[]): Promise<void> {
-      const found: Found[] = [];
+      const found: Omit<Found, 'by'>[] = [];
       let ended: Progress | undefined;
       let mark: Change | undefined;
       for (const change of batch) {
@@ -123,10 +131,16 @@ function createTail(options: TailOptions) {
           if (last) ended = { token: last._id, at: last.clusterTime };
           [time, ordinal] = [changeTime, 0];
         }
-        ordinal += 1;
         last = change;
-        if (change.ns.coll === TAILS) {
+        if (isOfWriter(change)) {
+          writers.note(change);
+          continue;
+        }
+        ordinal += 1;
+        if (change.operationType === END) ended = { token: change._id, at: change.clusterTime };
+        else if (change.ns.coll === TAILS) {
           mark ??= change;
+          heardAt = performance.now();
           ended = { token: change._id, at: change.clusterTime };
         } else found.push({ change, time, ordinal });
       }
@@ -134,7 +148,7 @@ function createTail(options: TailOptions) {
         await recorder.recordGap(pendingGap, mark);
         pendingGap = undefined;
       }
-      await recorder.write(found);
+      await recorder.write(writers.named(found));
       // progress moves only once the events are stored
       if (ended) progress = ended;
       unsaved += found.length;
@@ -164,32 +178,21 @@ function createTail(options: TailOptions) {
 
   /** Opens the log where reading stopped last, if it goes that far back. `lostFrom`: since when history was lost, if it does not. */
   async function open(client: mongo.MongoClient, { token, at }: Progress) {
-    const resumed = token && (await resume(client, token, at));
-    if (resumed) return { cursor: resumed, progress: { token, ...(at && { at }) }, lostFrom: undefined };
+    const stopped = token && { token, ...(at && { at }) };
+    const isSharded = databases.shards !== undefined;
+    const resumed = stopped && (await resumeChanges<Change>(client, stages, stopped, { isSharded }));
+    if (resumed) return { cursor: resumed, progress: stopped, lostFrom: undefined };
     const operationTime = await clusterTimeOf(client);
     const cursor = await openChanges<Change>(client, stages);
     const lostFrom = token && new Date(at ? at.t * 1000 : now());
     if (lostFrom) {
-      const lost = { cluster, from: lostFrom };
-      logger.error(lost, 'the log of the database no longer has all changes; organisations get a gap event');
+      logger.error(
+        { from: lostFrom },
+        'the log of the database no longer has all changes; organisations get a gap event',
+      );
     }
     const progress = { ...(cursor.token && { token: cursor.token }), ...(operationTime && { at: operationTime }) };
     return { cursor, progress, lostFrom };
-  }
-
-  /** Resumes after a token; undefined if the log no longer has it. */
-  async function resume(
-    client: mongo.MongoClient,
-    token: Token,
-    at: mongo.Timestamp | undefined,
-  ): Promise<ChangeCursor<Change> | undefined> {
-    const oldest = await oldestInLog(client);
-    // some servers resume with what they still have, instead of failing
-    if (at && oldest && timeDigits(at) < timeDigits(oldest)) return undefined;
-    return openChanges<Change>(client, stages, token).catch((error: unknown) => {
-      if (!isLostHistory(error)) throw error;
-      return undefined;
-    });
   }
 
   return {
@@ -199,36 +202,31 @@ function createTail(options: TailOptions) {
     /** Resolves when nothing more is read or stored; another gateway can go on at once. */
     async stop(): Promise<void> {
       ending.abort();
-      await running;
+      await Promise.all([running, corrections.stop()]);
     },
-    state: (): TailState => ({ cluster, isTailing, lag: isTailing ? lag : 0, log: isTailing ? log : undefined }),
+    state(): TailState {
+      const held = heardAt === undefined ? 0 : performance.now() - heardAt;
+      const isHeld = held > HELD_AFTER;
+      return {
+        isTailing: isTailing || isHeld,
+        lag: isHeld ? Math.max(lag, held) : isTailing ? lag : 0,
+        log: isTailing ? log : undefined,
+      };
+    },
   };
 }
 
-export interface TailsOptions extends Omit<RecorderOptions, 'cluster' | 'databases'> {
+export interface TailOptions extends Omit<RecorderOptions, 'databases' | 'onRecorded'> {
   readonly databases: Databases;
+  readonly corrector: Corrector;
 }
 
-export type Tails = ReturnType<typeof createTails>;
+export type Tail = ReturnType<typeof createTail>;
 
-/** The tails of all clusters; one that fails does not affect the others. */
-export function createTails({ databases, ...options }: TailsOptions) {
-  const holder = randomUUID();
-  const tails = databases.clusters.map((cluster) =>
-    createTail({
-      ...{ cluster, holder, control: databases.control.name, logger: options.logger },
-      recorder: recorderOf({ ...options, cluster, databases }),
-      client: () => databases.streams(cluster),
-      now: () => databases.timeOf(cluster),
-    }),
-  );
-  return {
-    start(): void {
-      for (const tail of tails) tail.start();
-    },
-    stop: async (): Promise<void> => {
-      await Promise.all(tails.map((tail) => tail.stop()));
-    },
-    states: (): TailState[] => tails.map((tail) => tail.state()),
+export function createTail(options: TailOptions) {
+  const corrections = createCorrections(options);
+  const onRecorded: RecorderOptions['onRecorded'] = (organisation, found) => {
+    corrections.note(organisation, found);
   };
+  return tailOf({ ...options, corrections, recorder: recorderOf({ ...options, onRecorded }) });
 }

@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
+import { faultInRecord } from '../../stored/invalidRows';
 import {
   fromRecord,
   type ImportRecord,
@@ -15,6 +16,7 @@ import { type Message, messages, requests, type RequestThread } from './requests
 type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly body: string;
+  readonly external_ref?: string | null;
   readonly created_at: string;
 };
 
@@ -25,11 +27,15 @@ const READ_TOGETHER = 200;
 export const requestRecords: RecordKind = {
   file: 'requests',
   type: 'Request',
-  omit: ['message_count', 'last_message_at'],
+  omit: requests.computed,
   lists: { messages: { type: 'Message', omit: ['request_id'] } },
-  rules: messageFaults,
+  rules: (record) => requests.rules?.(record) ?? [],
   writes: [requests, messages],
   store: storeThreads,
+  async remove(data, ids, session) {
+    await data.collection(messages).deleteMany({ request_id: { $in: [...ids] } }, { session });
+    await data.collection(requests).deleteMany({ _id: { $in: [...ids] } }, { session });
+  },
   count: (data) => data.collection(requests).countDocuments(),
   async *read(data) {
     let threads: ImportRecord[] = [];
@@ -41,16 +47,27 @@ export const requestRecords: RecordKind = {
     }
     yield* withMessages(data, threads);
   },
-  brokenNumber: requests.brokenNumber,
+  faultIn: threadFault,
 };
+
+const faultInThread = faultInRecord(requests.stored);
+const faultInMessage = faultInRecord({
+  members: messages.stored.members.filter(({ name }) => name !== 'request_id'),
+});
+
+/** The first fault of a thread or its messages. */
+function threadFault(record: object): Fault | undefined {
+  const own = faultInThread(record);
+  if (own) return own;
+  for (const [index, message] of messagesOf(record as ImportRecord).entries()) {
+    const fault = faultInMessage(message);
+    if (fault) return { ...fault, pointer: `/messages/${String(index)}${String(fault.pointer)}` };
+  }
+  return undefined;
+}
 
 function messagesOf(record: ImportRecord): MessageRecord[] {
   return record.messages as MessageRecord[];
-}
-
-function messageFaults(record: ImportRecord): Fault[] {
-  if (messagesOf(record).length > 0) return [];
-  return [{ pointer: '/messages', code: 'length', detail: 'must contain at least one message' }];
 }
 
 /** Stores threads with their messages; deletes messages that are no longer in the record. */
@@ -58,10 +75,11 @@ async function storeThreads(
   data: OrganisationData,
   records: readonly ImportRecord[],
   session: ClientSession,
+  now?: Date,
 ): Promise<StoredRecord[]> {
   const faults = await foreignMessages(data, records, session);
   const accepted = records.filter((record) => !faults.has(record.id));
-  const written = await storeDocuments(data, requests, accepted.map(toThread), { uniqueBy: 'external_ref', session });
+  const written = await storeDocuments(data, requests, accepted.map(toThread), { session, now });
   const outcomes = new Map(accepted.map((record, index) => [record.id, written[index]]));
   const kept = accepted.filter(({ id }) => outcomes.get(id)?.outcome !== 'failed');
   const all = kept.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
@@ -76,6 +94,10 @@ async function storeThreads(
     const others = { $nin: messagesOf(record).map((message) => message.id) };
     await data.collection(messages).deleteMany({ request_id: record.id, _id: others }, { session });
   }
+  if (now && changed.size > 0)
+    await data
+      .collection(requests)
+      .updateMany({ _id: { $in: [...changed] } }, { $max: { updated_at: now } }, { session });
   return records.map(({ id }): StoredRecord => {
     const { outcome = 'failed', errors = faults.get(id) ?? [] } = outcomes.get(id) ?? {};
     if (outcome === 'failed') return { outcome, errors };
@@ -83,7 +105,7 @@ async function storeThreads(
   });
 }
 
-/** The faults of records with messages of another thread, or with a repeated message. */
+/** The faults of records with messages of another thread, with a repeated message, or with another message's external_ref. */
 async function foreignMessages(
   data: OrganisationData,
   records: readonly ImportRecord[],
@@ -96,10 +118,11 @@ async function foreignMessages(
     .find({ _id: { $in: ids } }, options)
     .toArray();
   const owners = new Map(rows.map((message) => [message._id, message.request_id]));
+  const refs = await refOwners(data, records, session);
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
     const own = new Set<string>();
-    const found = messagesOf(record).flatMap(({ id }, index): Fault[] => {
+    const found = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;
       const owner = owners.get(id) ?? record.id;
       if (owner !== record.id)
@@ -107,12 +130,32 @@ async function foreignMessages(
       if (own.has(id))
         return [{ pointer, code: 'duplicate', detail: 'is the same as that of an earlier message of this thread' }];
       own.add(id);
+      const other = refs.get(String(ref)) ?? id;
+      if (other !== id) {
+        const detail = `belongs to another message (id ${other})`;
+        return [{ pointer: `/messages/${String(index)}/external_ref`, code: 'conflict', detail }];
+      }
+      if (typeof ref === 'string') refs.set(ref, id);
       return [];
     });
     if (found.length > 0) faults.set(record.id, found);
     else for (const id of own) owners.set(id, record.id);
   }
   return faults;
+}
+
+/** The messages that have an external_ref of the records' messages, by it. */
+async function refOwners(
+  data: OrganisationData,
+  records: readonly ImportRecord[],
+  session: ClientSession,
+): Promise<Map<string, string>> {
+  const given = records.flatMap((record) => messagesOf(record).flatMap(({ external_ref: ref }) => ref ?? []));
+  if (given.length === 0) return new Map();
+  const found = data
+    .collection(messages)
+    .find({ external_ref: { $in: given } }, { projection: { external_ref: 1 }, session });
+  return new Map((await found.toArray()).map(({ external_ref: ref, _id }) => [String(ref), _id]));
 }
 
 async function* withMessages(data: OrganisationData, threads: readonly ImportRecord[]): AsyncGenerator<ImportRecord> {
@@ -130,7 +173,9 @@ async function* withMessages(data: OrganisationData, threads: readonly ImportRec
 function toThread(record: ImportRecord): RequestThread {
   const { messages: given, ...members } = record;
   const bodies = given as MessageRecord[];
-  const last = Math.max(...bodies.map((message) => new Date(message.created_at).getTime()));
+  // a thread that the operator API has created may have no messages yet
+  const times = bodies.length > 0 ? bodies.map((message) => message.created_at) : [String(record.created_at)];
+  const last = Math.max(...times.map((time) => new Date(time).getTime()));
   return {
     ...(fromRecord(members, requests.stored) as unknown as RequestThread),
     message_count: bodies.length,

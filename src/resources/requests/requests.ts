@@ -1,4 +1,8 @@
-import { defineResource } from '../../stored/resource';
+import { READ_TIMEOUT } from '../../database/native';
+import type { OrganisationData } from '../../database/organisationData';
+import { defineResource, type Row, type Summary, type Texts } from '../../stored/resource';
+import { withOwnRules } from '../ownRules';
+import { MAX_WORDS, searchWords } from '../../stored/search';
 
 export interface RequestThread {
   readonly _id: string;
@@ -17,28 +21,120 @@ export interface RequestThread {
 export interface Message {
   readonly _id: string;
   readonly request_id: string;
+  /** Missing in rows from before there was one. */
+  readonly external_ref?: string | null;
   readonly author: 'customer' | 'organisation';
   readonly author_name: string | null;
   readonly body: string;
   readonly created_at: Date;
 }
 
-export const requests = defineResource<RequestThread>({
-  type: 'Request',
-  indexes: [
-    { on: { created_at: -1, _id: -1 } },
-    { on: { updated_at: -1, _id: -1 } },
-    { on: { status: 1, created_at: -1, _id: -1 } },
-    { on: { customer_id: 1, created_at: -1, _id: -1 } },
-    { on: { search: 1 } },
-    // threads without an external_ref are not compared
-    { on: { external_ref: 1 }, options: { unique: true, partialFilterExpression: { external_ref: { $gt: '' } } } },
-  ],
+/** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
+export function addWords(words: readonly string[] | undefined, text: string): string[] {
+  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
+}
+
+/** Messages whose words a thread is found by after one was changed or deleted. */
+const READ_AGAIN = 100;
+
+const summary: Summary = {
+  begin: (row) => {
+    const { created_at } = row as RequestThread;
+    return { ...row, message_count: 0, last_message_at: created_at } as RequestThread;
+  },
+  add: (row, part) => {
+    const [thread, { body, created_at: at }] = [row as RequestThread, part as Message];
+    const isFirst = thread.message_count === 0;
+    return {
+      ...thread,
+      message_count: thread.message_count + 1,
+      last_message_at: isFirst || at > thread.last_message_at ? at : thread.last_message_at,
+      search: addWords(thread.search, body),
+    } as RequestThread;
+  },
+  renew: async (row, parts, session) => {
+    const thread = row as RequestThread;
+    const own = { request_id: thread._id };
+    const options = { session, maxTimeMS: READ_TIMEOUT };
+    const count = await parts.countDocuments(own, options);
+    const [last] = await parts.find(own, { ...options, sort: { created_at: -1, _id: -1 }, limit: 1 }).toArray();
+    const first = { sort: { created_at: 1, _id: 1 }, limit: READ_AGAIN, batchSize: READ_AGAIN } as const;
+    let search = searchWords(thread.subject);
+    for await (const message of parts.find(own, { ...options, ...first, projection: { body: 1 } })) {
+      search = addWords(search, (message as Message).body);
+      if (search.length === MAX_WORDS) break;
+    }
+    const at = (last as Message | undefined)?.created_at ?? thread.created_at;
+    return { ...thread, message_count: count, last_message_at: at, search } as RequestThread;
+  },
+};
+
+export const requests = defineResource<RequestThread>('Request', {
+  ...withOwnRules('Request'),
+  summary,
+  computed: ['message_count', 'last_message_at'],
+  derive: deriveThreads,
   isPartOfRecord: true,
 });
 
-export const messages = defineResource<Message>({
-  type: 'Message',
-  indexes: [{ on: { request_id: 1, created_at: 1, _id: 1 } }],
-  isPartOfRecord: true,
-});
+export const messages = defineResource<Message>('Message', { isPartOfRecord: true });
+
+/** Of a thread's messages the newest are searched for words that it lacks. */
+const MOST_MESSAGES = 1000;
+/** Messages decoded in a turn of the event loop: 400 kB at most. */
+const MESSAGES_AT_ONCE = 20;
+
+/** The counters of threads, and the words of their subjects and messages; words of earlier subjects stay. */
+async function deriveThreads(
+  data: OrganisationData,
+  rows: readonly Row[],
+  texts?: Texts,
+): Promise<Readonly<Record<string, unknown>>[]> {
+  const ids = rows.map(({ _id }) => _id);
+  const counters = { _id: '$request_id', message_count: { $sum: 1 }, last_message_at: { $max: '$created_at' } };
+  const stages = [{ $match: { request_id: { $in: ids } } }, { $group: counters }];
+  const counted = await data
+    .collection(messages)
+    .aggregate<Pick<RequestThread, '_id' | 'message_count' | 'last_message_at'>>(stages)
+    .toArray();
+  const byThread = new Map(counted.map(({ _id, ...counts }) => [_id, counts]));
+  const derived: Readonly<Record<string, unknown>>[] = [];
+  for (const row of rows) {
+    const { created_at: created, last_message_at: last = created } = row as Partial<RequestThread> & Row;
+    const none = { message_count: 0, last_message_at: last };
+    derived.push({ ...(byThread.get(row._id) ?? none), search: await wordsOf(data, row, texts?.get(row._id)) });
+  }
+  return derived;
+}
+
+async function wordsOf(
+  data: OrganisationData,
+  thread: Partial<Pick<RequestThread, 'subject' | 'search'>> & Row,
+  texts: Iterable<string> | AsyncIterable<string> = newestTexts(data, thread),
+): Promise<readonly string[]> {
+  const { search, subject } = thread;
+  const known = Array.isArray(search) && search.every((word) => typeof word === 'string') ? search : [];
+  const words = new Set(known);
+  if (typeof subject === 'string') for (const word of searchWords(subject)) words.add(word);
+  const pace = data.pace();
+  for await (const text of texts) {
+    if (words.size >= MAX_WORDS) break;
+    const pause = pace();
+    if (pause) await pause;
+    for (const word of searchWords(text)) words.add(word);
+  }
+  return words.size === known.length && known === search ? known : [...words].slice(0, MAX_WORDS);
+}
+
+async function* newestTexts(data: OrganisationData, { _id }: Row): AsyncGenerator<string> {
+  const newest = data
+    .collection(messages)
+    .find({ request_id: _id }, { projection: { body: 1 }, batchSize: MESSAGES_AT_ONCE })
+    .sort({ request_id: -1, created_at: -1, _id: -1 });
+  let left = MOST_MESSAGES;
+  for await (const { body } of newest) {
+    if (typeof body === 'string') yield body;
+    left -= 1;
+    if (left === 0) return;
+  }
+}

@@ -1,26 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { ClientSession } from 'mongoose';
-import type { Projection } from '../../database/collection';
+import { type Projection, WITHOUT_SEARCH } from '../../database/collection';
 import { READ_TIMEOUT } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { notFound, validationFailed } from '../../errors';
-import { SCOPES } from '../../auth/scopes';
 import { rowHolder } from '../../operations/answers';
 import type { RequestContext } from '../../operations/context';
 import type { Resolver } from '../../operations/run';
 import { normalised } from '../../schema/callerKeys';
 import { published } from '../../schema/model';
+import { readScope } from '../../schema/readScopes';
 import { ERASED_AT } from '../../schema/personal';
 import { directiveOf } from '../../schema/sdl';
 import { brokenTexts } from '../../stored/brokenTexts';
 import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '../../stored/change';
 import { readOne, type RowReader } from '../../stored/collection';
+import { isServed } from '../../stored/invalidRows';
+import { metadataFaults, withMetadata } from '../../stored/metadata';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
-import { MAX_WORDS, searchWords } from '../../stored/search';
+import { searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
-import { type Message, messages, requests, type RequestThread } from './requests';
+import { addWords, type Message, messages, requests, type RequestThread } from './requests';
 
 /** The collections that a new thread or message is written to. */
 const STORED = { writes: [requests, messages] };
@@ -48,12 +50,8 @@ async function listMessages(reader: RowReader, args: ListArguments & { readonly 
     conditions: [{ request_id: id }],
     defaultSort: 'created_at',
   };
-  return data.reads(() => findPage(data.collection(messages), list, data.reading(rowHolder(reader))));
-}
-
-/** A thread's search words with those of another text added, up to {@link MAX_WORDS}. */
-function addWords(words: readonly string[] | undefined, text: string): string[] {
-  return [...new Set([...(words ?? []), ...searchWords(text)])].slice(0, MAX_WORDS);
+  const page = await data.reads(() => findPage(data.collection(messages), list, data.reading(rowHolder(reader))));
+  return { ...page, data: page.data.filter((row) => isServed(reader, messages, row, WITHOUT_SEARCH)) };
 }
 
 interface NewRequest {
@@ -62,6 +60,8 @@ interface NewRequest {
   readonly subject?: string | null;
   readonly customer_id?: string | null;
   readonly contact?: { readonly name: string; readonly email?: string | null; readonly phone?: string | null } | null;
+  /** Changes of metadata, as an API has them. */
+  readonly metadata?: unknown;
 }
 
 /**
@@ -74,7 +74,7 @@ export async function openRequest(
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
-  throwFaults(brokenTexts(input));
+  throwFaults([...brokenTexts(input), ...metadataFaults({ ...input })]);
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const externalRef = input.external_ref == null ? null : normalised(input.external_ref);
   const subject = subjectOf(input);
@@ -89,7 +89,7 @@ export async function openRequest(
     () =>
       write(async (session, now) => {
         const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
-        const thread: RequestThread = {
+        const opened: RequestThread = {
           _id: randomUUID(),
           subject,
           status: 'open',
@@ -102,6 +102,7 @@ export async function openRequest(
           updated_at: now,
           search,
         };
+        const thread = withMetadata(opened, { ...input }, undefined);
         const message: Message = {
           _id: randomUUID(),
           request_id: thread._id,
@@ -256,8 +257,9 @@ function firstLine(text: string): string {
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
 
+const THREADS = readScope(published, 'requests');
 const mayReadThreads = ({ principal }: RequestContext): boolean =>
-  principal.kind === 'key' && principal.scopes.has(SCOPES.REQUESTS_READ);
+  principal.kind === 'key' && THREADS !== undefined && principal.scopes.has(THREADS);
 
 const updateOne: Resolver = (_, args, context, info) => updateRequest(args as ChangeArguments, context, info);
 

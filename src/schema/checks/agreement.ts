@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import { IF_MATCH } from '../entityTags';
 import { filterOf } from '../filters';
+import { METADATA, PAIR } from '../metadata';
 import { omittedFrom } from '../restDocument';
 import { type Constraint, directiveOf, FORMATS, isListType, isRootType, namedType, SUBSCRIPTION } from '../sdl';
 import type { SchemaModel } from '../model';
@@ -80,6 +81,14 @@ function memberErrors(
   const isRelation = stored?.relations.some((relation) => relation.field === field) ?? false;
   return errorsAt(
     field,
+    isStored &&
+      (field.name.value === METADATA || namedType(field.type) === PAIR) &&
+      !(stored && field.name.value === METADATA && print(field.type) === `[${PAIR}!]!`) &&
+      `${place} is ${print(field.type)}: metadata is ${METADATA}: [${PAIR}!]! of a type with @stored`,
+    isStored &&
+      namedType(field.type) === PAIR &&
+      directiveOf(field, 'constraint')?.max_items === undefined &&
+      `${place} takes any number of pairs: add @constraint(max_items: 50)`,
     isRelation &&
       (from === undefined || from === 'LISTS') &&
       `${place} leads to another object, which REST has only if \`include\` names it: add @graphql_only, or @graphql_only(on: UNLESS_INCLUDED)`,
@@ -242,6 +251,7 @@ function writeErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[
           takesNull &&
           !isMerged &&
           field.type.kind === Kind.NON_NULL_TYPE &&
+          name !== METADATA &&
           `${place} takes null for ${name}, but ${stored.type}.${name} is never null: add @constraint(not_null: true)`,
       ),
     ];

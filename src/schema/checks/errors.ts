@@ -3,27 +3,16 @@ import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { operatorModel, published, SchemaModel } from '../model';
 import { readOperatorDocument } from '../operatorDocument';
-import { readDocument, type Sdl } from '../sdl';
-import type { Merge } from '../upserts';
+import { readDocument } from '../../sdl/files';
+import type { Sdl } from '../sdl';
 
-/** A resource of the server, to check the SDL against. */
-export interface CheckedResource {
-  /** Name of its collection, and of the root field that lists it. */
-  readonly name: string;
-  readonly indexes: readonly {
-    readonly on: object;
-    readonly options?: { readonly unique?: unknown; readonly partialFilterExpression?: unknown };
-  }[];
-}
-
-/** Resolvers by type and field, with only what the checks look at. */
-export type ResolverTable = Readonly<Record<string, Readonly<Record<string, { readonly merge?: Merge }>>>>;
+/** Whether a field has a resolver. */
+export type IsResolved = (type: string, field: string) => boolean;
 
 /** The SDL and what serves it. */
 export interface Checked {
   readonly sdl: SchemaModel;
-  readonly resolvers: ResolverTable;
-  readonly resources: ReadonlyMap<string, CheckedResource>;
+  readonly isResolved: IsResolved;
 }
 
 /** A schema error: a sentence that says what to write, and its node in the SDL, unless it is about a table in the code. */
@@ -60,12 +49,18 @@ export function linesOf(sdl: SchemaModel, find: (sdl: SchemaModel) => readonly S
   // locations take memory, and only errors need them
   const read = sdl === published ? readDocument : sdl === operatorModel() ? readOperatorDocument : undefined;
   const located = read ? new SchemaModel(read()) : sdl;
-  const lines = find(located).map(({ node, text }) => [text, placeOf(node) + text] as const);
+  return linesFrom(find(located));
+}
+
+/** Errors with the place of their nodes, one a line. */
+export function linesFrom(errors: readonly SchemaError[]): string[] {
+  const lines = errors.map(({ node, text }) => [text, placeOf(node) + text] as const);
   // a repeated sentence reports the same error
   return [...new Map(lines.toReversed()).values()].toReversed();
 }
 
-function placeOf(node: ASTNode | undefined): string {
+/** The file and line of a node, as a line begins: `schema/quotes.graphql:12: `. */
+export function placeOf(node: ASTNode | undefined): string {
   if (!node?.loc) return '';
   const { source, start } = node.loc;
   return `${source.name}:${String(getLocation(source, start).line)}: `;

@@ -9,7 +9,6 @@ import {
 } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate';
 import { NEEDED_ROLES } from '../../auth/roles';
-import { SCOPES } from '../../auth/scopes';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
 import type { SchemaModel } from '../model';
 import { scalars } from '../scalars';
@@ -27,16 +26,8 @@ import {
 } from '../sdl';
 import type { StoredType, Types } from '../storedTypes';
 import { agreementErrors } from './agreement';
-import {
-  type Checked,
-  type CheckedResource,
-  errorsAt,
-  errorsOf,
-  linesOf,
-  nodeOf,
-  type ResolverTable,
-  type SchemaError,
-} from './errors';
+import { type Checked, errorsAt, errorsOf, linesOf, nodeOf, type IsResolved, type SchemaError } from './errors';
+import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
 import { writeErrors } from './writes';
@@ -47,17 +38,13 @@ import { writeErrors } from './writes';
  */
 
 /** Refuses an invalid schema. @throws Error with a line per error: where, and what to change */
-export function refuseErrors(sdl: SchemaModel, resolvers: ResolverTable, resources: readonly CheckedResource[]): void {
-  const lines = linesOf(sdl, (one) => schemaErrors(one, resolvers, resources));
+export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
+  const lines = linesOf(sdl, (one) => schemaErrors(one, isResolved));
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
 /** Checks in stages, each of which reads only what earlier stages found valid. */
-export function schemaErrors(
-  sdl: SchemaModel,
-  resolvers: ResolverTable,
-  defined: readonly CheckedResource[],
-): SchemaError[] {
+export function schemaErrors(sdl: SchemaModel, isResolved: IsResolved): SchemaError[] {
   const { document } = sdl;
   const invalid = validateSDL(document);
   if (invalid.length > 0) return errorsOf(document, invalid);
@@ -65,12 +52,12 @@ export function schemaErrors(
   // graphql-js does not check the values of directive arguments by default, and ignores unknown ones
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
   if (values.length > 0) return errorsOf(document, values);
-  const resources = new Map(defined.map((resource) => [resource.name, resource]));
-  const checked: Checked = { sdl, resolvers, resources };
+  const checked: Checked = { sdl, isResolved };
   return [
     ...scalarErrors(document),
     ...tableErrors(sdl),
-    ...collectionErrors(checked),
+    ...collectionErrors(sdl),
+    ...indexErrors(sdl),
     ...sdl.fields.flatMap(({ type, field }) => fieldErrors(checked, type, field)),
     ...amountErrors(document),
     ...relationErrors(sdl),
@@ -95,7 +82,6 @@ function scalarErrors({ definitions }: DocumentNode): SchemaError[] {
 
 /** Enums that the code must know in full: permissions to check, and comparisons to make. */
 const KNOWN = [
-  { name: 'Scope', file: 'src/auth/scopes.ts', values: Object.keys(SCOPES) },
   { name: 'Role', file: 'src/auth/roles.ts', values: Object.keys(NEEDED_ROLES) },
   { name: 'FilterBy', file: 'src/schema/sdl.ts', values: FILTER_KINDS as readonly string[] },
 ];
@@ -110,42 +96,35 @@ function tableErrors(sdl: Sdl): SchemaError[] {
 }
 
 /** The gateway's own collections in an organisation's database; a test checks that this list matches their definitions. */
-export const OWN_COLLECTIONS = ['idempotency_records', 'open_writes', 'events', 'webhook_deliveries'];
+export const OWN_COLLECTIONS = [
+  ...['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'],
+];
 
-function collectionErrors({ sdl, resources }: Checked): SchemaError[] {
+function collectionErrors(sdl: SchemaModel): SchemaError[] {
   const owners = new Map<string, string>();
-  return [...sdl.stored.values()].flatMap(({ type, collection, unique }) => {
+  return [...sdl.stored.values()].flatMap(({ type, collection, unique, members }) => {
     const other = owners.get(collection);
     owners.set(collection, type);
-    const indexes = resources.get(collection)?.indexes;
-    const hasUniqueIndex = indexes?.some(
-      ({ on, options }) => options?.unique === true && Object.keys(on).join() === unique,
-    );
+    const key = members.find(({ name }) => name === unique);
+    const isKey = key?.type === 'String' && key.isRequired && !key.isList;
     return errorsAt(
       nodeOf(sdl, type),
       other !== undefined && `${type} has the same collection as ${other}: use another in @stored`,
       OWN_COLLECTIONS.includes(collection) &&
         `${type} has the collection ${collection}, which is the gateway's own: use another in @stored`,
-      !indexes &&
-        `${type} is @stored, but no resource has the collection ${collection}: define one and add it to src/resources/index.ts`,
       unique !== undefined &&
-        hasUniqueIndex === false &&
-        `${type} has @stored(unique: "${unique}"), but no unique index: add { on: { ${unique}: 1 }, options: { unique: true } } to ${collection}`,
+        !isKey &&
+        `${type} has @stored(unique: "${unique}"), but ${type} has no ${unique}: String!: add it, or name another member`,
     );
   });
 }
 
-function fieldErrors({ sdl, resolvers, resources }: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
+function fieldErrors({ sdl, isResolved }: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
   const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
   const isRoot = isRootType(type) || type === SUBSCRIPTION;
   const role = access?.role;
   const given = Object.keys(access ?? {});
   const stored = isRoot ? shownType(field, sdl.stored) : undefined;
-  // a missing resource is reported once, not for each resolver that would follow from it
-  const isDerived = [stored, sdl.stored.get(type), relatedType(sdl, field)].some(
-    (one) => one && !resources.has(one.collection),
-  );
-  const isResolved = resolvers[type]?.[field.name.value] !== undefined || isDerived;
   // an unpaged list of stored objects has no limit
   if (stored && isListType(field.type))
     return errorsAt(field, `${place} is a list of ${stored.type}: write ${stored.type}Page`);
@@ -157,7 +136,9 @@ function fieldErrors({ sdl, resolvers, resources }: Checked, type: string, field
       role !== 'OPERATOR' &&
       directiveOf(field, 'rest') &&
       `${place} is for users but has @rest: remove it`,
-    (isRoot || access) && !isResolved && `${place} has no resolver: add one to the resolvers of its resource`,
+    (isRoot || access) &&
+      !isResolved(type, field.name.value) &&
+      `${place} has no resolver: add one to the resolvers of its resource`,
     ...(stored && access ? readErrors(field, place, stored) : []),
   );
 }
@@ -179,11 +160,6 @@ function amountErrors({ definitions }: DocumentNode): SchemaError[] {
 function shownType(field: FieldDefinitionNode, types: Types): StoredType | undefined {
   const names = [directiveOf(field, 'totals')?.of, rowName(field), namedType(field.type)];
   return names.flatMap((name) => types.get(name ?? '') ?? [])[0];
-}
-
-/** The stored type that a field of another leads to. */
-function relatedType({ stored }: SchemaModel, field: FieldDefinitionNode): StoredType | undefined {
-  return stored.get(rowName(field) ?? '') ?? stored.get(namedType(field.type));
 }
 
 function readErrors(field: FieldDefinitionNode, place: string, { type, collection }: StoredType): unknown[] {

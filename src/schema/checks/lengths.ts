@@ -24,7 +24,10 @@ export function lengthErrors({ document }: Sdl): SchemaError[] {
 function errorsOfInput(place: string, input: InputValueDefinitionNode): SchemaError[] {
   const { max_length: most, one_of: listed, format = '' } = directiveOf(input, 'constraint') ?? {};
   const isBounded =
-    most !== undefined || listed !== undefined || LISTED.includes(format) || directiveOf(input, 'event_types');
+    most !== undefined ||
+    listed !== undefined ||
+    LISTED.includes(format) ||
+    (directiveOf(input, 'event_types') ?? directiveOf(input, 'object_types')) !== undefined;
   return errorsAt(
     input,
     namedType(input.type) === 'String' &&

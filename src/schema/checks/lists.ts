@@ -1,18 +1,15 @@
 import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
-import { type Filter, filterOf, ID, SEARCH_MEMBER, SPANS } from '../filters';
+import { type Filter, filterOf, SPANS } from '../filters';
+import { sortsOf } from '../indexes';
+import { PAIR } from '../metadata';
 import { directiveOf, isListType, namedType, pageOf, rowName } from '../sdl';
-import { totalledAmounts } from '../storedTypes';
-import { type Checked, type CheckedResource, errorsAt, type SchemaError } from './errors';
+import { typeOf } from '../storedTypes';
+import { type Checked, errorsAt, type SchemaError } from './errors';
 
-/* Finds list arguments that have no effect, and reads without an index, which would scan the collection. */
+/* Finds list arguments that have no effect, and totals of what has no currency. */
 
 /** List arguments for paging and sorting, which are not filters. */
 const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
-/** Members that totals are grouped by. */
-export const GROUPS = ['currency', 'status', 'customer_id'];
-
-type Index = CheckedResource['indexes'][number];
-
 export function listErrors(checked: Checked): SchemaError[] {
   return [
     ...checked.sdl.fields.flatMap(({ type, field }) => limitErrors(type, field)),
@@ -20,7 +17,6 @@ export function listErrors(checked: Checked): SchemaError[] {
       ...(kind === 'Query' ? argumentErrors(checked, field) : []),
       ...totalsErrors(checked, `${kind}.${field.name.value}`, field),
     ]),
-    ...parentErrors(checked),
   ];
 }
 
@@ -37,27 +33,22 @@ function limitErrors(type: string, { name, arguments: args = [] }: FieldDefiniti
   );
 }
 
-function argumentErrors({ sdl, resources }: Checked, field: FieldDefinitionNode): SchemaError[] {
+function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaError[] {
   // lists for users are read from the control database, with their own code
   if (pageOf(field) === undefined || directiveOf(field, 'access')?.role !== undefined) return [];
-  const list = resources.get(field.name.value);
-  // a missing resource is reported by other checks
   const isStored = sdl.stored.get(rowName(field) ?? '')?.collection === field.name.value;
-  if (!list && isStored) return [];
-  const members = new Map(
-    sdl.rowFieldsOf(pageOf(field))?.map(({ name, type }) => [name.value, namedType(type)] as const),
-  );
+  const members = new Map(sdl.rowFieldsOf(pageOf(field))?.map((one) => [one.name.value, one] as const));
   const inPath = directiveOf(field, 'rest')?.path.split('/') ?? [];
   return (field.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const filter = filterOf(argument);
     const found =
-      filter && list
-        ? filterErrors(filter, argument, members.get(filter.member), list.indexes)
-        : name === 'sort' && list
-          ? sortErrors(argument, list.indexes)
+      filter && isStored
+        ? filterErrors(filter, argument, members.get(filter.member))
+        : name === 'sort' && isStored
+          ? sortErrors(field, members, (type) => sdl.fieldsOf(type).length > 0)
           : [
-              filter && 'has a @filter, but no resource has that list (src/resources/index.ts)',
+              filter && 'has a @filter, but its list is not that of a type with @stored: name it like the collection',
               !filter &&
                 !OF_PAGES.includes(name) &&
                 !inPath.includes(`:${name}`) &&
@@ -70,72 +61,53 @@ function argumentErrors({ sdl, resources }: Checked, field: FieldDefinitionNode)
   });
 }
 
-const first = ({ on }: Index): string => Object.keys(on)[0] ?? '';
-
-/** `type` is the type of the member; undefined if the rows lack it. */
+/** `row` is the member of the rows; undefined if they lack it. */
 function filterErrors(
   { member, by }: Filter,
   argument: InputValueDefinitionNode,
-  type: string | undefined,
-  indexes: readonly Index[],
+  row: FieldDefinitionNode | undefined,
 ): unknown[] {
+  const type = row && namedType(row.type);
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
-  const [given, wanted] = [namedType(argument.type), by === 'WORDS' ? 'String' : String(type)];
+  if (by === 'METADATA' && type !== PAIR) return [`is @filter(by: METADATA), but ${member} is not [${PAIR}!]!`];
+  const isText = by === 'WORDS' || by === 'METADATA';
+  const [given, wanted] = [namedType(argument.type), isText ? 'String' : String(type)];
   const ordered: readonly string[] | undefined = by === 'SINCE' || by === 'BEFORE' ? SPANS[by].of : undefined;
-  const read = by === 'EMAIL' ? SEARCH_MEMBER : member;
   const isUnordered = ordered?.includes(wanted) === false;
   return [
     isUnordered && `is @filter(by: ${by}), but ${member} is not a ${ordered.join(' or ')}`,
     !isUnordered && given !== wanted && `takes ${given}, but ${member} is ${wanted}`,
     ordered && isListType(argument.type) && `is @filter(by: ${by}) but takes a list: use a single ${wanted}`,
-    read !== ID &&
-      !indexes.some((index) => first(index) === read) &&
-      `filters by ${read}, but no index of its collection begins with it: add one in the definition of the collection`,
   ];
 }
 
-/** Whether an index has the order of a list sorted by its first member: then by id, unless no two rows have the same value. */
-function givesOrder({ on, options }: Index): boolean {
-  const [, second] = Object.keys(on);
-  return second === '_id' || (options?.unique === true && second === undefined);
+/** Finds sorts by what the rows lack, or by lists and objects, which have no order that pages could follow. */
+function sortErrors(
+  field: FieldDefinitionNode,
+  members: ReadonlyMap<string, FieldDefinitionNode>,
+  isObject: (type: string) => boolean,
+): string[] {
+  return sortsOf(field).flatMap((member) => {
+    const type = members.get(member)?.type;
+    if (type === undefined) return [`sorts by ${member}, which its rows do not have`];
+    return isListType(type) || isObject(namedType(type)) ? [`sorts by ${member}, which is not a single value`] : [];
+  });
 }
 
-function sortErrors(argument: InputValueDefinitionNode, indexes: readonly Index[]): string[] {
-  const sorts = directiveOf(argument, 'constraint')?.one_of ?? [];
-  const members = new Set(sorts.map((sort) => sort.replace(/^-/, '')));
-  const unsorted = [...members].filter((member) => !indexes.some((one) => givesOrder(one) && first(one) === member));
-  return unsorted.map(
-    (member) =>
-      `sorts by ${member}, but no index of its collection has that order: add one of the member and _id in the definition of the collection`,
-  );
-}
-
-function totalsErrors({ sdl, resources }: Checked, place: string, field: FieldDefinitionNode): SchemaError[] {
+function totalsErrors({ sdl }: Checked, place: string, field: FieldDefinitionNode): SchemaError[] {
   const { of, at = '' } = directiveOf(field, 'totals') ?? {};
-  const stored = sdl.stored.get(of ?? '');
-  const resource = resources.get(stored?.collection ?? '');
-  if (!stored || !resource) return [];
-  const read = [...GROUPS, ...totalledAmounts(sdl, field, stored)];
-  const isIndexed = resource.indexes.some(
-    (index) => first(index) === at && read.every((member) => Object.keys(index.on).includes(member)),
-  );
+  if (of === undefined) return [];
+  const stored = sdl.stored.get(of);
+  const time = typeOf(stored, at);
   return errorsAt(
     field,
-    !isIndexed && `${place} needs an index of ${resource.name} that begins with ${at} and covers ${read.join(', ')}`,
-  );
-}
-
-/** Finds fields that list the objects referring to their own object, but have no index for that. */
-function parentErrors({ sdl: { stored }, resources }: Checked): SchemaError[] {
-  return [...stored.values()].flatMap(({ type: owner, relations }) =>
-    relations.flatMap(({ field, type, isList, member }) => {
-      const resource = resources.get(stored.get(type)?.collection ?? '');
-      const isIndexed = !isList || !resource || resource.indexes.some((index) => first(index) === member);
-      return errorsAt(
-        field,
-        !isIndexed &&
-          `${owner}.${field.name.value} is a list of ${type}, but no index of ${resource.name} begins with ${member}`,
-      );
-    }),
+    !stored && `${place} has @totals(of: "${of}"), which is not a type with @stored: name one`,
+    stored &&
+      time !== 'DateTime' &&
+      time !== 'Date' &&
+      `${place} has @totals(at: "${at}"), but ${of} has no such DateTime or Date: add it, or name another member`,
+    stored &&
+      typeOf(stored, 'currency') !== 'String' &&
+      `${place} sums amounts by currency, but ${of} has no currency: add currency: String!`,
   );
 }

@@ -1,20 +1,68 @@
-import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { type FieldDefinitionNode, type InputValueDefinitionNode, print } from 'graphql';
 import { IF_MATCH } from '../entityTags';
-import { directiveOf, namedType, type Sdl } from '../sdl';
+import { directiveOf, isListType, namedType, type Sdl } from '../sdl';
 import type { StoredMember, StoredType } from '../storedTypes';
+import type { BulkUpsert } from '../upserts';
 import { type Checked, errorsAt, type SchemaError } from './errors';
 
 /* Finds writes that would lose what callers send. */
 
 export function writeErrors({ sdl }: Checked): SchemaError[] {
-  const ofUpserts = sdl.upserts.flatMap(({ element, stored }) =>
-    inputErrors(sdl, element, stored.type, stored.members),
-  );
+  const ofUpserts = sdl.upserts.flatMap((upsert) => [
+    ...inputErrors(sdl, upsert.element, upsert.stored.type, upsert.stored.members),
+    ...missingErrors(sdl, upsert),
+  ]);
   const ofChanges = sdl.roots.flatMap(({ kind, field }) => {
     const stored = kind === 'Mutation' ? sdl.stored.get(namedType(field.type)) : undefined;
     return stored ? argumentErrors(sdl, field, stored) : [];
   });
-  return [...ofUpserts, ...ofChanges];
+  return [...ofUpserts, ...ofChanges, ...sdl.fields.flatMap(({ type, field }) => defaultErrors(sdl, type, field))];
+}
+
+/** Finds members that are never null, but that a new object of a bulk call could lack. */
+function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): SchemaError[] {
+  return stored.members.flatMap(({ name, isRequired, isList, otherwise }) => {
+    if (!isRequired || isList || otherwise || name === key || SET_BY_WRITES.includes(name)) return [];
+    const input = sdl.inputFieldsOf(element).find((one) => one.name.value === name);
+    const place = `${stored.type}.${name}`;
+    const { not_null: notNull = false } = directiveOf(input, 'constraint') ?? {};
+    return errorsAt(
+      input ?? sdl.fieldsOf(stored.type).find((one) => one.name.value === name),
+      !set.includes(name) &&
+        `${place} is never null, but ${element} does not set it: add it there, or @default to ${place}`,
+      set.includes(name) &&
+        !notNull &&
+        `${element}.${name} may be null, but ${place} is never null: add @constraint(not_null: true), or @default to ${place}`,
+    );
+  });
+}
+
+/** Members that every write sets. */
+const SET_BY_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
+
+function defaultErrors(sdl: Sdl, type: string, field: FieldDefinitionNode): SchemaError[] {
+  const otherwise: { readonly value?: unknown; readonly from?: string } | undefined = directiveOf(field, 'default');
+  if (!otherwise) return [];
+  const [place, { value }] = [`${type}.${field.name.value}`, otherwise];
+  const isOne = (value === undefined) !== (otherwise.from === undefined);
+  const named = namedType(field.type);
+  const values = sdl.enumValuesOf(named).map(({ name }) => name.value);
+  const fits = values.length > 0 ? values.includes(String(value)) : isOfType(named, value);
+  return errorsAt(
+    field,
+    !isOne && `${place} has @default with ${value === undefined ? 'neither' : 'both'} value and from: give one of them`,
+    isOne &&
+      value !== undefined &&
+      (isListType(field.type) || !fits) &&
+      `${place} has @default(value: ${JSON.stringify(value)}), which is not ${print(field.type)}: correct it`,
+  );
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  if (type === 'Boolean') return typeof value === 'boolean';
+  if (type === 'String') return typeof value === 'string';
+  if (type === 'Float') return typeof value === 'number';
+  return (type === 'Int' || type === 'Minor') && Number.isSafeInteger(value);
 }
 
 /** Finds members of an input that the stored type lacks. */

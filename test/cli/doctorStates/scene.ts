@@ -9,7 +9,6 @@ import { type CommandLine, commandLine, type Environment, NORTHWIND } from '../c
 
 export interface Scene {
   readonly main: OwnDatabase;
-  readonly eu: OwnDatabase;
   /** A server that hangs in some states. */
   readonly other: OwnDatabase;
 }
@@ -29,51 +28,35 @@ export interface Made {
 type Name = readonly [here: string | RegExp, there: string];
 export type Make = (scene: Scene) => Made | Promise<Made>;
 export type States = Readonly<Record<string, Make>>;
-export type Place = 'default' | 'eu';
-
-/** States that either cluster can have, of both. */
-export function atEither(states: Readonly<Record<string, (scene: Scene, place: Place) => ReturnType<Make>>>): States {
-  const of = (place: Place): States =>
-    Object.fromEntries(
-      Object.entries(states).map(([state, make]): [string, Make] => [
-        `${place}: ${state}`,
-        (scene) => make(scene, place),
-      ]),
-    );
-  return { ...of('default'), ...of('eu') };
-}
 
 export async function openScene(): Promise<Scene & { close(): Promise<void> }> {
-  const [main, eu, other] = await Promise.all([startDatabase(), startDatabase(), startDatabase()]);
+  const [main, other] = await Promise.all([startDatabase(), startDatabase()]);
   return {
-    ...{ main, eu, other },
+    ...{ main, other },
     async close() {
-      for (const one of [main, eu, other]) await one.stop();
+      for (const one of [main, other]) await one.stop();
     },
   };
 }
 
-/** What the page calls the addresses of the clusters. */
-const SHOWN = { default: '127.0.0.1:27017', eu: '127.0.0.1:27018' };
+/** What the page calls the address of the database. */
+const SHOWN = '127.0.0.1:27017';
 const ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 const hostOf = (uri: string): string => new URL(uri).host;
 
 /** What differs between machines in every state. */
-export function alwaysNamed({ main, eu }: Scene, { controlDatabase }: CommandLine): Name[] {
+export function alwaysNamed({ main }: Scene, { controlDatabase }: CommandLine): Name[] {
   return [
-    [hostOf(main.uri), SHOWN.default],
-    [hostOf(eu.uri), SHOWN.eu],
+    [hostOf(main.uri), SHOWN],
     [controlDatabase, 'scopegate'],
     [`(${hostname()})`, '(gateway-1)'],
   ];
 }
 
-/** The command line of one cluster, or of both if the place is eu, with another URI for that place. */
-export function at(scene: Scene, place: Place, uri = place === 'eu' ? scene.eu.uri : scene.main.uri): Made {
-  const clusters = place === 'eu' ? { MONGODB_CLUSTERS: `eu=${uri}` } : {};
-  const cli = commandLine({ MONGODB_URI: place === 'eu' ? scene.main.uri : uri, ...clusters });
-  return { cli };
+/** The command line with a URI. */
+export function at(scene: Scene, uri = scene.main.uri): Made {
+  return { cli: commandLine({ MONGODB_URI: uri }) };
 }
 
 /** The same command line with other variables. */
@@ -81,23 +64,18 @@ export function changed({ environment }: CommandLine, more: Environment): Comman
   return commandLine({ ...environment, ...more });
 }
 
-/** The same with a cluster whose replies are modified. */
-export async function through(scene: Scene, place: Place, onReply: ProxyOptions['onReply']): Promise<Proxied> {
-  const proxy = await openDatabaseProxy(place === 'eu' ? scene.eu.uri : scene.main.uri, { onReply });
-  const made = at(scene, place, proxy.uri);
-  return { ...made, proxy, names: [[hostOf(proxy.uri), SHOWN[place]]], end: () => proxy.close() };
+/** The same with a database whose replies are modified. */
+export async function through(scene: Scene, onReply: ProxyOptions['onReply']): Promise<Proxied> {
+  const proxy = await openDatabaseProxy(scene.main.uri, { onReply });
+  const made = at(scene, proxy.uri);
+  return { ...made, proxy, names: [[hostOf(proxy.uri), SHOWN]], end: () => proxy.close() };
 }
 
 type Reply = Readonly<Record<string, unknown>>;
 
 /** The same with other members in its replies to some commands. */
-export function replying(
-  scene: Scene,
-  place: Place,
-  commands: readonly string[],
-  change: Reply | (() => Reply),
-): Promise<Proxied> {
-  return through(scene, place, (reply, command) =>
+export function replying(scene: Scene, commands: readonly string[], change: Reply | (() => Reply)): Promise<Proxied> {
+  return through(scene, (reply, command) =>
     command && commands.some((name) => name in command)
       ? replyWith(reply, typeof change === 'function' ? change() : change)
       : reply,
@@ -109,8 +87,8 @@ export interface Proxied extends Made {
 }
 
 /** A URI that is not a database's, as on the page. */
-export function shownAs(place: Place, uri: string): Name {
-  return [hostOf(uri), SHOWN[place]];
+export function shownAs(uri: string): Name {
+  return [hostOf(uri), SHOWN];
 }
 
 /** The names of an organisation. */
@@ -122,8 +100,8 @@ export function organisationNames(id: string): Name[] {
 }
 
 /** Creates an organisation, with products if it should have a database. */
-export async function acme(cli: CommandLine, place: Place, { isStocked = true } = {}): Promise<string> {
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Acme', '--cluster', place);
+export async function acme(cli: CommandLine, { isStocked = true } = {}): Promise<string> {
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Acme');
   if (isStocked) await cli.json('import', '--org', id, `${NORTHWIND}/products.ndjson`);
   return id;
 }

@@ -2,78 +2,59 @@ import { join } from 'node:path';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../../src/database/organisationData';
 import { type CommandLine, NORTHWIND } from '../commandLine';
-import {
-  acme,
-  at,
-  atEither,
-  changed,
-  type Made,
-  onServer,
-  organisationNames,
-  type Place,
-  replying,
-  type Scene,
-  type States,
-} from './scene';
+import { acme, at, changed, type Made, onServer, organisationNames, replying, type Scene, type States } from './scene';
 
-/* Clocks, and the contents of the clusters. */
+/* Clocks, and the contents of the database. */
 
 const PRELOAD = `--require=${join(__dirname, '..', '..', 'support', 'shiftedClock.cjs')}`;
 
 export const STORED: States = {
-  ...atEither({
-    'its clock is off by 30 s or more': (scene, place) =>
-      replying(scene, place, ['hello'], () => ({ localTime: new Date(Date.now() + 90_000) })),
-    'a database without an organisation': async (scene, place) => {
-      const { made, id } = await stocked(scene, place);
-      await inControl(scene, made.cli, (control) =>
-        control.collection('organisations').deleteOne({ _id: id as never }),
-      );
-      return made;
-    },
-    'an organisation lacks an index': (scene, place) => lacking(scene, place),
-    'more files reserved than it may have': (scene, place) => withFiles(scene, place, 40),
-    'nearly as many files reserved as it may have': (scene, place) => withFiles(scene, place, 50),
-  }),
+  'its clock is off by 30 s or more': (scene) =>
+    replying(scene, ['hello'], () => ({ localTime: new Date(Date.now() + 90_000) })),
+  'a database without an organisation': async (scene) => {
+    const { made, id } = await stocked(scene);
+    await inControl(scene, made.cli, (control) => control.collection('organisations').deleteOne({ _id: id as never }));
+    return made;
+  },
+  'an organisation lacks an index': (scene) => lacking(scene),
+  'more files than it may have': (scene) => withFiles(scene, 4),
+  'nearly as many files as it may have': (scene) => withFiles(scene, 5),
   'the clock of this machine is off by 30 s or more': (scene) => ({
-    cli: changed(at(scene, 'eu').cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
+    cli: changed(at(scene).cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
     // a busy machine measures a few milliseconds more
     names: [[/\b(3599|3601) s\b/g, '3600 s']],
     isAlone: true,
   }),
-  'a database of an organisation that is on another cluster': async (scene) => {
-    const { cli } = at(scene, 'eu');
-    const id = await acme(cli, 'default');
+  'organisations of other clusters of the version before': async (scene) => {
+    const { cli } = at(scene);
+    const id = await acme(cli);
     await inControl(scene, cli, (control) =>
-      control.collection('organisations').updateOne({ _id: id as never }, { $set: { cluster: 'eu' } }),
+      Promise.all([
+        control.collection('organisations').updateOne({ _id: id as never }, { $set: { cluster: 'eu' } }),
+        control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { version: 10 } }),
+      ]),
     );
     return { cli, names: organisationNames(id) };
   },
   'a process that moved an organisation has ended before it was done': async (scene) => {
-    const { made, id } = await stocked(scene, 'default');
+    const { made, id } = await stocked(scene);
     const seen = new Date('2026-11-22T12:00:00Z');
-    const move = { to: 'eu', mover: 'killed', begun_at: seen, seen_at: seen };
+    const move = { to: 'shard02', mover: 'killed', begun_at: seen, seen_at: seen };
     await inControl(scene, made.cli, (control) =>
       control.collection('organisations').updateOne({ _id: id as never }, { $set: { move } }),
     );
     return made;
   },
   'a job of the operator API whose last attempt failed': async (scene) => {
-    const { made, id } = await stocked(scene, 'default');
-    const error = 'cluster eu: The database is not responding.';
+    const { made, id } = await stocked(scene);
+    const error = 'The database is not responding.';
     const job = { _id: 'job' as never, kind: 'erasure', organisation_id: id, to: null, state: 'waiting', error };
     await inControl(scene, made.cli, (control) => control.collection('jobs').insertOne({ ...job, ended_at: null }));
     return made;
   },
-  'a copy that a move has left': async (scene) => {
-    const { cli } = at(scene, 'eu');
-    const id = await acme(cli, 'default');
-    await cli.json('org', 'move', id, '--to', 'eu');
-    return { cli, names: [...organisationNames(id), [/since 2[\d-]+T[\d:.]+Z/g, 'since 2026-11-22T12:00:00.000Z']] };
-  },
-  'the same, with `--fix`': async (scene) => ({ ...(await lacking(scene, 'default')), args: ['--fix'] }),
+  'the same, with `--fix`': async (scene) => ({ ...(await lacking(scene)), args: ['--fix'] }),
   'an index that `--fix` cannot create': async (scene) => {
-    const made = await lacking(scene, 'default', async (database) => {
+    const made = await lacking(scene, async (database) => {
       await database.collection('products').updateMany({}, { $set: { sku: 'TEA-1' } });
     });
     return {
@@ -86,16 +67,19 @@ export const STORED: States = {
     };
   },
   'a collection that has just passed 1,000 rows': async (scene) => {
-    const { made, id } = await stocked(scene, 'default');
+    const { made, id } = await stocked(scene);
     const rows = Array.from({ length: 1000 }, (_, at) => ({
       _id: `row-${String(at)}` as never,
       sku: `S-${String(at)}`,
     }));
-    await onServer(scene.main, (client) => client.db(databaseName(id)).collection('products').insertMany(rows));
+    const unchecked = { bypassDocumentValidation: true };
+    await onServer(scene.main, (client) =>
+      client.db(databaseName(id)).collection('products').insertMany(rows, unchecked),
+    );
     return made;
   },
   'indexes that an earlier version needed': async (scene) => {
-    const { made, id } = await stocked(scene, 'default');
+    const { made, id } = await stocked(scene);
     await made.cli.json('import', '--org', id, NORTHWIND);
     await onServer(scene.main, (client) =>
       client
@@ -105,24 +89,34 @@ export const STORED: States = {
     );
     return made;
   },
+  'collections from before validators': async (scene) => {
+    const { cli } = at(scene);
+    return { cli, names: organisationNames(await acme(changed(cli, { STORED_VALIDATION: 'off' }))) };
+  },
+  'a validator of another program': async (scene) => {
+    const { made, id } = await stocked(scene);
+    const validator = { sku: { $exists: true } };
+    await onServer(scene.main, (client) => client.db(databaseName(id)).command({ collMod: 'products', validator }));
+    return made;
+  },
   'the control database lacks an index': async (scene) => {
-    const { cli } = at(scene, 'default');
-    await acme(cli, 'default', { isStocked: false });
+    const { cli } = at(scene);
+    await acme(cli, { isStocked: false });
     await inControl(scene, cli, (control) =>
       control.collection('api_keys').dropIndex('organisation.id_1_created_at_1'),
     );
     return { cli };
   },
   'a proxy whose `X-Forwarded-For` has no readable address of the caller': async (scene) => {
-    const { cli } = at(scene, 'default');
-    await acme(cli, 'default', { isStocked: false });
+    const { cli } = at(scene);
+    await acme(cli, { isStocked: false });
     const rows = ['unknown', '203.0.113.7'].map((address) => ({ at: new Date(), address }));
     await inControl(scene, cli, (control) => control.collection('request_log').insertMany(rows));
     return { cli, names: [[/last at \S+Z/g, 'last at 2026-11-26T02:30:00.000Z']] };
   },
   'the control database was made by a later version': async (scene) => {
-    const { cli } = at(scene, 'default');
-    await acme(cli, 'default', { isStocked: false });
+    const { cli } = at(scene);
+    await acme(cli, { isStocked: false });
     await inControl(scene, cli, (control) =>
       control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { version: 99 } }),
     );
@@ -131,27 +125,25 @@ export const STORED: States = {
 };
 
 /** An organisation with a database. */
-async function stocked(scene: Scene, place: Place): Promise<{ made: Made; id: string }> {
-  const { cli } = at(scene, place);
-  const id = await acme(cli, place);
+async function stocked(scene: Scene): Promise<{ made: Made; id: string }> {
+  const { cli } = at(scene);
+  const id = await acme(cli);
   return { made: { cli, names: organisationNames(id) }, id };
 }
 
-/** Two organisations on a cluster that may have so many files. */
-async function withFiles(scene: Scene, place: Place, files: number): Promise<Made> {
-  const { cli } = at(scene, place);
-  for (let made = 0; made < 2; made += 1) await acme(cli, place, { isStocked: false });
-  return { cli: changed(cli, { CLUSTER_FILES: `60000 ${place}=${String(files)}` }) };
+/** An organisation with data in a database that may have so many files. */
+async function withFiles(scene: Scene, files: number): Promise<Made> {
+  const { made } = await stocked(scene);
+  return { ...made, cli: changed(made.cli, { SHARD_FILES: String(files) }) };
 }
 
 /** An organisation whose products lack an index, after `change`. */
 async function lacking(
   scene: Scene,
-  place: Place,
   change: (database: mongo.Db) => Promise<void> = () => Promise.resolve(),
 ): Promise<Made> {
-  const { made, id } = await stocked(scene, place);
-  await onServer(place === 'eu' ? scene.eu : scene.main, async (client) => {
+  const { made, id } = await stocked(scene);
+  await onServer(scene.main, async (client) => {
     const database = client.db(databaseName(id));
     await database.collection('products').dropIndex('sku_1');
     await change(database);

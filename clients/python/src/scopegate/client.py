@@ -30,7 +30,7 @@ MALFORMED = {"status": 200, "code": "unexpected_response", "detail": "The stream
 
 EVENTS = """subscription ($after: String, $types: [String!]) {
   events(after: $after, types: $types) {
-    id type occurred_at object { type id } changes status related { type id } gap { from to } cursor
+    id type occurred_at object { type id } changes status related { type id } gap { from to } origin { kind id name } cursor
   }
 }"""
 

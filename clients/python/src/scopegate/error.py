@@ -46,6 +46,9 @@ class ScopegateError(Exception):
             return not self.errors
         # guide for integrators, "Retrying"
         retryable = ("idempotency_in_progress", "no_answer", "unexpected_response")
+        # what another program stored wrongly stays wrong
+        if self.code == "stored_object_invalid":
+            return False
         return self.code in retryable or self.status == 429 or self.status >= 500
 
 

@@ -2,11 +2,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal, overload
 
-from .types import Address, AddressChange, AddressInput, ChangedCustomer, ChangedProduct, ChangedRequest, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, Fault, LineType, McpAccess, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
+from .types import Address, AddressChange, AddressInput, ChangedCustomer, ChangedProduct, ChangedRequest, Contact, ContactChange, ContactInput, Customer, CustomerPage, CustomerUpsert, CustomerUpsertReport, CustomerUpsertResult, CustomersBulkBody, ElementError, Event, EventFeed, EventGap, EventObject, EventOrigin, EventOriginKind, Fault, LineType, McpAccess, Me, MeKey, MeOrganisation, MeRateLimit, Message, MessageAuthor, MessagePage, Mode, Order, OrderItem, OrderLine, OrderPage, OrderStatus, PatchCustomersIdBody, PatchProductsIdBody, PatchRequestsIdBody, Plan, Problem, Product, ProductPage, ProductUpsert, ProductUpsertReport, ProductUpsertResult, ProductsBulkBody, Quote, QuoteItem, QuoteLine, QuotePage, QuoteStatus, Request, RequestContact, RequestContactInput, RequestPage, RequestStatus, RequestsBody, RequestsIdMessagesBody, UpsertOutcome
 
 class Routes:
     @overload
-    def get(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> CustomerPage:
+    def get(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> CustomerPage:
         """List customers. Newest first by default. A customer is a company or person that buys from the organisation. Use this to find one by name, email or your own reference, and for the `customer_id` that other lists take.
 
         Requires the scope `customers:read`."""
@@ -26,7 +26,7 @@ class Routes:
 
         Any valid key can call it."""
     @overload
-    def get(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> OrderPage:
+    def get(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> OrderPage:
         """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
@@ -36,7 +36,7 @@ class Routes:
 
         Requires the scope `orders:read`."""
     @overload
-    def get(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., category: str | None = ..., active: bool | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> ProductPage:
+    def get(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., external_ref: str | None = ..., category: str | None = ..., active: bool | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> ProductPage:
         """List products. Newest first by default. A product is an article that the organisation sells. Use this to find one by name, sku or category, or its price.
 
         Requires the scope `products:read`."""
@@ -46,7 +46,7 @@ class Routes:
 
         Requires the scope `products:read`."""
     @overload
-    def get(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> QuotePage:
+    def get(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> QuotePage:
         """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
@@ -56,7 +56,7 @@ class Routes:
 
         Requires the scope `quotes:read`."""
     @overload
-    def get(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> RequestPage:
+    def get(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> RequestPage:
         """List request threads. Newest first by default. A request is a conversation with a customer. Use this to find threads by words or customer, or those that wait for an answer (`open`).
 
         Requires the scope `requests:read`."""
@@ -71,7 +71,7 @@ class Routes:
 
         Requires the scope `requests:read`."""
     @overload
-    def read(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> tuple[CustomerPage, str | None]:
+    def read(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> tuple[CustomerPage, str | None]:
         """List customers. Newest first by default. A customer is a company or person that buys from the organisation. Use this to find one by name, email or your own reference, and for the `customer_id` that other lists take.
 
         Requires the scope `customers:read`."""
@@ -91,7 +91,7 @@ class Routes:
 
         Any valid key can call it."""
     @overload
-    def read(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[OrderPage, str | None]:
+    def read(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[OrderPage, str | None]:
         """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
@@ -101,7 +101,7 @@ class Routes:
 
         Requires the scope `orders:read`."""
     @overload
-    def read(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., category: str | None = ..., active: bool | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> tuple[ProductPage, str | None]:
+    def read(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., external_ref: str | None = ..., category: str | None = ..., active: bool | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ..., cursor: str | None = ...) -> tuple[ProductPage, str | None]:
         """List products. Newest first by default. A product is an article that the organisation sells. Use this to find one by name, sku or category, or its price.
 
         Requires the scope `products:read`."""
@@ -111,7 +111,7 @@ class Routes:
 
         Requires the scope `products:read`."""
     @overload
-    def read(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[QuotePage, str | None]:
+    def read(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> tuple[QuotePage, str | None]:
         """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
@@ -121,7 +121,7 @@ class Routes:
 
         Requires the scope `quotes:read`."""
     @overload
-    def read(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> tuple[RequestPage, str | None]:
+    def read(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., cursor: str | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> tuple[RequestPage, str | None]:
         """List request threads. Newest first by default. A request is a conversation with a customer. Use this to find threads by words or customer, or those that wait for an answer (`open`).
 
         Requires the scope `requests:read`."""
@@ -136,27 +136,27 @@ class Routes:
 
         Requires the scope `requests:read`."""
     @overload
-    def list(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ...) -> Iterator[Customer]:
+    def list(self, path: Literal["/customers"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., external_ref: str | None = ..., email: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ...) -> Iterator[Customer]:
         """List customers. Newest first by default. A customer is a company or person that buys from the organisation. Use this to find one by name, email or your own reference, and for the `customer_id` that other lists take.
 
         Requires the scope `customers:read`."""
     @overload
-    def list(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[OrderItem]:
+    def list(self, path: Literal["/orders"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[OrderStatus] | None = ..., customer_id: str | None = ..., placed_since: str | None = ..., placed_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "placed_at", "-placed_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[OrderItem]:
         """List orders. What customers bought, newest first by default. Use this to find them by number, customer, status or date; `order_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `orders:read`."""
     @overload
-    def list(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., category: str | None = ..., active: bool | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ...) -> Iterator[Product]:
+    def list(self, path: Literal["/products"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., sku: Sequence[str] | None = ..., external_ref: str | None = ..., category: str | None = ..., active: bool | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "name", "-name"] | None = ..., limit: int | None = ...) -> Iterator[Product]:
         """List products. Newest first by default. A product is an article that the organisation sells. Use this to find one by name, sku or category, or its price.
 
         Requires the scope `products:read`."""
     @overload
-    def list(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[QuoteItem]:
+    def list(self, path: Literal["/quotes"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., number: str | None = ..., external_ref: str | None = ..., status: Sequence[QuoteStatus] | None = ..., customer_id: str | None = ..., created_since: str | None = ..., created_before: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at", "number", "-number"] | None = ..., limit: int | None = ..., include: Sequence[Literal["lines", "customer"]] | None = ...) -> Iterator[QuoteItem]:
         """List quotes. Offers to customers, newest first by default. Use this to find them by number, customer, status or date; `quote_totals` sums them. REST returns the lines only with `include=lines`, and the customer only with `include=customer`.
 
         Requires the scope `quotes:read`."""
     @overload
-    def list(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> Iterator[Request]:
+    def list(self, path: Literal["/requests"], /, *, q: str | None = ..., id: Sequence[str] | None = ..., status: Sequence[RequestStatus] | None = ..., customer_id: str | None = ..., external_ref: str | None = ..., metadata: Sequence[str] | None = ..., updated_since: str | None = ..., updated_before: str | None = ..., sort: Literal["created_at", "-created_at", "updated_at", "-updated_at"] | None = ..., limit: int | None = ..., include: Sequence[Literal["customer"]] | None = ...) -> Iterator[Request]:
         """List request threads. Newest first by default. A request is a conversation with a customer. Use this to find threads by words or customer, or those that wait for an answer (`open`).
 
         Requires the scope `requests:read`."""

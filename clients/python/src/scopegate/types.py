@@ -42,6 +42,8 @@ class Customer(TypedDict):
     """Contacts at the customer."""
     erased_at: str | None
     """When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -113,6 +115,8 @@ class Event(TypedDict):
     """The message that was added to the thread, or changed in it; null for events of the object itself."""
     gap: EventGap | None
     """For `feed.gap`: the times between which events may be missing. Null for all other types."""
+    origin: EventOrigin | None
+    """Who caused it. Null for `feed.gap`, for the events that follow it because history was lost, and for events that were stored before origins were."""
 
 
 class EventObject(TypedDict):
@@ -126,6 +130,26 @@ class EventObject(TypedDict):
 
 EventGap = TypedDict("EventGap", {"from": "str", "to": "str"})
 """A time in which events may be missing. Copy the data again, or read what changed since `from` with `updated_since`."""
+
+
+class EventOrigin(TypedDict):
+    """Who caused an event. An integration recognises its own writes by the id of its key, which `GET /me` returns as `key.id`; a key that replaced
+    another has an id of its own."""
+
+    kind: EventOriginKind
+    """What kind of writer it was. Accept kinds that you do not know."""
+    id: str | None
+    """Id of the key or user; null for the other kinds."""
+    name: str | None
+    """Name of the operator's token; null for the command line and for the other kinds."""
+
+
+EventOriginKind = Literal["key", "user", "operator", "other"]
+"""Kind of writer that caused an event.
+- `key`: An API key.
+- `user`: A user who is signed in to the settings page.
+- `operator`: Whoever runs the gateway: over the operator API or on the command line, imports included.
+- `other`: Another program that writes to the database itself, such as the product that owns the data."""
 
 
 class Me(TypedDict):
@@ -224,6 +248,8 @@ class OrderItem(TypedDict):
     """Id of the order (UUID)."""
     number: str
     """Number; unique in the organisation."""
+    external_ref: str | None
+    """The id of the order in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     status: OrderStatus
     """Status of the order."""
     currency: str
@@ -252,6 +278,8 @@ class OrderItem(TypedDict):
     """When it was dispatched."""
     delivery_address: Address | None
     """Delivery address."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -280,6 +308,8 @@ class Order(TypedDict):
     """Id of the order (UUID)."""
     number: str
     """Number; unique in the organisation."""
+    external_ref: str | None
+    """The id of the order in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     status: OrderStatus
     """Status of the order."""
     currency: str
@@ -308,6 +338,8 @@ class Order(TypedDict):
     """When it was dispatched."""
     delivery_address: Address | None
     """Delivery address."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -371,6 +403,8 @@ class Product(TypedDict):
     """Id of the product (UUID)."""
     sku: str
     """Stock keeping unit; unique in the organisation."""
+    external_ref: str | None
+    """The id of the product in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     name: str
     """Name."""
     description: str | None
@@ -389,6 +423,8 @@ class Product(TypedDict):
     """Days from order to dispatch."""
     active: bool
     """Whether the product is on sale."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -413,6 +449,8 @@ class QuoteItem(TypedDict):
     """Id of the quote (UUID)."""
     number: str
     """Number; unique in the organisation."""
+    external_ref: str | None
+    """The id of the quote in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     status: QuoteStatus
     """Status of the quote."""
     currency: str
@@ -433,6 +471,8 @@ class QuoteItem(TypedDict):
     """When it was sent. Set in every status except draft and withdrawn."""
     decided_at: str | None
     """When it was accepted or declined; null in any other status."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -460,6 +500,8 @@ class Quote(TypedDict):
     """Id of the quote (UUID)."""
     number: str
     """Number; unique in the organisation."""
+    external_ref: str | None
+    """The id of the quote in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     status: QuoteStatus
     """Status of the quote."""
     currency: str
@@ -480,6 +522,8 @@ class Quote(TypedDict):
     """When it was sent. Set in every status except draft and withdrawn."""
     decided_at: str | None
     """When it was accepted or declined; null in any other status."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -545,6 +589,8 @@ class Request(TypedDict):
     """Number of messages."""
     last_message_at: str
     """When the last message was written."""
+    metadata: dict[str, str]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: str
     """When it was created."""
     updated_at: str
@@ -589,6 +635,8 @@ class Message(TypedDict):
     """Id of the message (UUID)."""
     request_id: str
     """Id of the thread."""
+    external_ref: str | None
+    """The id of the message in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     author: MessageAuthor
     """Who wrote the message."""
     author_name: str | None
@@ -677,6 +725,8 @@ class CustomerUpsert(TypedDict):
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactInput] | None]
     """Contacts at the customer, at most 100. Replaces the whole list; null clears it. Members omitted from a contact are cleared."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
     erased_at: NotRequired[str | None]
     """Ignored."""
     created_at: NotRequired[str | None]
@@ -792,6 +842,8 @@ class ProductUpsert(TypedDict):
     """Ignored, since `sku` identifies the product; but the element fails if it is another product's id."""
     sku: NotRequired[str | None]
     """Stock keeping unit; identifies the product. 1 to 64 characters, not only white space. Stored and compared in Unicode NFC; case and white space are significant."""
+    external_ref: NotRequired[str | None]
+    """Ignored: programs of the operator set it."""
     name: NotRequired[str | None]
     """Name. 1 to 200 characters, not only white space. Required if the product is new."""
     description: NotRequired[str | None]
@@ -810,6 +862,8 @@ class ProductUpsert(TypedDict):
     """Days from order to dispatch, 0 to 3,650; null clears it."""
     active: NotRequired[bool | None]
     """Whether the product is on sale. Null, or omitting it for a new product, sets true."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
     created_at: NotRequired[str | None]
     """Ignored."""
     updated_at: NotRequired[str | None]
@@ -850,6 +904,8 @@ class ChangedCustomer(TypedDict):
     """Contacts at the customer."""
     erased_at: NotRequired[str | None]
     """When its personal data was erased; null if it was not. Writes to an erased customer fail with the code `erased`."""
+    metadata: NotRequired[dict[str, str]]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: NotRequired[str]
     """When it was created."""
     updated_at: NotRequired[str]
@@ -863,6 +919,8 @@ class ChangedProduct(TypedDict):
     """Id of the product (UUID)."""
     sku: NotRequired[str]
     """Stock keeping unit; unique in the organisation."""
+    external_ref: NotRequired[str | None]
+    """The id of the product in the product's own database; unique in the organisation if given. Programs of the operator set it."""
     name: NotRequired[str]
     """Name."""
     description: NotRequired[str | None]
@@ -881,6 +939,8 @@ class ChangedProduct(TypedDict):
     """Days from order to dispatch."""
     active: NotRequired[bool]
     """Whether the product is on sale."""
+    metadata: NotRequired[dict[str, str]]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: NotRequired[str]
     """When it was created."""
     updated_at: NotRequired[str]
@@ -906,6 +966,8 @@ class ChangedRequest(TypedDict):
     """Number of messages."""
     last_message_at: NotRequired[str]
     """When the last message was written."""
+    metadata: NotRequired[dict[str, str]]
+    """Metadata: what the organisation has added, at most 50 pairs. On REST an object, which is empty if there are none."""
     created_at: NotRequired[str]
     """When it was created."""
     updated_at: NotRequired[str]
@@ -946,6 +1008,7 @@ class Problem(TypedDict):
     - `idempotency_key_reused`: Idempotency key reused, 422
     - `quota_exceeded`: Quota exceeded, 422
     - `rate_limited`: Rate limited, 429
+    - `stored_object_invalid`: Stored object invalid, 500
     - `internal`: Internal error, 500
     - `unavailable`: Unavailable, 503"""
     request_id: str
@@ -995,6 +1058,9 @@ class Fault(TypedDict):
     - `order`: the lines are not in the order of their positions
     - `ended`: the key is revoked or expired
     - `expired`: the object is no longer kept
+    - `unavailable`: the organisation cannot be written to at the moment; send the line again later
+    - `quota`: the organisation stores as much as it may
+    - `rate_limited`: the token has no points left; send the line again in a minute
     - `too_many`: there are as many objects of this kind as there may be
     - `replaced`: the key was already replaced, and its replacement is active
     - `invalid`: another rule is violated; see `detail`"""
@@ -1030,6 +1096,8 @@ class PatchCustomersIdBody(TypedDict):
     """Delivery address. Replaces the whole address; null clears it."""
     contacts: NotRequired[list[ContactChange] | None]
     """Contacts at the customer, at most 100. Replaces the whole list, with contacts matched as in a bulk call; null clears it. Members omitted from a contact are cleared."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
 
 
 class ProductsBulkBody(TypedDict):
@@ -1064,6 +1132,8 @@ class PatchProductsIdBody(TypedDict):
     """Days from order to dispatch, 0 to 3,650; null clears it."""
     active: NotRequired[bool | None]
     """Whether the product is on sale. Null sets true."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
 
 
 class RequestsBody(TypedDict):
@@ -1078,6 +1148,8 @@ class RequestsBody(TypedDict):
     """The person who sent the request."""
     external_ref: NotRequired[str | None]
     """Your own reference for the thread, such as a ticket number. 1 to 64 characters, not only white space; 409 `conflict` names the thread that has it already. Compared in Unicode NFC."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata, at most 50 pairs."""
 
 
 class RequestsIdMessagesBody(TypedDict):
@@ -1100,6 +1172,8 @@ class PatchRequestsIdBody(TypedDict):
     """Id of the customer; must exist in the organisation."""
     external_ref: NotRequired[str | None]
     """Your own reference for the thread. 1 to 64 characters, not only white space; 409 `conflict` names the thread that has it already. Compared in Unicode NFC."""
+    metadata: NotRequired[dict[str, str | None] | None]
+    """Metadata to set, at most 50 pairs; others stay. A value of null removes a pair, null removes all."""
 
 
 class StreamEvent(Event):

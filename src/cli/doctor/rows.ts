@@ -1,0 +1,164 @@
+import type { mongo } from 'mongoose';
+import { type Organisation, STATES } from '../../auth/principal';
+import { collectionNames } from '../../database/indexes';
+import type { OrganisationData } from '../../database/organisationData';
+import { AppError, type Fault } from '../../errors';
+import { collections } from '../../resources';
+import { type Correction, correctionsOf, storeCorrections } from '../../stored/corrections';
+import type { Resource, Row } from '../../stored/resource';
+import { CommandFailure, interrupted, interruption, isAbort, messageOf } from '../ending';
+import type { JsonOption } from '../help';
+import { createProgress } from '../progress';
+import type { Store } from '../store';
+import { counted, note, paint, plain, print, printJson, printPainted } from '../terminal';
+import { requireData, withStore } from '../withStore';
+
+/* `scopegate doctor --rows`: the rows that another program stored so that they cannot be shown or found. */
+
+interface RowsOptions extends JsonOption {
+  readonly org?: string;
+  readonly fix?: boolean;
+}
+
+/** A row that needs something. */
+interface Found {
+  readonly organisation_id: string;
+  readonly collection: string;
+  readonly id: string;
+  /** What keeps it from being shown; null if nothing does. */
+  readonly fault: Fault | null;
+  /** The members that are wrong and follow from others, or have only one value that can be meant. */
+  readonly members: readonly string[];
+  /** Whether those members were corrected. */
+  readonly fixed: boolean;
+}
+
+/** Rows in a command, and in a transaction of --fix. */
+const AT_ONCE = 100;
+/** Rows that are named; others are counted. */
+const MOST_NAMED = 1000;
+
+/** Reads every row of the organisations, or of one. @throws CommandFailure if a row still needs something, or the command was interrupted */
+export async function rowsCommand({ org, fix = false, json }: RowsOptions): Promise<void> {
+  const signal = interruption();
+  const tally = { organisations: 0, rows: 0, left: 0, fixed: 0, found: [] as Found[] };
+  await withStore(async (store) => {
+    const progress = createProgress('rows');
+    progress.start('rows', org === undefined ? await store.control.organisations.count() : 1);
+    try {
+      for await (const organisation of organisationsOf(store, org)) {
+        const data = store.databases.organisationData(organisation);
+        for await (const piece of look(data, fix, signal)) {
+          tally.rows += piece.rows;
+          for (const one of piece.found) {
+            tally[one.fixed && !one.fault ? 'fixed' : 'left'] += 1;
+            if (tally.found.length < MOST_NAMED) tally.found.push(one);
+          }
+          progress.update(tally.organisations, tally.rows);
+        }
+        tally.organisations += 1;
+        progress.update(tally.organisations, tally.rows);
+      }
+    } finally {
+      progress.stop();
+    }
+  }, signal).catch((error: unknown) => {
+    if (!isAbort(error)) throw error;
+    throw interrupted('rows corrected so far stay, run the same command again to continue');
+  });
+  const { found, organisations, rows, left, fixed } = tally;
+  if (json) printJson({ ok: left === 0, organisations, rows, left, fixed, found });
+  else {
+    found.forEach(show);
+    if (left + fixed > found.length) print(`… and ${String(left + fixed - found.length)} more`);
+    print(
+      `${counted(rows, 'row')} of ${counted(organisations, 'organisation')}: ${String(fixed)} corrected, ${String(left)} left`,
+    );
+  }
+  if (left === 0) return;
+  const next = fix
+    ? 'correct these in the program that writes them'
+    : 'scopegate doctor --rows --fix corrects those marked fixable';
+  throw new CommandFailure(`${counted(left, 'row')} cannot be shown as stored, or found by search; ${next}`);
+}
+
+/** The organisations that have rows; one that is being moved or erased is left out, unless it is named. */
+async function* organisationsOf(store: Store, org: string | undefined): AsyncGenerator<Organisation> {
+  if (org !== undefined) {
+    yield await requireData(store, org);
+    return;
+  }
+  const present = new Set(await store.databases.organisationsWithData());
+  for await (const one of store.control.organisations.each())
+    if (present.has(one.id) && STATES[one.state].data && !one.moving) yield one;
+}
+
+/** Looks at an organisation's rows, a piece at a time. */
+async function* look(data: OrganisationData, fix: boolean, signal: AbortSignal) {
+  const names = await collectionNames(data.database);
+  for (const resource of collections) {
+    if (!names.has(resource.name)) continue;
+    const rows = data.collection(resource).find<Row>({}, { sort: { _id: 1 }, batchSize: AT_ONCE });
+    for (let piece = await next(rows); piece.length > 0; piece = await next(rows)) {
+      signal.throwIfAborted();
+      yield { rows: piece.length, found: await lookAt(data, resource, piece, fix) };
+    }
+  }
+}
+
+/** The next rows: at most those of one reply, which has 16 MiB. */
+async function next(rows: mongo.FindCursor<Row>): Promise<Row[]> {
+  const piece: Row[] = [];
+  do {
+    const row = await rows.next();
+    if (!row) break;
+    piece.push(row);
+  } while (rows.bufferedCount() > 0);
+  return piece;
+}
+
+async function lookAt(
+  data: OrganisationData,
+  resource: Resource,
+  rows: readonly Row[],
+  fix: boolean,
+): Promise<Found[]> {
+  const found = await correctionsOf(data, resource, rows, { converts: true });
+  const done = fix ? await fixAll(data, resource, found) : new Set();
+  return found.map(({ before, members, fault }) => ({
+    ...{ organisation_id: data.organisationId, collection: resource.name, id: idOf(before) },
+    ...{ fault: fault ?? null, members, fixed: done.has(before._id) },
+  }));
+}
+
+/** Another program's id may be of any type. */
+const idOf = ({ _id }: { readonly _id: unknown }): string => String(_id);
+
+/** Corrects rows; if that fails, such as for a unique value, none of them is. */
+async function fixAll(
+  data: OrganisationData,
+  resource: Resource,
+  found: readonly Correction[],
+): Promise<ReadonlySet<unknown>> {
+  try {
+    return await storeCorrections(data, resource, found, 'operator');
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    note(`${resource.name} of ${data.organisationId} could not be corrected (${messageOf(error)})`);
+    return new Set();
+  }
+}
+
+function show({ organisation_id: organisation, collection, id, fault, members, fixed }: Found): void {
+  const [colour, word] = fault
+    ? (['red', 'invalid'] as const)
+    : fixed
+      ? (['green', 'fixed  '] as const)
+      : (['yellow', 'fixable'] as const);
+  const says = [
+    ...(fault ? [`${String(fault.pointer)} ${fault.detail}`] : []),
+    ...(members.length > 0 ? [`${fixed ? 'corrected' : 'can be corrected'}: ${members.join(', ')}`] : []),
+  ];
+  const where = `${organisation} ${collection} ${id}`;
+  printPainted(`${paint(process.stdout, colour, word)}  ${plain(where)}: ${plain(says.join('; '))}`);
+}

@@ -1,0 +1,34 @@
+import { ownFolder, useFolder } from '../../sdl/folder';
+import { readOwn } from '../../sdl/own';
+import { CommandFailure, usageFailure } from '../ending';
+import type { JsonOption } from '../help';
+import { print, printJson } from '../terminal';
+
+/** `scopegate schema check`. @throws CommandFailure if something is wrong */
+export async function checkCommand(
+  given: string | undefined,
+  { data, json }: JsonOption & { readonly data?: true },
+): Promise<void> {
+  const folder = given ?? ownFolder();
+  if (folder === undefined) throw usageFailure('name the folder, or set SCHEMA_DIR');
+  useFolder(folder);
+  const errors = await errorsOf(folder);
+  if (errors.length > 0) {
+    if (json) printJson({ ok: false, errors });
+    else for (const line of errors) print(line);
+    throw new CommandFailure(`${String(errors.length)} ${errors.length === 1 ? 'error' : 'errors'} in ${folder}`);
+  }
+  if (!data) {
+    if (json) printJson({ ok: true, errors });
+    else print(`${folder} is valid`);
+    return;
+  }
+  const { rowsCommand } = await import('../doctor/rows.js');
+  await rowsCommand({ ...(json && { json }) });
+}
+
+async function errorsOf(folder: string): Promise<readonly string[]> {
+  const { errors } = readOwn(folder, { noLocation: true });
+  // only then, since what it imports reads the schema
+  return errors.length > 0 ? errors : (await import('./own.js')).errorsOfFolder(folder);
+}

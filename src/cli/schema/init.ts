@@ -1,0 +1,17 @@
+import { cp, mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ROOT } from '../../package';
+import { CommandFailure } from '../ending';
+import type { JsonOption } from '../help';
+import { printResult } from '../terminal';
+
+const TEMPLATE = join(ROOT, 'examples', 'schema');
+
+/** `scopegate schema init`. @throws CommandFailure if the folder has files */
+export async function initCommand(dir: string, { json }: JsonOption): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  if ((await readdir(dir)).length > 0) throw new CommandFailure(`${dir} is not empty; name another folder`);
+  await cp(TEMPLATE, dir, { recursive: true });
+  const files = (await readdir(dir, { recursive: true })).filter((file) => file.includes('.')).toSorted();
+  printResult(json, { dir, files }, `Wrote ${files.join(', ')} to ${dir}. Next: SCHEMA_DIR=${dir} scopegate demo`);
+}

@@ -1,0 +1,19 @@
+import { keySdl } from '../../graphql';
+import { publishedSchemas } from '../../published';
+import { collections } from '../../resources';
+import type { JsonOption } from '../help';
+import { print, printJson } from '../terminal';
+
+/** `scopegate schema` and `scopegate schema print`. */
+export function schemaCommand({ stored, json }: JsonOption & { readonly stored?: true }): Promise<void> {
+  if (stored) {
+    const schemas = Object.fromEntries(collections.map(({ name, schema }) => [name, schema]));
+    print(JSON.stringify(schemas, undefined, 2));
+  } else {
+    const { graphql, operations } = publishedSchemas();
+    const text = keySdl(graphql, operations);
+    if (json) printJson({ schema: text });
+    else print(text.trimEnd());
+  }
+  return Promise.resolve();
+}

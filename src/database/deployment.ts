@@ -1,0 +1,135 @@
+import mongoose from 'mongoose';
+import { AppError } from '../errors';
+import { createClock, type Hello, isMongos } from './clock';
+import { watchPool } from './pools';
+import { createProbe } from './probe';
+
+/*
+ * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
+ * fails earlier if the database does not respond (admission/requestTracker.ts).
+ */
+/** How long a command waits for an available server, and for a free connection to it. */
+const SERVER_SELECTION_TIMEOUT = 3000;
+const WAIT_QUEUE_TIMEOUT = 3000;
+/** How long one command may take; enough for a bulk write or an index build of `doctor --fix`. */
+const SOCKET_TIMEOUT = 30_000;
+/** If a server does not respond to the driver's own checks within this time, all its commands fail. */
+const CONNECT_TIMEOUT = 5000;
+const HEARTBEAT_EVERY = 5000;
+/** Connections for the change streams of the tail, of waiting requests, and of operators' reads (clusterFeed.ts), each of which keeps one busy, and for reading their rows. */
+const STREAM_POOL_SIZE = 8;
+
+const OPTIONS: mongoose.ConnectOptions = {
+  serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,
+  waitQueueTimeoutMS: WAIT_QUEUE_TIMEOUT,
+  socketTimeoutMS: SOCKET_TIMEOUT,
+  connectTimeoutMS: CONNECT_TIMEOUT,
+  heartbeatFrequencyMS: HEARTBEAT_EVERY,
+  writeConcern: { w: 'majority', journal: true },
+  bufferCommands: false,
+  // maxPoolSize, from the URI or the driver's 100, bounds concurrent commands per server: waiting here is cheaper than there
+};
+
+export interface DeploymentOptions {
+  readonly uri: string;
+  /** Called with a warning if the server is too old; without this such a server is rejected. */
+  readonly onOldServer?: ((warning: string) => void) | undefined;
+  /** Gets each client before its first command; the client then emits an event for each command. */
+  readonly watchClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined;
+}
+
+/**
+ * Connects to the MongoDB deployment that has all data: the control database and those of the organisations.
+ * @throws the driver's error if it does not respond within 3 s; OldServerError; StandaloneError
+ */
+export async function openDeployment({ uri, onOldServer, watchClient }: DeploymentOptions) {
+  const connection = mongoose.createConnection();
+  const clock = createClock();
+  const probe = createProbe(uri, (client) => clock.measure(client));
+  const pool = watchPool();
+  const opening = connection.openUri(uri, watchClient ? { ...OPTIONS, monitorCommands: true } : OPTIONS);
+  const client = connection.getClient();
+  pool.watch(client);
+  watchClient?.(client);
+  let version: string;
+  let isSharded: boolean;
+  try {
+    await opening;
+    const admin = client.db('admin');
+    const asked = admin.command({ buildInfo: 1 }) as Promise<{ version?: string }>;
+    let hello: Hello;
+    [{ version = 'unknown' }, hello] = await Promise.all([asked, clock.measure(client)]);
+    isSharded = isMongos(hello);
+    if (!isSharded && hello.setName === undefined) throw new StandaloneError();
+    const fault = tooOld(version);
+    if (fault !== undefined && !onOldServer)
+      throw new OldServerError(`${fault} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
+    if (fault !== undefined) onOldServer?.(fault);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+
+  let streaming: Promise<mongoose.mongo.MongoClient> | undefined;
+
+  return {
+    connection,
+    client,
+    /** The server's version. */
+    version,
+    /** Whether it is a sharded cluster, through mongos, and not a replica set. */
+    isSharded,
+    /** A client for change streams, which wait most of the time. @throws the driver's error if it does not respond */
+    streams: (): Promise<mongoose.mongo.MongoClient> => {
+      const { bufferCommands: _, ...options } = OPTIONS;
+      const few = { ...options, maxPoolSize: STREAM_POOL_SIZE };
+      streaming ??= mongoose.mongo.MongoClient.connect(uri, few).catch((error: unknown) => {
+        // a client that never connected stays closed
+        streaming = undefined;
+        throw error;
+      });
+      return streaming;
+    },
+    /** @throws AppError unavailable unless it is connected */
+    requireConnected(): void {
+      if (connection.readyState !== mongoose.ConnectionStates.connected)
+        throw new AppError('unavailable', AWAY, { reason: 'away' });
+    },
+    /** Whether it responds within 1.5 s. Concurrent calls share one result. */
+    answers: probe.responds,
+    pool,
+    /** The primary's time, measured by each check of whether it responds. */
+    clock,
+    async close(): Promise<void> {
+      const streams = streaming?.then((open) => open.close()).catch(() => undefined);
+      await Promise.all([connection.close(), probe.close(), streams]);
+    },
+  };
+}
+
+/** What callers are told while the database does not respond. */
+export const AWAY = 'The database is not responding.';
+
+/** The oldest MongoDB version that supports every command we use as documented (docs/decisions/mongodb-versions.md). */
+export const OLDEST_MONGODB = '6.0';
+
+/** The server is neither in a replica set nor mongos, so it has neither transactions nor a log. */
+export class StandaloneError extends Error {
+  override readonly name = 'StandaloneError';
+
+  constructor() {
+    super('the server is neither in a replica set nor the mongos of a sharded cluster');
+  }
+}
+
+export class OldServerError extends Error {
+  override readonly name = 'OldServerError';
+}
+
+/** Why a version is not supported; undefined if it is. */
+export function tooOld(version: string): string | undefined {
+  const [major = NaN, minor = NaN] = version.split('.', 2).map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_MONGODB.split('.').map(Number);
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
+  return `the database runs MongoDB ${version}; ${OLDEST_MONGODB} or later is required`;
+}

@@ -1,0 +1,166 @@
+import { hash } from 'node:crypto';
+import type { mongo } from 'mongoose';
+import { MINUTE, SECOND } from '../units';
+import { type Availability, createAvailability } from './availability';
+import { isUnavailable } from './faults';
+import { databaseName } from './organisationData';
+import type { Shards } from './shards';
+
+/*
+ * Which shards respond (docs/decisions/shards.md). mongos answers by itself, so a shard that is down shows only in commands that need it:
+ * those of requests, which are looked into once they take long, and a heartbeat on each shard, which also moves the shard's logical time on,
+ * since the log of all shards is read in the order of that time.
+ */
+
+/** How often each shard gets a heartbeat, in milliseconds. */
+const BEAT_EVERY = SECOND;
+/** How long mongos may look for a shard's primary, in milliseconds: less than a check may take. */
+const ANSWER_TIMEOUT = 1400;
+/** How often to look for shards that were added or removed, in milliseconds. */
+const LIST_EVERY = MINUTE;
+
+export interface ShardState {
+  readonly shard: string;
+  readonly isUp: boolean;
+  readonly isWritable: boolean;
+}
+
+export interface ShardHealthOptions {
+  /** Name of the control database; the databases of heartbeats begin with it. */
+  readonly control: string;
+  readonly client: mongo.MongoClient;
+  readonly shards: Pick<Shards, 'list' | 'shardOf' | 'createOn' | 'organisationsOn'>;
+  /** Runs a question on a connection of its own. Resolves with whether it was answered within 1.5 s. */
+  readonly answers: (question: (client: mongo.MongoClient) => Promise<unknown>) => Promise<boolean>;
+  readonly onChange: (shard: string, isDown: boolean) => void;
+  readonly onWrites: (shard: string, failure: unknown) => void;
+  /** Called if the shards cannot be listed, or get no heartbeat; retried later. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Watched {
+  readonly availability: Availability;
+  /** The database on the shard with which it is checked. */
+  database: string;
+  /** Organisations on it, while it is down. */
+  organisations: ReadonlySet<string>;
+}
+
+export type ShardHealth = ReturnType<typeof createShardHealth>;
+
+export function createShardHealth({ control, client, shards, answers, ...reports }: ShardHealthOptions) {
+  /** By shard; what is known of a shard whose name this user may not read is kept by database. */
+  const watched = new Map<string, Watched>();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  /** Asks a shard for a row of a database on it. A missing database is an answer too. */
+  const responds = (database: string): Promise<boolean> =>
+    answers((own) =>
+      own
+        .db(database)
+        .collection(HEARTBEATS)
+        .findOne({}, { maxTimeMS: ANSWER_TIMEOUT, readPreference: 'primary' })
+        .catch((error: unknown) => {
+          if (isUnavailable(error)) throw error;
+        }),
+    );
+
+  function watch(shard: string, database: string, write?: () => Promise<unknown>): Watched {
+    const availability = createAvailability({
+      answers: () => responds(one.database),
+      onChange: (isDown) => {
+        reports.onChange(shard, isDown);
+        if (isDown) void noteOrganisations(shard, one);
+        else if (!write) watched.delete(shard);
+      },
+      write: write ?? (() => Promise.resolve()),
+      onWrites: (failure) => {
+        reports.onWrites(shard, failure);
+      },
+      // it is looked into when a heartbeat or a request fails
+      checkEvery: Infinity,
+      writeEvery: write ? BEAT_EVERY : Infinity,
+    });
+    const one: Watched = { availability, database, organisations: new Set() };
+    watched.set(shard, one);
+    return one;
+  }
+
+  /** Notes whose requests are rejected while a shard is down. */
+  async function noteOrganisations(shard: string, one: Watched): Promise<void> {
+    // if the config servers do not respond either, requests find out by themselves
+    const found = await shards.organisationsOn(shard).catch(() => []);
+    one.organisations = new Set([...one.organisations, ...found]);
+  }
+
+  /** Starts to watch shards that were added, and forgets those that were removed. */
+  async function refresh(): Promise<void> {
+    try {
+      const listed = await shards.list();
+      // a heartbeat would keep MongoDB from emptying its shard
+      const kept = new Set(listed.filter(({ draining }) => !draining).map(({ name }) => name));
+      for (const name of kept) if (!watched.has(name)) await begin(name);
+      for (const [name, { availability, database }] of watched) {
+        if (kept.has(name)) continue;
+        availability.stop();
+        watched.delete(name);
+        if (database === heartbeatDatabase(control, name)) await client.db(database).dropDatabase();
+      }
+    } catch (error) {
+      reports.onError(error);
+    }
+    if (!isStopped) timer = setTimeout(() => void refresh(), LIST_EVERY).unref();
+  }
+
+  async function begin(shard: string): Promise<void> {
+    const name = heartbeatDatabase(control, shard);
+    if ((await shards.shardOf(name)) === undefined) await shards.createOn(name, shard);
+    const change = { $set: { shard }, $currentDate: { at: true } } as const;
+    const rows = client.db(name).collection<{ _id: string }>(HEARTBEATS);
+    const options = { upsert: true, maxTimeMS: ANSWER_TIMEOUT };
+    const { availability } = watch(shard, name, () => rows.updateOne({ _id: 'heartbeat' }, change, options));
+    // if it is down already, the gateway starts all the same
+    void availability.start();
+  }
+
+  return {
+    /** Begins to watch all shards. */
+    start: refresh,
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+      for (const { availability } of watched.values()) availability.stop();
+    },
+    /** The shard of an organisation, if it did not respond when it was last checked. */
+    downShardOf(organisationId: string): string | undefined {
+      for (const [shard, { availability, organisations }] of watched)
+        if (availability.isAway() && organisations.has(organisationId)) return shard;
+      return undefined;
+    },
+    /** Checks the shard of an organisation now. Resolves with its name if it does not respond. */
+    async check(organisationId: string): Promise<string | undefined> {
+      const database = databaseName(organisationId);
+      const shard = (await shards.shardOf(database).catch(() => undefined)) ?? database;
+      const one = watched.get(shard) ?? watch(shard, database);
+      one.organisations = new Set([...one.organisations, organisationId]);
+      return (await one.availability.ask()) ? undefined : shard;
+    },
+    isDown: (shard: string): boolean => watched.get(shard)?.availability.isAway() ?? false,
+    /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */
+    states: (): ShardState[] =>
+      [...watched]
+        .filter(([shard, { database }]) => shard !== database)
+        .map(([shard, { availability }]) => ({
+          ...{ shard, isUp: !availability.isAway() },
+          isWritable: !availability.isAway() && !availability.isReadOnly(),
+        })),
+  };
+}
+
+const HEARTBEATS = 'heartbeats';
+
+/** The database of a shard's heartbeat; names of shards may have characters that those of databases may not. */
+export function heartbeatDatabase(control: string, shard: string): string {
+  return `${control}_beat_${hash('sha256', shard).slice(0, 16)}`;
+}

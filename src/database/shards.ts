@@ -1,0 +1,134 @@
+import type { mongo } from 'mongoose';
+import { isUnauthorised } from './faults';
+import { READ_TIMEOUT } from './native';
+import { DATABASE_NAME, databaseName, organisationOf } from './organisationData';
+
+/*
+ * The shards of a sharded cluster, through mongos (docs/decisions/shards.md). MongoDB distributes databases over them; here is only which
+ * one a new organisation's database is created on, where each is, and moving one.
+ */
+
+export interface Shard {
+  readonly name: string;
+  /** Whether MongoDB is emptying it (removeShard). */
+  readonly draining: boolean;
+}
+
+export interface CountedShard extends Shard {
+  /** Organisations whose databases are on it. */
+  readonly organisations: number;
+}
+
+/** A shard that is unknown, draining, or not to be chosen by this database user. */
+export class ShardRefused extends Error {
+  override readonly name = 'ShardRefused';
+}
+
+/** A reply to `listShards`. */
+interface ListShards {
+  readonly shards: readonly { readonly _id: string; readonly draining?: boolean }[];
+}
+
+/** A database in MongoDB's own catalogue. */
+interface DatabaseRow {
+  readonly _id: string;
+  readonly primary: string;
+}
+
+export type Shards = ReturnType<typeof createShards>;
+
+export function createShards(client: mongo.MongoClient) {
+  const admin = client.db('admin');
+  const databases = client.db('config').collection<DatabaseRow>('databases');
+  const read = { readPreference: 'primary', maxTimeMS: READ_TIMEOUT } as const;
+
+  async function list(): Promise<Shard[]> {
+    const { shards } = (await admin.command({ listShards: 1, maxTimeMS: READ_TIMEOUT })) as ListShards;
+    return shards
+      .map(({ _id: name, draining = false }) => ({ name, draining }))
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  async function counted(): Promise<CountedShard[]> {
+    const ofOrganisations = [{ $match: { _id: DATABASE_NAME } }, { $group: { _id: '$primary', count: { $sum: 1 } } }];
+    const [shards, counts] = await Promise.all([
+      list(),
+      databases.aggregate<{ _id: string; count: number }>(ofOrganisations, read).toArray(),
+    ]);
+    return shards.map((shard) => ({
+      ...shard,
+      organisations: counts.find(({ _id }) => _id === shard.name)?.count ?? 0,
+    }));
+  }
+
+  /** The shard to place an organisation on; undefined if none can take one. @throws ShardRefused */
+  function choose(shards: readonly CountedShard[], given: string | undefined, isDown: (shard: string) => boolean) {
+    if (given === undefined) {
+      const fit = shards.filter(({ name, draining }) => !draining && !isDown(name));
+      return fit.toSorted((one, other) => one.organisations - other.organisations)[0];
+    }
+    const found = shards.find(({ name }) => name === given);
+    const names = shards.map(({ name }) => name).join(', ');
+    if (!found) throw new ShardRefused(`there is no shard ${given}; shards are ${names}`);
+    if (found.draining) throw new ShardRefused(`shard ${given} is draining`);
+    return found;
+  }
+
+  return {
+    /** The shards, by name. @throws the driver's error, such as a missing privilege */
+    list,
+    /** The same, with the number of organisations on each. */
+    counted,
+    /** The shards of the databases that these organisations have. */
+    async of(ids: readonly string[]): Promise<Map<string, string>> {
+      const found = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
+      return new Map((await found.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
+    },
+    /** The organisations whose databases are on a shard. */
+    async organisationsOn(shard: string): Promise<string[]> {
+      const found = databases.find({ _id: DATABASE_NAME, primary: shard } as object, {
+        ...read,
+        projection: { _id: 1 },
+      });
+      return (await found.toArray()).flatMap(({ _id }) => organisationOf(_id) ?? []);
+    },
+    /**
+     * Creates the database of a new organisation on a shard: the given one, or the one with the fewest organisations that is neither
+     * draining nor down. Without the privilege to choose, MongoDB does so at the first write. @throws ShardRefused
+     */
+    async place(id: string, shard: string | undefined, isDown: (shard: string) => boolean): Promise<void> {
+      try {
+        const chosen = choose(await counted(), shard, isDown);
+        if (chosen) await createOn(admin, databaseName(id), chosen.name);
+      } catch (error) {
+        if (!isUnauthorised(error)) throw error;
+        if (shard !== undefined)
+          throw new ShardRefused(`this database user may not choose the shard: it lacks ${PRIVILEGES}`);
+      }
+    },
+    /** Requires a shard that an organisation can move to. @throws ShardRefused */
+    async require(shard: string): Promise<void> {
+      choose(await counted(), shard, () => false);
+    },
+    /** Moves the collections of an organisation, which nothing may read or write meanwhile. Repeated, it joins the move under way. */
+    async move(id: string, to: string, signal: AbortSignal): Promise<void> {
+      await admin.command({ movePrimary: databaseName(id), to }, { ...PATIENT, signal });
+    },
+    /** Creates a database on a shard, unless there is one. @throws the driver's error, such as a missing privilege */
+    createOn: (name: string, shard: string): Promise<void> => createOn(admin, name, shard),
+    /** The shard of a database. */
+    async shardOf(name: string): Promise<string | undefined> {
+      return (await databases.findOne({ _id: name }, read))?.primary;
+    },
+  };
+}
+
+/** For commands that take as long as the data is large; the driver notices if mongos goes away. */
+const PATIENT = { socketTimeoutMS: 0 } as const;
+
+/** What choosing and reading shards needs, self-managed and on Atlas. */
+export const PRIVILEGES = 'clusterManager (on Atlas: enableSharding and clusterMonitor)';
+
+async function createOn(admin: mongo.Db, name: string, shard: string): Promise<void> {
+  await admin.command({ enableSharding: name, primaryShard: shard, maxTimeMS: READ_TIMEOUT });
+}

@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { mongo } from 'mongoose';
+import type { Collection } from './collection';
+import { isExistingCollection } from './faults';
+
+/*
+ * MongoDB checks rows by the schema of their collection, whoever writes them (docs/decisions/stored-validation.md).
+ */
+
+/** What MongoDB does with a row that the schema does not allow: refuses it, or logs it. */
+export type Validation = 'error' | 'warn' | 'off';
+
+/** The options of a collection that decide what MongoDB checks. */
+interface ValidationOptions {
+  readonly validator?: { readonly $jsonSchema?: { readonly title?: unknown } };
+  readonly validationLevel?: string;
+  readonly validationAction?: string;
+}
+
+/** Updates of rows that were invalid before are not checked, so that they can be corrected member by member. */
+const LEVEL = 'moderate';
+
+function optionsOf({ schema }: Collection, validation: Validation) {
+  if (!schema || validation === 'off') return undefined;
+  return { validator: { $jsonSchema: schema }, validationLevel: LEVEL, validationAction: validation };
+}
+
+/** Creates a missing collection if MongoDB is to check its rows; one without a schema is created with its indexes. */
+export async function createChecked(database: mongo.Db, definition: Collection, validation: Validation): Promise<void> {
+  const options = optionsOf(definition, validation);
+  if (!options) return;
+  try {
+    await database.createCollection(definition.name, options);
+  } catch (error) {
+    // another process was faster
+    if (!isExistingCollection(error)) throw error;
+  }
+}
+
+/** Replaces the validator of a collection that exists. */
+export async function setValidator(database: mongo.Db, definition: Collection, validation: Validation): Promise<void> {
+  const none = { validator: {}, validationLevel: 'off', validationAction: 'error' };
+  const options = optionsOf(definition, validation) ?? none;
+  // a command that the driver does not know inherits no write concern
+  await database.command({ collMod: definition.name, ...options, writeConcern: { w: 'majority', j: true } });
+}
+
+/** The options of the collections that exist, by name; one command. */
+export async function validationOptions(database: mongo.Db): Promise<ReadonlyMap<string, ValidationOptions>> {
+  const found = await database.listCollections<mongo.CollectionInfo>({}).toArray();
+  return new Map(found.map(({ name, options = {} }) => [name, options]));
+}
+
+/** Whether a collection has the validator that it should have, another of ours, or one of another program. */
+export function validatorState(
+  definition: Collection,
+  { validator, validationLevel, validationAction }: ValidationOptions,
+  validation: Validation,
+): 'current' | 'outdated' | 'foreign' {
+  const wanted = optionsOf(definition, validation);
+  const has = validator !== undefined && Object.keys(validator).length > 0;
+  if (!has) return wanted ? 'outdated' : 'current';
+  if (!isOurs(definition, validator)) return definition.schema ? 'foreign' : 'current';
+  return wanted && isDeepStrictEqual({ validator, validationLevel, validationAction }, wanted) ? 'current' : 'outdated';
+}
+
+/** Whether a validator is of this or an earlier version, by its title. */
+function isOurs({ schema }: Collection, { $jsonSchema: found }: NonNullable<ValidationOptions['validator']>): boolean {
+  const { title }: { readonly title?: unknown } = schema ?? {};
+  return title !== undefined && found?.title === title;
+}

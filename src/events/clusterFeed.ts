@@ -1,0 +1,157 @@
+import mongoose from 'mongoose';
+import { openChanges, type LogPosition, resumeChanges, type Token } from '../database/changeCursor';
+import type { Databases } from '../database/connect';
+import { createGate } from '../database/gate';
+import { databaseName, organisationOf } from '../database/organisationData';
+import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
+import { AppError } from '../errors';
+import { type EventRow, events } from './collection';
+import { NOW } from './page';
+import { timeDigits } from './position';
+import { END, OF_ORGANISATION, TAILS } from './tail/changes';
+
+/*
+ * The events of all organisations, in the order in which they were stored, read from the database's log: so none is stored a second time
+ * (docs/decisions/operator-feed.md).
+ */
+
+export interface WantedOfAll {
+  /** Undefined for all types. */
+  readonly types: ReadonlySet<string> | undefined;
+  /** Undefined for all organisations. */
+  readonly organisationId: string | undefined;
+}
+
+export interface EventOfOne {
+  readonly organisationId: string;
+  readonly row: EventRow;
+  /** The position after it. */
+  readonly after: LogPosition;
+}
+
+export interface ClusterPage {
+  readonly events: readonly EventOfOne[];
+  readonly hasMore: boolean;
+  readonly next: LogPosition;
+}
+
+/** How long a read goes on, in milliseconds, until there is an event; then its page may be empty. */
+export type Patience = 0 | 2000;
+
+/** Reads at once on a gateway: each holds a connection. */
+export const READS_AT_ONCE = 4;
+/** How long a read goes on while it finds something else than events, in milliseconds. */
+const LONGEST = 2000;
+/** How long the server waits for a change in a read that is not patient, in milliseconds: on a sharded cluster each shard has to answer. */
+const SHORTLY = 200;
+
+const MARK = cursorMark(['operator', 'events']);
+const TOKEN = /^[0-9A-Za-z+/=]{1,1500}$/;
+const TIME = /^[0-9a-f]{16}$/;
+
+interface Notice {
+  readonly _id: Token;
+  readonly clusterTime: mongoose.mongo.Timestamp;
+  readonly ns?: { readonly db: string; readonly coll?: string };
+  readonly fullDocument?: EventRow;
+}
+
+export type ClusterFeed = ReturnType<typeof createClusterFeed>;
+
+export function createClusterFeed({ streams, control, shards }: Pick<Databases, 'streams' | 'control' | 'shards'>) {
+  const gate = createGate(READS_AT_ONCE);
+  const isSharded = shards !== undefined;
+
+  async function read(position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) {
+    const client = await streams();
+    const stages = stagesOf(control.name, wanted);
+    const reading = { batch: limit + 1, wait: patience === 0 ? SHORTLY : patience / 2 };
+    const cursor = position
+      ? await resumeChanges<Notice>(client, stages, position, { ...reading, isSharded })
+      : await openChanges<Notice>(client, stages, reading);
+    if (!cursor) throw expired();
+    try {
+      return await pageOf(cursor, position, limit, patience);
+    } finally {
+      await cursor.close();
+    }
+  }
+
+  return {
+    /**
+     * A page after a position; undefined for the end of the log. @throws AppError cursor_expired if the log does not go back that far
+     */
+    read: (position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) =>
+      gate(() => read(position, wanted, limit, patience)),
+  };
+}
+
+async function pageOf(
+  cursor: Awaited<ReturnType<typeof openChanges<Notice>>>,
+  position: LogPosition | undefined,
+  limit: number,
+  patience: Patience,
+): Promise<ClusterPage> {
+  const found: EventOfOne[] = [];
+  const { openedAt: at } = cursor;
+  const [began, here] = [performance.now(), cursor.token];
+  let next = position ?? (here && { token: here, ...(at && { at }) });
+  for (;;) {
+    const batch = await cursor.next();
+    for (const notice of batch) {
+      const event = eventOf(notice);
+      if (event && found.length === limit && next) return { events: found, hasMore: true, next };
+      if (event) found.push(event);
+      next = { token: notice._id, at: notice.clusterTime };
+    }
+    const took = performance.now() - began;
+    if (batch.length > limit && took < LONGEST) continue;
+    const isEnd = batch.length <= limit;
+    if (isEnd && found.length === 0 && took < patience) continue;
+    const reached = cursor.reached();
+    if (isEnd && reached) next = { token: reached, ...(at && { at }) };
+    if (!next) throw new Error('the server does not say where a stream of changes is');
+    return { events: found, hasMore: !isEnd, next };
+  }
+}
+
+function stagesOf(control: string, { types, organisationId }: WantedOfAll): object[] {
+  const ours = {
+    'ns.db': organisationId === undefined ? OF_ORGANISATION : databaseName(organisationId),
+    ...{ 'ns.coll': events.name, operationType: 'insert' },
+    ...(types && { 'fullDocument.type': { $in: [...types] } }),
+  };
+  // the tail renews its lease every 2 s: so that a reply comes and the position moves on however long nothing else matches
+  const renewed = { 'ns.db': control, 'ns.coll': TAILS };
+  return [
+    { $match: { $or: [ours, renewed, { operationType: END }] } },
+    { $project: { clusterTime: 1, ns: 1, fullDocument: 1 } },
+  ];
+}
+
+function eventOf({ _id: token, clusterTime: at, ns, fullDocument: row }: Notice): EventOfOne | undefined {
+  const organisationId = organisationOf(ns?.db ?? '');
+  return organisationId !== undefined && row ? { organisationId, row, after: { token, at } } : undefined;
+}
+
+export function cursorOfLog({ token, at }: LogPosition): string {
+  const { _data: data } = token;
+  if (typeof data !== 'string' || !TOKEN.test(data)) throw new Error('the server has a resume token of another form');
+  return encodeCursor([data, at ? timeDigits(at) : ''], MARK);
+}
+
+/** The position of a cursor; undefined for the end of the log. @throws AppError invalid_request */
+export function positionOfLog(after: string | null | undefined): LogPosition | undefined {
+  if (after === null || after === undefined || after === NOW) return undefined;
+  const [data = '', time = '', ...others] = positionIn(after, MARK) ?? [];
+  if (!TOKEN.test(data) || !(time === '' || TIME.test(time)) || others.length > 0)
+    throw badCursor('after', 'begin with after=now, and then copy all objects again');
+  const [t, i] = [parseInt(time.slice(0, 8), 16), parseInt(time.slice(8), 16)];
+  return { token: { _data: data }, ...(time !== '' && { at: new mongoose.mongo.Timestamp({ t, i }) }) };
+}
+
+function expired(): AppError {
+  const detail =
+    "The log of the database no longer goes back to this cursor. Begin with after=now, and read what was missed from each organisation's own events.";
+  return new AppError('cursor_expired', detail);
+}

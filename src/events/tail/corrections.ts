@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Databases } from '../../database/connect';
+import { isUnavailable } from '../../database/faults';
+import type { OrganisationData } from '../../database/organisationData';
+import { AppError } from '../../errors';
+import { describeError } from '../../log';
+import { MINUTE } from '../../units';
+import { type Found, isId } from './changes';
+
+/*
+ * Has the rows corrected that other programs write without their search words or counters (docs/decisions/invalid-rows.md). It follows the
+ * recording of events, which never waits for it.
+ */
+
+/** Knows which rows lack something. */
+export interface Corrector {
+  /** By collection: the members that search words and counters follow from, and these themselves. */
+  readonly watched: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Corrects rows by their ids; resolves with how many it wrote. */
+  correct(data: OrganisationData, collection: string, ids: readonly string[]): Promise<number>;
+}
+
+interface CorrectionOptions {
+  readonly corrector: Corrector;
+  readonly databases: Pick<Databases, 'organisationData'>;
+  readonly logger: Logger;
+}
+
+/** Rows that may wait, and of one organisation; what comes beyond is left to `doctor --rows --fix`. */
+const MOST_WAITING = 10_000;
+const MOST_OF_ONE = MOST_WAITING / 2;
+/** Rows looked at in one go. */
+const AT_ONCE = 100;
+/** How long to wait while the database does not respond, in milliseconds. */
+const AWAY = 1000;
+
+/** The rows that a change may have left without what follows from it: by another program, as far as the log says. */
+export function mayLack(
+  { change, by }: Found & { readonly by?: unknown },
+  { watched }: Pick<Corrector, 'watched'>,
+): boolean {
+  const members = watched.get(change.ns.coll ?? '');
+  if (!members || by !== undefined) return false;
+  if (change.operationType === 'insert' || change.operationType === 'replace') return true;
+  if (change.operationType !== 'update') return false;
+  return (change.paths ?? []).some((path) => members.has(path.split('.', 1)[0] ?? ''));
+}
+
+export function createCorrections({ corrector, databases, logger }: CorrectionOptions) {
+  /** Ids by organisation and collection. */
+  const waiting = new Map<string, Map<string, Set<string>>>();
+  let [count, dropped, toldAt] = [0, 0, -Infinity];
+  let isStopped = false;
+  let running: Promise<void> | undefined;
+
+  function add(organisation: string, collection: string, id: string): void {
+    const own = waiting.get(organisation) ?? new Map<string, Set<string>>();
+    const ids = own.get(collection) ?? new Set<string>();
+    if (ids.has(id)) return;
+    const waits = [...own.values()].reduce((sum, { size }) => sum + size, 0);
+    if (count >= MOST_WAITING || waits >= MOST_OF_ONE) {
+      dropped += 1;
+      return;
+    }
+    count += 1;
+    waiting.set(organisation, own.set(collection, ids.add(id)));
+  }
+
+  /** Takes the first rows of the organisation that has waited longest, which then goes behind the others. */
+  function take(): { readonly organisation: string; readonly collection: string; readonly ids: string[] } | undefined {
+    const [first] = waiting;
+    if (!first) return undefined;
+    const [organisation, own] = first;
+    const [[collection, all] = ['', new Set<string>()]] = own;
+    const ids = [...all].slice(0, AT_ONCE);
+    for (const id of ids) all.delete(id);
+    count -= ids.length;
+    if (all.size === 0) own.delete(collection);
+    waiting.delete(organisation);
+    if (own.size > 0) waiting.set(organisation, own);
+    return { organisation, collection, ids };
+  }
+
+  async function run(): Promise<void> {
+    for (let next = take(); next && !isStopped; next = take()) {
+      const { organisation, collection, ids } = next;
+      try {
+        await corrector.correct(databases.organisationData({ id: organisation }), collection, ids);
+      } catch (error) {
+        // an organisation that is being moved or erased, or is full, is left
+        if (error instanceof AppError && error.code !== 'internal') continue;
+        if (!isUnavailable(error)) {
+          const failure = { organisation_id: organisation, collection, error: describeError(error) };
+          logger.warn(failure, 'rows of another program could not be corrected; run doctor --rows --fix');
+          continue;
+        }
+        for (const id of ids) add(organisation, collection, id);
+        await sleep(AWAY, undefined, { ref: false });
+      }
+    }
+  }
+
+  function tell(): void {
+    if (dropped === 0 || performance.now() - toldAt < MINUTE) return;
+    logger.warn(
+      { rows: dropped },
+      'rows of other programs were not looked at for lack of room; run doctor --rows --fix',
+    );
+    [dropped, toldAt] = [0, performance.now()];
+  }
+
+  return {
+    /** Notes the changes of an organisation whose events are stored. */
+    note(organisation: string, found: readonly Found[]): void {
+      for (const one of found) {
+        const id = one.change.documentKey?._id;
+        if (isId(id) && mayLack(one, corrector)) add(organisation, one.change.ns.coll ?? '', id);
+      }
+      tell();
+      if (count > 0 && !isStopped)
+        running ??= run().finally(() => {
+          running = undefined;
+        });
+    },
+    /** Resolves when nothing more is written. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      await running;
+    },
+  };
+}
+
+export type Corrections = ReturnType<typeof createCorrections>;

@@ -1,0 +1,29 @@
+import type { OrganisationData } from '../../database/organisationData';
+import type { PublicCollection } from '../../schema/eventTypes';
+import { MINUTE } from '../../units';
+import type { EventRow } from '../collection';
+
+/* What is known of history that was lost. */
+
+/** Maximum objects of a type that get an event after a gap; more may have changed, as the gap event says. */
+const MAX_AFTER_GAP = 10_000;
+/** How long before its commit a write may be dated, in milliseconds. */
+const DATED_BEFORE = 2 * MINUTE;
+
+/** An `.updated` event for each object of a collection changed since a time. */
+export async function changedSince(
+  data: OrganisationData,
+  { collection, object: type, members, hasStatus }: PublicCollection,
+  from: Date,
+): Promise<Omit<EventRow, '_id' | 'at'>[]> {
+  if (!members.has('updated_at')) return [];
+  const since = { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } };
+  const options = { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MAX_AFTER_GAP } as const;
+  const rows = data.database.collection(collection).find(since, options);
+  return rows
+    .map(({ _id, status }) => {
+      const known = hasStatus && typeof status === 'string' ? status : null;
+      return { type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known };
+    })
+    .toArray();
+}

@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+import { openWrites, type Writer } from '../../database/slots';
+import { type Change, END, type Found } from './changes';
+
+/*
+ * Who made a change: each write of a gateway or of the command line ends its row of open_writes in its own transaction, and so names itself
+ * in the log (docs/decisions/origin.md).
+ */
+
+/** Whether a change is the row of a write, and not a change of data. */
+export function isOfWriter({ operationType, ns }: Change): boolean {
+  return operationType !== END && ns.coll === openWrites.name;
+}
+
+/** Transactions whose writer is remembered: more than can be open between the batches of one. */
+const REMEMBERED = 1000;
+
+/**
+ * Who wrote, by transaction. A transaction may be in several batches, and SecantusDB gives each of its changes a cluster time of its own.
+ */
+export function createWriters() {
+  const known = new LRUCache<string, Writer>({ max: REMEMBERED });
+  return {
+    note(change: Change): void {
+      const transaction = transactionOf(change);
+      if (transaction !== undefined && change.by !== undefined) known.set(transaction, change.by);
+    },
+    /** The changes of a batch, with who made them. */
+    named: (found: readonly Omit<Found, 'by'>[]): Found[] =>
+      found.map((one) => ({ ...one, by: known.get(transactionOf(one.change) ?? '') })),
+  };
+}
+
+/** By both, since changes of different transactions can have one cluster time; undefined outside of transactions. */
+function transactionOf({ ns, lsid, txnNumber }: Change): string | undefined {
+  return lsid && txnNumber !== undefined ? `${ns.db} ${lsid.id.toString('base64')} ${String(txnNumber)}` : undefined;
+}

@@ -1,0 +1,66 @@
+import { BSON, endOfKey, endOfValue, forEachObject, skipValue, UnsupportedValue } from '../database/rawRows';
+import type { JsonOutput } from './jsonOutput';
+
+/* Writes metadata from the bytes of its pairs (docs/decisions/metadata.md). */
+
+/** Where a text is in the bytes. */
+type Place = readonly [start: number, end: number];
+
+const [COLON, COMMA, OPEN, CLOSE] = [':', ',', '{', '}'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+];
+
+/** Writes metadata as an object; `form` is that of its keys. */
+export function metadataWriter(out: JsonOutput, writing: { readonly bytes: Buffer }, form: RegExp) {
+  return (at: number, type: number, end: number): void => {
+    const { bytes } = writing;
+    out.put(OPEN);
+    let isFirst = true;
+    for (const [key, value] of placesOfPairs(bytes, form, [at, type, end])) {
+      if (!isFirst) out.put(COMMA);
+      isFirst = false;
+      out.string(bytes, ...key);
+      out.put(COLON);
+      out.string(bytes, ...value);
+    }
+    out.put(CLOSE);
+  };
+}
+
+/** The pairs in the order in which an object has them, where whole numbers come first. @throws UnsupportedValue if resolvers would show none, or others */
+export function placesOfPairs(bytes: Buffer, form: RegExp, [start, type, end]: readonly [number, number, number]) {
+  if (type !== BSON.array) throw new UnsupportedValue('type');
+  const pairs = Object.create(null) as Record<string, [Place, Place]>;
+  forEachObject(bytes, start, end, (from, to) => {
+    const pair = pairAt(bytes, from, to);
+    const key = bytes.toString('latin1', ...pair[0]);
+    if (!form.test(key) || key in pairs) throw new UnsupportedValue('format');
+    pairs[key] = pair;
+  });
+  return Object.values(pairs);
+}
+
+function pairAt(bytes: Buffer, start: number, end: number): [Place, Place] {
+  let at = start + 4;
+  let [key, value]: (Place | undefined)[] = [];
+  for (;;) {
+    const type = bytes[at++] ?? 0;
+    if (type === 0) break;
+    const to = endOfKey(bytes, at, end);
+    const name = bytes.toString('latin1', at, to);
+    at = to + 1;
+    const isPart = name === 'key' || name === 'value';
+    if (isPart && type !== BSON.text) throw new UnsupportedValue('type');
+    const next = isPart ? endOfValue(bytes, type, at, end) : skipValue(bytes, type, at, end);
+    // of several members with one name, the driver would take the last
+    if ((name === 'key' && key) || (name === 'value' && value)) throw new UnsupportedValue('document');
+    if (name === 'key') key = [at + 4, next - 1];
+    if (name === 'value') value = [at + 4, next - 1];
+    at = next;
+  }
+  if (!key || !value || at !== end) throw new UnsupportedValue('missing');
+  return [key, value];
+}

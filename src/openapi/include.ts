@@ -1,0 +1,104 @@
+import {
+  type DefinitionNode,
+  type DocumentNode,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  type NamedTypeNode,
+  type NameNode,
+  visit,
+} from 'graphql';
+import { MAX_LIMIT_WITH_LARGE, type RestOperation } from '../rest/routes';
+import type { JsonSchema } from '../schema/jsonSchema';
+import { omittedFrom } from '../schema/restDocument';
+import { directiveOf, isObjectNode, PAGE, Sdl } from '../schema/sdl';
+import type { Parameter } from './types';
+
+/*
+ * `include` of a list adds a field that its rows otherwise lack, such as `lines`. Rows have a type of their own in the document
+ * (`QuoteItem` beside `Quote`), in which that field is optional.
+ */
+
+/** The name of the type of rows in lists that omit a field of the type. */
+const itemName = (type: string): string => `${type}Item`;
+
+/** The SDL with added types for such rows, which lack the field. */
+export function withItemTypes(document: DocumentNode): DocumentNode {
+  const omitting = new Set(
+    new Sdl(document).fields.flatMap(({ type, field }) => (omittedFrom(field) === 'LISTS' ? [type] : [])),
+  );
+  const itemOf = ({ value }: NameNode): NameNode => ({ kind: Kind.NAME, value: itemName(value) });
+  const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
+    if (!isObjectNode(node)) return [node];
+    if (omitting.has(node.name.value)) {
+      const fields = node.fields?.filter((field) => omittedFrom(field) !== 'LISTS') ?? [];
+      return [node, { ...node, name: itemOf(node.name), fields }];
+    }
+    if (!node.name.value.endsWith(PAGE)) return [node];
+    const NamedType = {
+      enter: ({ kind, name }: NamedTypeNode) => (omitting.has(name.value) ? { kind, name: itemOf(name) } : undefined),
+    };
+    return [visit(node, { NamedType })];
+  });
+  return { ...document, definitions };
+}
+
+export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
+  if (includes.length === 0) return [];
+  const described = includes.map(({ by, isLarge, scope }) => {
+    const needs = scope === undefined ? '' : `, which needs the scope \`${scope}\` too`;
+    return `\`${by}\`${needs}${isLarge ? `, with \`limit\` at most ${String(MAX_LIMIT_WITH_LARGE)}` : ''}`;
+  });
+  return [
+    {
+      name: 'include',
+      in: 'query',
+      required: false,
+      description: `What to add to each object (repeat the parameter for several): ${described.join('; ')}.`,
+      schema: { type: 'array', items: { type: 'string', enum: includes.map(({ by }) => by) }, minItems: 1 },
+    },
+  ];
+}
+
+/** Makes the fields of `include` optional: those that lists omit, which it adds to the type of the rows, and those that all objects lack. */
+export function describeIncluded(
+  schema: GraphQLSchema,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  const wholes = wholesOf(schema);
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, item]) => {
+      const whole = schemas[wholes.get(name) ?? ''];
+      const type = schema.getType(name);
+      const lacking = Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) =>
+        field.astNode && omittedFrom(field.astNode) === 'UNLESS_INCLUDED' ? [field.name] : [],
+      );
+      const valueOf = (one: string): string =>
+        directiveOf(isObjectType(type) ? type.getFields()[one]?.astNode : undefined, 'graphql_only')?.include ?? one;
+      if (!whole && lacking.length === 0) return [name, item];
+      const own = propertiesOf(item);
+      const added = whole ? Object.keys(propertiesOf(whole)).filter((one) => !(one in own)) : [];
+      const all = { ...(whole && propertiesOf(whole)), ...own };
+      const optional = [...added, ...lacking].map((one) => [one, onlyIncluded(valueOf(one), all[one])] as const);
+      const required = (item.required as readonly string[]).filter((one) => !lacking.includes(one));
+      return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
+    }),
+  );
+}
+
+function onlyIncluded(value: string, property: JsonSchema | undefined): JsonSchema {
+  return { ...property, description: `${String(property?.description)} Only with \`include=${value}\`.` };
+}
+
+/** The types whose lists omit a field, by the type of the rows in these lists. */
+function wholesOf(schema: GraphQLSchema): ReadonlyMap<string, string> {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const omitting = types.filter((type) =>
+    Object.values(type.getFields()).some(({ astNode }) => astNode && omittedFrom(astNode) === 'LISTS'),
+  );
+  return new Map(omitting.map(({ name }) => [itemName(name), name]));
+}
+
+function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return properties as Readonly<Record<string, JsonSchema>>;
+}

@@ -1,0 +1,292 @@
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
+import {
+  argumentsSchema,
+  componentSchemas,
+  describedWith,
+  type JsonSchema,
+  MAY_BE_EMPTY,
+  parameterSchema,
+  rootFields,
+  SCHEMA_ROOT,
+} from '../schema/jsonSchema';
+import { OMITTED } from '../http/exchange';
+import { IF_MATCH, IF_MATCH_HEADER, IF_MATCH_PATTERN } from '../schema/entityTags';
+import { isInBody, isInPath, METHODS, type Operation, perElement } from '../schema/declaredOperations';
+import { operatorModel, published, type SchemaModel } from '../schema/model';
+import { requirement } from '../schema/requirements';
+import { deriveRestDocument } from '../schema/restDocument';
+import { scalars } from '../schema/scalars';
+import { directiveOf } from '../schema/sdl';
+import { version } from '../package';
+import { describeIncluded, includeParameter, withItemTypes } from './include';
+import {
+  answersPage,
+  hasEntityTag,
+  locationOf,
+  hasOptionalBody,
+  readsOneObject,
+  type RestOperation,
+  restOperations,
+} from '../rest/routes';
+import { type Linked, linksOf, operationIdOf } from './links';
+import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
+import { type Api, KEY_API, OPERATOR_API } from './apis';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
+import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
+import { problemSchemas } from './problemSchemas';
+import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
+import { withWrites } from './writes';
+import { writeLines } from './writeLines';
+
+export { bodySchema } from './types';
+export type { OpenApiDocument, OpenApiOperation } from './types';
+
+/** The OpenAPI 3.1 document of the API of keys, with the server's address if known. */
+export const keyDocument = (publicUrl = ''): OpenApiDocument => buildOpenApi(published, KEY_API, publicUrl);
+
+/** That of the operators' API. */
+export const operatorDocument = (publicUrl = ''): OpenApiDocument =>
+  buildOpenApi(operatorModel(), OPERATOR_API, publicUrl);
+
+/** Builds the document of a REST API from the SDL, which takes a tenth of a second at first. */
+export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = ''): OpenApiDocument {
+  const { operations } = sdl;
+  const schema = makeExecutableSchema({
+    typeDefs: withItemTypes(deriveRestDocument(sdl)),
+    resolvers: scalars,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
+  const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
+  const linked = restOperations(operations).map((operation): Linked => {
+    const field = fields.get(operation.name);
+    if (!field) throw new Error(`${operation.name} is not in the REST schema`);
+    return { operation, field };
+  });
+  refuseMissingExamples(linked);
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const one of linked) {
+    const { path: template, method } = one.operation.rest;
+    const path = template.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linked, api) };
+  }
+  if (api === OPERATOR_API) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
+  const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
+  const responses = sharedResponses(statuses, api.callers);
+  const used = JSON.stringify([paths, responses]);
+  const schemas = describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false }));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: api.title,
+      version,
+      description: api.description,
+      contact: { name: 'The operator of this gateway' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: `${publicUrl}${api.path}` }],
+    tags: tagsOf(schema, operations),
+    paths,
+    components: {
+      securitySchemes: {
+        [api.security[0]]: { type: 'http', scheme: 'bearer', description: api.security[1] },
+      },
+      schemas: openAnswers({
+        ...withWrites(schemas, published),
+        ...changedSchemas(linked, schemas),
+        ...problemSchemas(statuses, api.callers),
+        ...Object.fromEntries(
+          linked
+            .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
+            .map((one) => [bodyName(one.operation.rest), argumentsSchema(bodyArguments(one))]),
+        ),
+      }),
+      responses,
+      headers: Object.fromEntries(
+        Object.entries(sharedHeaders(api.callers)).filter(([name]) => used.includes(`/headers/${name}"`)),
+      ),
+    },
+  };
+}
+
+/**
+ * Marks all objects that are not closed as open, since responses may have new members. That is the default, but clients
+ * generated by openapi-generator (Java, Go) throw on unknown members without it.
+ */
+function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const open = (schema: JsonSchema): JsonSchema =>
+    schema.type === 'object' ? { additionalProperties: true, ...schema } : schema;
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
+}
+
+function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperation {
+  const { operation, field } = one;
+  const { rest } = operation;
+  const { hasBody, root } = METHODS[rest.method];
+  const isWrite = root === 'Mutation';
+  const inPath = ({ name }: GraphQLArgument): boolean => isInPath(rest.path, name);
+  const description = field.description ?? '';
+  const inBody = bodyArguments(one);
+  const validatedAlone = perElement(inBody);
+  return {
+    operationId: operationIdOf(one),
+    summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
+    description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
+    tags: [tagOf(rest.path)],
+    ...(field.deprecationReason != null && { deprecated: true }),
+    security: scopesOf(operation).map((scopes) => ({ [api.security[0]]: scopes })),
+    parameters: [
+      ...field.args
+        .filter((argument) => !inBody.includes(argument))
+        .map((argument) => parameter(one, argument, inPath(argument))),
+      ...includeParameter(operation),
+      ...(isWrite ? [withExampleKey(api.idempotencyKey, operation.name)] : []),
+      ...(operation.takesIfMatch ? [IF_NONE_MATCH_OF_WRITE] : []),
+      ...(readsOneObject(operation) ? READ_CONDITIONS : []),
+    ],
+    ...(hasBody && {
+      requestBody: {
+        required: !hasOptionalBody(operation, field),
+        ...(validatedAlone.length > 0 && { 'x-per-element': validatedAlone }),
+        content: {
+          'application/json': {
+            schema: { $ref: SCHEMA_ROOT + bodyName(rest) },
+            example: requestExample(one, inBody),
+          },
+        },
+      },
+    }),
+    responses: {
+      ...(api.findExisting?.includes(operation.name) && { 200: success(one, all, api) }),
+      [rest.status]: success(one, all, api),
+      ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
+      ...errorResponses(operation, {
+        callers: api.callers,
+        hasId: field.args.some(inPath),
+        // only rows that are kept for a limited time are read with `after`
+        expires: field.args.some(({ name }) => name === AFTER),
+      }),
+      431: HEAD_TOO_LARGE,
+    },
+  };
+}
+
+function bodyArguments({ operation: { rest }, field }: Linked): GraphQLArgument[] {
+  return field.args.filter(({ name }) => isInBody(rest, name));
+}
+
+/** The name of a body in clients: ProductsBulkBody, or PatchQuotesIdBody if it is not posted. */
+function bodyName({ method, path }: RestOperation['rest']): string {
+  const words = [...(method === 'POST' ? [] : [method.toLowerCase()]), ...path.split(/[^A-Za-z\d]+/)];
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Body`;
+}
+
+/** The alternatives of scopes that a key needs. */
+function scopesOf({ scope, anyOf }: Operation): string[][] {
+  return anyOf ? anyOf.map((one) => [one]) : [scope ? [scope] : []];
+}
+
+function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
+  const isHeader = argument.name === IF_MATCH;
+  const example = isHeader ? IF_MATCH_EXAMPLE : parameterExample(one, argument);
+  return {
+    name: isHeader ? IF_MATCH_HEADER : argument.name,
+    in: isPath ? 'path' : isHeader ? 'header' : 'query',
+    required: isPath || isRequiredArgument(argument),
+    description: describedWith(argument) ?? '',
+    ...(argument.deprecationReason != null && { deprecated: true }),
+    ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
+    schema: { ...parameterSchema(argument), ...(isHeader && { pattern: IF_MATCH_PATTERN }) },
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+/** The name of the type of the answer to a change, in which a key that may not read has only what it sent. */
+const changedName = ({ type }: Linked['field']): string => `Changed${String(type).replace('!', '')}`;
+
+/** The types of answers to changes. */
+function changedSchemas(
+  linked: readonly Linked[],
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  return Object.fromEntries(
+    linked.flatMap(({ operation: { readScope }, field }) => {
+      const whole = schemas[String(field.type)];
+      if (readScope === undefined || !whole) return [];
+      const description = `${String(whole.description)} To a key without the scope \`${readScope}\`: \`id\` and the members that were sent.`;
+      return [[changedName(field), { ...whole, description, required: ['id'] }] as const];
+    }),
+  );
+}
+
+function success(one: Linked, all: readonly Linked[], { callers }: Api): object {
+  const links = linksOf(one, all);
+  const { operation, field } = one;
+  const { rest } = operation;
+  const operations = all.map((other) => other.operation);
+  const isTold = operation.readScope !== undefined;
+  const type = isTold ? changedName(field) : String(field.type).replace('!', '');
+  const headers = [
+    ...callers.headers,
+    ...(answersPage(field) ? ['Link', ...(callers.credential === 'key' ? [OMITTED] : [])] : []),
+    ...(locationOf(operation, operations) === undefined ? [] : ['Location']),
+    ...(rest.status === 202 ? ['Retry-After'] : []),
+    ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
+    ...(hasEntityTag(operation) ? [rest.includes.length > 0 || isTold ? perhaps('ETag') : 'ETag'] : []),
+  ];
+  return {
+    description: field.description ?? type,
+    headers: {
+      ...headerRefs(headers),
+      ...(operation.sunset && SUNSET_HEADERS),
+    },
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(one) },
+    },
+    ...(Object.keys(links).length > 0 && { links }),
+  };
+}
+
+/** Headers of a response of an operation with an announced end. */
+const SUNSET_HEADERS = {
+  Deprecation: { description: 'Since when the operation is deprecated (RFC 9745).', schema: { type: 'string' } },
+  Sunset: { description: 'When the operation stops working (RFC 8594).', schema: { type: 'string' } },
+};
+
+function tagOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object[] {
+  const tags = new Set(restOperations(operations).map(({ rest }) => tagOf(rest.path)));
+  if (operations.some(({ name }) => name === 'write')) tags.add(tagOf(WRITE_LINES_PATH));
+  return [...tags].map((name) => ({ name, description: TAGS[name] ?? storedDescription(schema, name) ?? name }));
+}
+
+/** The SDL description of the type stored in a collection. */
+function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const stored = types.find(({ astNode }) => directiveOf(astNode, 'stored')?.collection === collection);
+  return stored?.description ?? undefined;
+}
+
+/** The argument with the cursor of a feed. */
+const AFTER = 'after';
+
+/** The path of the stream of writes, which is no operation of the SDL. */
+const WRITE_LINES_PATH = '/writes';
+
+const TAGS: Record<string, string> = {
+  products: 'Products of the organisation.',
+  customers: 'Customers of the organisation.',
+  quotes: 'Quotes to customers.',
+  orders: 'Orders from customers.',
+  requests: 'Threads of messages with customers.',
+  me: 'The calling key.',
+  events: 'What changed in the organisation.',
+  organisations: 'Organisations, and what belongs to each.',
+  jobs: 'Erasures and moves.',
+  shards: 'Where organisations are placed.',
+  writes: 'Writes to many organisations.',
+};

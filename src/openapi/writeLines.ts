@@ -1,0 +1,71 @@
+import { NDJSON, NDJSON_LIMITS } from '../http/ndjson';
+import { SCHEMA_ROOT } from '../schema/jsonSchema';
+import { MEBIBYTE } from '../units';
+import { headerRefs, responseRefs } from './answers';
+import type { Callers } from './callers';
+import type { OpenApiOperation } from './types';
+
+/* The stream of writes to many organisations: lines, which OpenAPI 3.1 can only describe in words. */
+
+const LIMITS = `at most ${NDJSON_LIMITS.lines.toLocaleString('en')} lines and ${String(NDJSON_LIMITS.bytes / MEBIBYTE)} MiB, each line at most ${String(NDJSON_LIMITS.line / MEBIBYTE)} MiB`;
+
+const DESCRIPTION = `Write objects of many organisations: lines of JSON, ${LIMITS}. Each is an element of \`POST /organisations/{id}/writes\`
+with \`organisation\`: its id, or \`ref:\` and its external_ref. The elements of one organisation keep their order, and are stored in transactions of up to 1,000; a line that
+cannot be stored fails alone. The answer is a line per line, in the same order, while the body is still being sent: a \`WriteResult\`, whose pointers begin at the line.
+
+Lines without an answer were not stored: send them again. That is so if the gateway stops, the body takes more than 25 s, or the connection breaks. The line that exceeds
+a limit fails with \`size\` and is the last one answered. There is no \`Idempotency-Key\`: with a \`version\` lines can be repeated. Costs a point per 100 lines, rounded up.
+
+Requires an operator token.`;
+
+const EXAMPLES = [
+  { organisation: 'ref:acme', type: 'product', put: { external_ref: 'p-1', sku: 'NW-001', name: 'Chai' }, version: 3 },
+  { organisation: 'ref:zenith', type: 'order', patch: { external_ref: 'o-9', status: 'completed' } },
+];
+const RESULTS = [
+  ...[{ index: 0, type: 'product', id: '689defbf-4477-5b15-966e-4830b650ded3', external_ref: 'p-1' }].map((one) => ({
+    ...{ ...one, outcome: 'created', errors: [] },
+  })),
+  {
+    ...{ index: 1, type: null, id: null, external_ref: null, outcome: 'failed' },
+    errors: [{ pointer: '/organisation', code: 'not_found', detail: 'There is no such organisation.' }],
+  },
+];
+
+const linesOf = (values: readonly object[]): string => values.map((one) => `${JSON.stringify(one)}\n`).join('');
+
+export function writeLines({
+  callers,
+  security,
+}: {
+  readonly callers: Callers;
+  readonly security: readonly [string, string];
+}): OpenApiOperation {
+  const operation = {
+    operationId: 'write_lines',
+    summary: 'Write objects of many organisations: lines of JSON.',
+    description: DESCRIPTION,
+    tags: ['writes'],
+    security: [{ [security[0]]: [] }],
+    parameters: [],
+    requestBody: {
+      required: true,
+      content: { [NDJSON]: { schema: { type: 'string' }, example: linesOf(EXAMPLES) } },
+    },
+    responses: {
+      200: {
+        description: 'A `WriteResult` a line.',
+        headers: headerRefs(callers.headers),
+        content: {
+          [NDJSON]: {
+            schema: { type: 'string', 'x-line': { $ref: `${SCHEMA_ROOT}WriteResult` } },
+            example: linesOf(RESULTS),
+          },
+        },
+      },
+      ...responseRefs([400, 401, 405, 413, 415, 429, 500, 503], callers),
+    },
+  };
+  // all other bodies are JSON
+  return operation as unknown as OpenApiOperation;
+}

@@ -1,0 +1,135 @@
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
+import type { SchemaModel } from '../schema/model';
+import { deriveRestDocument } from '../schema/restDocument';
+import { scalars } from '../schema/scalars';
+import { kindsOf, type Kinds } from '../writes';
+import { collections } from '../resources';
+
+/* The exact shapes of operators' writes: of each type that is stored, what it takes in put, patch and delete. */
+
+/** Members that an object of these types must have in a put, besides those without a default. */
+type Kind = Kinds['byName'] extends ReadonlyMap<string, infer T> ? T : never;
+
+const ELEMENT = 'WriteElement';
+const ANY_CURRENCY = { currency: 'USD' };
+
+/** The component schemas of an API with writes, with a schema per stored type; others are returned as they are. */
+export function withWrites(
+  schemas: Readonly<Record<string, JsonSchema>>,
+  published: SchemaModel,
+): Readonly<Record<string, JsonSchema>> {
+  const element = schemas[ELEMENT];
+  if (!element) return schemas;
+  const schema = makeExecutableSchema({
+    typeDefs: deriveRestDocument(published),
+    resolvers: scalars,
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
+  const all = componentSchemas(schema, { elementBounds: true, closed: true });
+  const kinds = [...kindsOf(collections, schema).byName.values()];
+  const made: Record<string, JsonSchema> = {};
+  for (const kind of kinds) Object.assign(made, shapesOf(kind, all, element));
+  const variants = kinds.map((kind) => ({ $ref: SCHEMA_ROOT + nameOf(kind, 'Write') }));
+  const mapping = Object.fromEntries(kinds.map((kind) => [kind.name, SCHEMA_ROOT + nameOf(kind, 'Write')]));
+  made[ELEMENT] = {
+    description: element.description,
+    oneOf: variants,
+    discriminator: { propertyName: 'type', mapping },
+  };
+  return { ...schemas, ...referred(made, all), ...made };
+}
+
+const nameOf = ({ resource }: Kind, what: string): string => resource.stored.type + what;
+
+/** The schemas of a type's elements. */
+function shapesOf(
+  kind: Kind,
+  all: Readonly<Record<string, JsonSchema>>,
+  element: JsonSchema,
+): Record<string, JsonSchema> {
+  const { stored, defaults } = kind.resource;
+  const whole = all[stored.type] as JsonSchema & { readonly properties: Readonly<Record<string, JsonSchema>> };
+  const made: Record<string, JsonSchema> = {};
+  const isDefault = new Set(Object.keys(defaults(ANY_CURRENCY)));
+  const properties = Object.fromEntries(
+    stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
+      const property = whole.properties[name] ?? {};
+      if (kind.lists.some((one) => one.name === name)) {
+        made[`${type}Write`] ??= partOf(all[type] ?? {});
+        const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
+        return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_ITEMS }];
+      }
+      const mayBeNull = isDefault.has(name) || kind.own.has(name) || (isRequired && of === 'dateTime') || isList;
+      return [name, mayBeNull ? nullable(property) : property];
+    }),
+  );
+  const refs = kind.references.map(({ member, by, to }) => [
+    by,
+    { ...REF, description: `The external_ref of the ${to.name}, instead of \`${member}\`.` },
+  ]);
+  const members = { ...properties, ...(Object.fromEntries(refs) as Record<string, JsonSchema>) };
+  const required = stored.members.flatMap(({ name, isRequired, isList, kind: of }) => {
+    const isFree = name === 'id' || isList || of === 'dateTime' || isDefault.has(name) || kind.own.has(name);
+    return !isRequired || isFree || kind.references.some(({ member }) => member === name) ? [] : [name];
+  });
+  const common = { type: 'object', additionalProperties: false } as const;
+  const { version } = (element as { properties: Record<string, JsonSchema> }).properties;
+  const described = (action: string): string =>
+    String((element as { properties: Record<string, JsonSchema> }).properties[action]?.description);
+  const names = Object.fromEntries(kind.identities.map((name) => [name, properties[name] ?? {}]));
+  return {
+    ...made,
+    [nameOf(kind, 'Put')]: { ...common, description: described('put'), properties: members, required },
+    [nameOf(kind, 'Patch')]: { ...common, description: described('patch'), properties: members },
+    [nameOf(kind, 'Name')]: { ...common, description: described('delete'), properties: names, minProperties: 1 },
+    [nameOf(kind, 'Write')]: {
+      ...common,
+      description: `A write of a ${kind.name}: exactly one of \`put\`, \`patch\` and \`delete\`.`,
+      properties: {
+        type: { type: 'string', const: kind.name },
+        put: { $ref: SCHEMA_ROOT + nameOf(kind, 'Put') },
+        patch: { $ref: SCHEMA_ROOT + nameOf(kind, 'Patch') },
+        delete: { $ref: SCHEMA_ROOT + nameOf(kind, 'Name') },
+        version,
+      },
+      required: ['type'],
+      oneOf: [{ required: ['put'] }, { required: ['patch'] }, { required: ['delete'] }],
+    },
+  };
+}
+
+const REF: JsonSchema = { type: ['string', 'null'], minLength: 1, maxLength: 64 };
+const MAX_ITEMS = 1000;
+
+/** A part may leave out its id, its position and whatever can be null. */
+function partOf(schema: JsonSchema): JsonSchema {
+  const { properties, required } = schema as { properties: Record<string, JsonSchema>; required: readonly string[] };
+  const isFree = (name: string): boolean =>
+    ['id', 'position'].includes(name) || [properties[name]?.type].flat().includes('null');
+  return { ...schema, required: required.filter((name) => !isFree(name)) };
+}
+
+function nullable(schema: JsonSchema): JsonSchema {
+  const types = [schema.type].flat();
+  if (schema.$ref !== undefined) return { anyOf: [schema, { type: 'null' }] };
+  return types.includes('null') ? schema : { ...schema, type: [...types, 'null'] };
+}
+
+/** The schemas that others refer to. */
+function referred(
+  made: Readonly<Record<string, JsonSchema>>,
+  all: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  const found: Record<string, JsonSchema> = {};
+  const look = (schema: JsonSchema): void => {
+    for (const [, name = ''] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)"/g)) {
+      const reached = all[name];
+      if (!reached || name in found || name in made) continue;
+      found[name] = reached;
+      look(reached);
+    }
+  };
+  Object.values(made).forEach(look);
+  return found;
+}

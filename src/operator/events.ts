@@ -1,0 +1,127 @@
+import type { Listed } from '../organisations/organisationRows';
+import type { OrganisationDataCache } from '../database/organisationData';
+import { AppError, invalidRequest, movingError } from '../errors';
+import {
+  type ClusterFeed,
+  type ClusterPage,
+  cursorOfLog,
+  type EventOfOne,
+  type Patience,
+  positionOfLog,
+} from '../events/clusterFeed';
+import type { EventRow } from '../events/collection';
+import { shownEvent } from '../events/page';
+import type { EventSource } from '../events/source';
+import type { Waiting, WaitingCaller } from '../events/waiting';
+import type { RequestContext } from '../operations/context';
+
+/* The events of all organisations, for operators (docs/decisions/operator-feed.md). */
+
+export type FeedCaller = Omit<WaitingCaller, 'organisationId'>;
+
+export interface FeedOptions {
+  readonly databases: { readonly organisationData: OrganisationDataCache };
+  /** The log of the database. */
+  readonly log: ClusterFeed;
+  readonly source: (caller: WaitingCaller) => EventSource;
+  readonly wait: Waiting['wait'];
+  /** An object as REST shows it; null if there is none. */
+  readonly readShown: (
+    data: ReturnType<OrganisationDataCache>,
+    object: { readonly type: string; readonly id: string },
+    context: RequestContext,
+  ) => Promise<unknown>;
+  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  /** The organisation that a caller names. @throws AppError not_found */
+  readonly requireOrganisation: (text: string) => Promise<Listed>;
+}
+
+interface FeedArguments {
+  readonly types?: readonly string[] | null;
+  readonly organisation?: string | null;
+  readonly after?: string | null;
+  readonly limit?: number | null;
+  readonly wait?: number | null;
+}
+
+/** As in schema/operator.graphql. */
+const DEFAULT_LIMIT = 20;
+/** How long a read goes on once there is known to be an event. */
+const NOTIFIED: Patience = 2000;
+
+/** An event, the way the resolvers of its fields receive it. */
+export type ShownOfAll = ReturnType<typeof shownOfAll>;
+
+export function operatorFeed(options: FeedOptions, caller: FeedCaller) {
+  const { databases, log, source, wait, readShown, byIds, requireOrganisation } = options;
+
+  return {
+    async events(args: FeedArguments) {
+      const { organisation } = args;
+      const organisationId =
+        organisation == null ? undefined : (await requireOrganisation(organisation).catch(refuse)).id;
+      const types = args.types ? new Set(args.types) : undefined;
+      const waiter = { ...caller, organisationId };
+      // throws if no events are recorded
+      await source(waiter).recordedUntil();
+      let position = positionOfLog(args.after);
+      const read = async (patience: Patience): Promise<Page> => {
+        const found = await log.read(position, { types, organisationId }, args.limit ?? DEFAULT_LIMIT, patience);
+        position = found.next;
+        return { ...found, events: await ofOurs(found.events, byIds) };
+      };
+      let page = await read(0);
+      let looks = 0;
+      const look = async (): Promise<boolean> => {
+        looks += 1;
+        // the first time nobody has been notified yet
+        page = await read(looks === 1 ? 0 : NOTIFIED);
+        return hasAny(page);
+      };
+      if (!hasAny(page) && args.wait) await wait(waiter, args.wait * 1000, { types, objectId: undefined }, look);
+      return {
+        data: page.events,
+        has_more: page.hasMore,
+        next_cursor: cursorOfLog(page.next),
+      };
+    },
+    /** @throws AppError unavailable while the organisation is being moved */
+    current(
+      { organisation }: ShownOfAll,
+      object: EventRow['object'] | undefined,
+      context: RequestContext,
+    ): Promise<unknown> {
+      if (organisation.moving) throw movingError();
+      if (!object || organisation.state === 'erasing') return Promise.resolve(null);
+      return readShown(databases.organisationData(organisation), object, context);
+    },
+  };
+}
+
+/** In a query string, what does not exist is a fault of the parameter. */
+function refuse(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== 'not_found') throw error;
+  const detail = 'is neither the id of an organisation nor `ref:` and its external_ref';
+  throw invalidRequest([{ parameter: 'organisation', code: 'not_found', detail }]);
+}
+
+type Page = Omit<ClusterPage, 'events'> & { readonly events: readonly ShownOfAll[] };
+
+const hasAny = ({ events, hasMore }: Page): boolean => events.length > 0 || hasMore;
+
+/** The events of organisations that are there: others are gone, or of another control database in the same deployment. */
+async function ofOurs(events: readonly EventOfOne[], byIds: FeedOptions['byIds']): Promise<ShownOfAll[]> {
+  if (events.length === 0) return [];
+  const known = await byIds([...new Set(events.map(({ organisationId }) => organisationId))]);
+  return events.flatMap(({ organisationId, row }) => {
+    const organisation = known.get(organisationId);
+    return organisation ? [shownOfAll(row, organisation)] : [];
+  });
+}
+
+/** An event as operators get it, with its organisation for the resolvers of its fields. */
+export function shownOfAll(row: EventRow, organisation: Listed) {
+  const { id, external_ref } = organisation;
+  const of = { organisation_id: id, organisation_ref: external_ref };
+  return { ...shownEvent(id, row), ...of, object: row.object, related: row.related ?? null, organisation };
+}

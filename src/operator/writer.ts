@@ -1,0 +1,112 @@
+import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
+import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
+import type { Writer as WrittenBy } from '../database/slots';
+import { AppError } from '../errors';
+import type { RequestContext } from '../operations/context';
+import type { Actor } from '../organisations/auditEvents';
+import type { Control } from '../organisations/control';
+import type { Attempt } from '../organisations/creations';
+import type { Listed } from '../organisations/organisationRows';
+import { type Kinds, writeElements, type WriteReport } from '../writes';
+import { erasing } from './refusals';
+
+/* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
+
+export interface Writing {
+  readonly organisationData: OrganisationDataCache;
+  readonly control: Pick<Control, 'as'>;
+  readonly kinds: () => Kinds;
+  /** Checks a request before it reads an organisation's data. @throws AppError unavailable */
+  readonly admit: (organisation: Pick<Listed, 'id'>) => void;
+}
+
+export type WriteContext = Pick<RequestContext, 'charge' | 'checkElement' | 'holdRows' | 'takeTurn'>;
+
+export interface WriteArguments {
+  readonly id: string;
+  readonly writes: readonly unknown[];
+  readonly atomic?: boolean | null;
+  readonly dry_run?: boolean | null;
+}
+
+interface Writer {
+  readonly actor: Actor;
+  readonly attempt: Attempt | undefined;
+  /** @throws AppError not_found; conflict if it is being erased */
+  readonly requireOpen: (id: string) => Promise<Listed>;
+  /** Those that exist, by the given name. */
+  readonly findAll: (names: readonly string[]) => Promise<Map<string, Listed>>;
+}
+
+/** The input type of an element. */
+const ELEMENT = 'WriteElement';
+/** Elements per point, rounded up. */
+const ELEMENTS_PER_POINT = 100;
+
+export function writerOf(
+  { organisationData, control, kinds, admit }: Writing,
+  { actor, attempt, requireOpen, findAll }: Writer,
+) {
+  const by = actor.who as WrittenBy;
+
+  /** @throws AppError unavailable */
+  function open(organisation: Listed, { checkElement, holdRows }: WriteContext) {
+    admit(organisation);
+    const data = organisationData(organisation);
+    const check = checkElement.bind(undefined, ELEMENT);
+    return { organisation, data, by, check, kinds: kinds(), holdRows, isAtomic: false, dryRun: false };
+  }
+
+  /** Records what was written to an organisation, unless that is nothing. */
+  async function note({ id }: Pick<Listed, 'id'>, { created, updated, deleted }: Counts): Promise<void> {
+    const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0);
+    if (counts.length > 0) await control.as(actor).record('objects.written', id, Object.fromEntries(counts));
+  }
+
+  return {
+    async write({ id, writes, ...args }: WriteArguments, context: WriteContext): Promise<WriteReport> {
+      const opened = open(await requireOpen(id), context);
+      // the first point was charged with the request
+      const more = Math.ceil(writes.length / ELEMENTS_PER_POINT) - 1;
+      if (more > 0) {
+        await context.charge(more);
+        await context.takeTurn?.();
+      }
+      const call = { ...opened, isAtomic: args.atomic === true, dryRun: args.dry_run === true };
+      const placeOf = (index: number): string => `/writes/${String(index)}`;
+      const replay = { isDone: false };
+      let write: UnitOfWork | undefined;
+      if (attempt) {
+        const asked = { operation: 'write', args: { ...args, writes } };
+        const onReplay = (): void => {
+          replay.isDone = true;
+          attempt.onReplay();
+        };
+        const idempotencyKey = checkIdempotencyKey(attempt.idempotencyKey);
+        const again = await idempotentWrite(call.data, { ...asked, idempotencyKey, keyId: actor.who, by, onReplay });
+        const first = await again.replay();
+        if (first) return first.answer as WriteReport;
+        ({ write } = again);
+      }
+      const report = await writeElements(writes, placeOf, { ...call, write }).catch(refuseGone);
+      if (!call.dryRun && !replay.isDone) await note(call.organisation, report);
+      return report;
+    },
+    /** For lines of many organisations; what a request has written is noted once, at its end. */
+    lines: {
+      findAll,
+      async write(organisation: Listed, writes: readonly unknown[], context: WriteContext): Promise<WriteReport> {
+        if (organisation.state === 'erasing') throw erasing();
+        return writeElements(writes, () => '', open(organisation, context)).catch(refuseGone);
+      },
+      note,
+    },
+  };
+}
+
+export type Counts = Pick<WriteReport, 'created' | 'updated' | 'deleted'>;
+
+/** An organisation whose erasure began meanwhile is refused like one that is being erased. */
+function refuseGone(error: unknown): never {
+  throw error instanceof AppError && error.extras.reason === 'erased' ? erasing() : error;
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { type ClientSession, trusted } from 'mongoose';
+import {
+  type Asked,
+  checkIdempotencyKey,
+  fingerprintOf,
+  refuseRival,
+  REPLAY_SECONDS,
+  reusedKey,
+  RivalClaim,
+  stillRunning,
+} from '../database/idempotency';
+import { AppError } from '../errors';
+import type { ControlModels, CreationRow } from './models';
+
+/* What operators create with an Idempotency-Key is created once (docs/decisions/operator-api.md). */
+
+/** A request with an Idempotency-Key. */
+export interface Attempt {
+  readonly idempotencyKey: string;
+  readonly onReplay: () => void;
+}
+
+interface Creation extends Asked {
+  /** Id of the organisation that it belongs to; empty for an organisation. */
+  readonly organisationId: string;
+}
+
+/** Stores the id of what is created, in the transaction that creates it and as its first write. */
+export type NoteId = (session: ClientSession, id: string) => Promise<void>;
+
+/** `now` is the database's time. */
+export function creationsOf({ creations: rows }: Pick<ControlModels, 'creations'>, now: () => number) {
+  return {
+    /**
+     * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request created.
+     * It throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress.
+     */
+    by:
+      (who: string, attempt: Attempt | undefined) =>
+      async <T>(
+        creation: Creation,
+        make: (noteId?: NoteId) => Promise<T>,
+        again: (id: string) => Promise<T>,
+      ): Promise<T> => {
+        if (!attempt) return make();
+        const key = checkIdempotencyKey(attempt.idempotencyKey);
+        const organisation_id = creation.organisationId.toLowerCase();
+        // hashed, since a caller may send anything, even a token
+        const _id = hash('sha256', JSON.stringify([who, organisation_id, key]), 'base64url');
+        const fingerprint = await fingerprintOf(creation, () => undefined);
+
+        async function first(): Promise<CreationRow | null> {
+          const row = await rows.findOne({ _id, ends_at: trusted({ $gt: new Date(now()) }) }).lean();
+          if (row && row.fingerprint !== fingerprint) throw reusedKey();
+          return row;
+        }
+
+        const before = await first();
+        if (before) return again(before.made);
+        try {
+          return await make(async (session, made) => {
+            const time = now();
+            const ends_at = new Date(time + REPLAY_SECONDS * 1000);
+            const row = { _id, organisation_id, fingerprint, made, ends_at };
+            await rows.deleteOne({ _id, ends_at: trusted({ $lte: new Date(time) }) }, { session }).catch(refuseRival);
+            await rows.create([row], { session }).catch(refuseRival);
+          });
+        } catch (error) {
+          if (!(error instanceof RivalClaim)) throw error;
+          const rival = await first();
+          if (rival) return again(rival.made);
+          throw stillRunning();
+        }
+      },
+  };
+}
+
+/** 409 for a repeated creation whose answer had a secret, which is stored nowhere. */
+export function shownOnce(what: string, id: string, remedy: string): AppError {
+  const detail = `has created the ${what} ${id}, whose secret was shown once; ${remedy} it and create another one with a new Idempotency-Key`;
+  return new AppError('conflict', `Idempotency-Key: ${detail}.`, {
+    errors: [{ parameter: 'Idempotency-Key', code: 'conflict', detail }],
+  });
+}

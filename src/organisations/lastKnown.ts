@@ -1,0 +1,22 @@
+import { MINUTE } from '../units';
+
+/**
+ * Returns a function that gives metrics the last count without waiting, and counts again in the background if that is more than a
+ * minute old. It returns `first` before the first count, and the last count while the database is down.
+ */
+export function lastKnownOf<T>(first: T, count: () => Promise<T>): () => T {
+  let known = first;
+  let counted = -Infinity;
+  let counting: Promise<void> | undefined;
+  return () => {
+    if (performance.now() - counted > MINUTE) {
+      counting ??= count()
+        .then((found) => {
+          [known, counted] = [found, performance.now()];
+        })
+        .catch(() => undefined)
+        .finally(() => (counting = undefined));
+    }
+    return known;
+  };
+}

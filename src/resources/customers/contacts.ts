@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { Fault } from '../../errors';
+
+/* The contacts of a customer: which of those sent are contacts that it has. */
+
+export interface Contact {
+  /** UUID. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly primary: boolean;
+}
+
+/** A contact from a caller, validated. */
+type ContactInput = Pick<Contact, 'name'> & {
+  readonly [Member in Exclude<keyof Contact, 'name'>]?: Contact[Member] | null;
+};
+
+/** At most one contact is primary, and no two have the same id. */
+export function contactFaults({ contacts }: { readonly contacts?: readonly ContactInput[] | null }): Fault[] {
+  const ids = new Set<string>();
+  let hasPrimary = false;
+  return (contacts ?? []).flatMap(({ id, primary }, index) => {
+    const errors: Fault[] = [];
+    const duplicate = (member: string, detail: string): void => {
+      errors.push({ pointer: `/contacts/${String(index)}/${member}`, code: 'duplicate', detail });
+    };
+    if (primary === true && hasPrimary) duplicate('primary', 'must be true for one contact only');
+    hasPrimary ||= primary === true;
+    const key = id?.toLowerCase();
+    if (key !== undefined && ids.has(key)) duplicate('id', 'is that of an earlier contact');
+    if (key !== undefined) ids.add(key);
+    return errors;
+  });
+}
+
+type Person = Omit<Contact, 'id'>;
+
+interface Sent extends Person {
+  readonly id: string | null;
+}
+
+/** How to match contacts: first by id, then by all members, then by name and email address. */
+const KNOWN_BY: readonly ((one: Contact, other: Sent) => boolean)[] = [
+  (one, other) => one.id === other.id,
+  (one, other) =>
+    isSame(one, other) && one.role === other.role && one.phone === other.phone && one.primary === other.primary,
+  isSame,
+];
+
+function isSame(one: Person, other: Person): boolean {
+  return one.name === other.name && one.email === other.email;
+}
+
+/** The new contacts; those that match an existing contact keep its id. */
+export function mergeContacts(given: readonly ContactInput[], stored: unknown): Contact[] {
+  const existing = (stored ?? []) as readonly Contact[];
+  const people = given.map(({ id, name, role = null, email = null, phone = null, primary }): Sent => {
+    return { id: id?.toLowerCase() ?? null, name, role, email, phone, primary: primary ?? false };
+  });
+  const free = new Set(existing);
+  const ids = new Map<Sent, string>();
+  for (const isKnown of KNOWN_BY) {
+    for (const person of people.filter((candidate) => !ids.has(candidate))) {
+      const known = [...free].find((contact) => isKnown(contact, person));
+      if (!known) continue;
+      ids.set(person, known.id);
+      free.delete(known);
+    }
+  }
+  return people.map((person) => ({ ...person, id: ids.get(person) ?? randomUUID() }));
+}

@@ -1,0 +1,28 @@
+import { stampedWrite } from '../../database/openWrites';
+import type { OrganisationData } from '../../database/organisationData';
+import type { Writer } from '../../database/slots';
+import { normalised } from '../../schema/callerKeys';
+import { changedAt, writeRows } from '../../stored/rows';
+import { type Customer, customers } from './customers';
+
+export const customerById = (data: OrganisationData, id: string): Promise<Customer | null> =>
+  data.collection(customers).findOne({ _id: id.toLowerCase() });
+
+export const customerByRef = (data: OrganisationData, ref: string): Promise<Customer | null> =>
+  data.collection(customers).findOne({ external_ref: normalised(ref) });
+
+/** Lets an erased customer be written again. Each member gets a value again when it is next sent. */
+export function readmitCustomer(data: OrganisationData, { _id }: Pick<Customer, '_id'>, by: Writer): Promise<void> {
+  const rows = data.collection(customers);
+  return stampedWrite(
+    data,
+    async (session, now) => {
+      const before = await rows.findOne({ _id }, { session });
+      if (!before?.erased_at) return;
+      const { erased_at: _erased, ...others } = before;
+      const row = { ...others, updated_at: changedAt(before.updated_at, now) };
+      await writeRows(rows, [{ row, before }], { ordered: true, session });
+    },
+    { writes: [customers], by },
+  );
+}

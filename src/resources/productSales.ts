@@ -1,0 +1,106 @@
+import { trusted } from 'mongoose';
+import type { Resolver, Resolvers } from '../operations/run';
+import { published } from '../schema/model';
+import {
+  aggregate,
+  decimal,
+  exact,
+  ifWithin,
+  ofStatus,
+  type Rows,
+  type Span,
+  type TotalsContext,
+  within,
+} from '../stored/totals';
+import type { Resource } from '../stored/resource';
+
+const DEFAULT_LIMIT = published.defaultOf('product_sales', 'limit');
+
+interface ProductSalesArguments extends Span {
+  readonly status?: readonly string[] | null;
+  /** Products per currency. */
+  readonly limit?: number | null;
+}
+
+/** A row; sums of decimals are Decimal128. */
+type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
+
+/** The members of lines that sales depend on. */
+const OF_LINES = ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'];
+const usedOf = ({ stored }: Resource) =>
+  stored.members.flatMap((member) => {
+    if (member.name === 'currency') return [member];
+    return member.name === 'lines'
+      ? [{ ...member, members: member.members.filter(({ name }) => OF_LINES.includes(name)) }]
+      : [];
+  });
+
+const QTY = decimal('$lines.qty');
+const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };
+const PERCENT = decimal('$lines.discount_pct');
+const GROSS = { $multiply: [QTY, PRICE] };
+const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
+
+/** Rounds half up, the way amounts of lines are rounded; $round would round half to even. Stays a decimal, which no amount overflows. */
+function rounded(amount: object): object {
+  return { $floor: { $add: [amount, { $toDecimal: '0.5' }] } };
+}
+
+/** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
+async function productSales(
+  orders: Pick<Parameters<typeof aggregate>[1], 'collection' | 'members'>,
+  context: TotalsContext,
+  { limit, status, ...span }: ProductSalesArguments,
+): Promise<Rows<object>> {
+  const only = ofStatus(status, { status: trusted({ $ne: 'cancelled' }) });
+  const found = await aggregate(context, { ...orders, keys: ['currency'], only }, [
+    within('placed_at', span),
+    { $match: only },
+    // read only the members of a line that are used
+    {
+      $project: {
+        currency: 1,
+        ...Object.fromEntries(OF_LINES.map((name) => [`lines.${name}`, 1])),
+      },
+    },
+    { $unwind: '$lines' },
+    { $match: { 'lines.sku': trusted({ $ne: null }) } },
+    {
+      $group: {
+        _id: { sku: '$lines.sku', currency: '$currency', uom: '$lines.uom' },
+        description: { $max: '$lines.description' },
+        qty: { $sum: QTY },
+        line_count: { $sum: 1 },
+        gross_minor: { $sum: rounded(GROSS) },
+        discount_minor: { $sum: rounded(DISCOUNT) },
+      },
+    },
+    { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
+    // a sum that cannot be returned ranks first, so that it fails the query instead of being cut off
+    { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
+    // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
+    {
+      $group: {
+        _id: '$_id.currency',
+        best: {
+          $topN: {
+            n: limit ?? DEFAULT_LIMIT,
+            sortBy: { rank: -1, '_id.sku': 1, '_id.uom': 1 },
+            output: '$$ROOT',
+          },
+        },
+      },
+    },
+    { $sort: { _id: 1 } },
+    { $unwind: '$best' },
+    { $replaceRoot: { newRoot: '$best' } },
+  ]);
+  return { ...found, data: (found.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
+}
+
+/** The resolver of `product_sales`, which reads the collection of orders. */
+export function salesResolvers(collection: Resource): Resolvers {
+  const orders = { collection, members: usedOf(collection) };
+  const sales: Resolver = (_, args, context) => productSales(orders, context, args as ProductSalesArguments);
+  return { Query: { product_sales: sales } };
+}

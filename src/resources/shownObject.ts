@@ -1,0 +1,29 @@
+import type { GraphQLOutputType, GraphQLSchema } from 'graphql';
+import { WITHOUT_SEARCH } from '../database/collection';
+import type { OrganisationData } from '../database/organisationData';
+import { rowHolder } from '../operations/answers';
+import type { RequestContext } from '../operations/context';
+import { inSlices } from '../operations/slices';
+import { represent } from '../schema/entityTags';
+import { nameOf } from '../schema/eventTypes';
+import { collections } from '.';
+
+/** An object as events name it. */
+export interface Named {
+  readonly type: string;
+  readonly id: string;
+}
+
+export type ReadShown = (data: OrganisationData, object: Named, context: RequestContext) => Promise<unknown>;
+
+/** Returns what reads objects as REST shows them to a key with all scopes; null if one is gone or cannot be shown. */
+export function shownObjects(schema: GraphQLSchema): ReadShown {
+  const byName = new Map(collections.map((resource) => [nameOf(resource.stored.type), resource]));
+  return async (data, { type, id }, context) => {
+    const resource = byName.get(type);
+    const row = resource && (await data.related(resource, { id, hold: rowHolder(context) }, WITHOUT_SEARCH));
+    if (!row || resource.faultIn(WITHOUT_SEARCH)(row)) return null;
+    const outer = schema.getType(resource.stored.type) as GraphQLOutputType;
+    return inSlices(context, () => represent(outer, row));
+  };
+}

@@ -1,0 +1,65 @@
+import type { FieldDefinitionNode } from 'graphql';
+import { ETAG } from './entityTags';
+import type { SchemaModel } from './model';
+import { directiveOf, namedType, rowName } from './sdl';
+import type { Relation, StoredType } from './storedTypes';
+import type { BulkUpsert } from './upserts';
+
+/* The fields that need no code: lists, reads, relations, totals, entity tags, bulk calls, and changes of one object. */
+
+export type Derivation =
+  | { readonly as: 'list' | 'read' | 'change' | 'totals' | 'tag'; readonly of: StoredType }
+  /** The object whose id is in a member of the row. */
+  | { readonly as: 'reference'; readonly of: StoredType; readonly member: string }
+  /** The objects that refer to the row. */
+  | { readonly as: 'parentList'; readonly of: StoredType; readonly relation: Relation }
+  | { readonly as: 'bulk'; readonly of: StoredType; readonly call: BulkUpsert };
+
+export type DerivedField = Derivation & { readonly type: string; readonly field: FieldDefinitionNode };
+
+export function derivedFields(sdl: SchemaModel): DerivedField[] {
+  const ofRoots = sdl.roots.flatMap(({ kind, field }) => {
+    const derived = kind === 'Query' ? ofQuery(sdl, field) : ofMutation(sdl, field);
+    return derived ? [{ ...derived, type: kind, field }] : [];
+  });
+  const ofTotals = sdl.roots.flatMap(({ field }) => {
+    const rows = directiveOf(field, 'totals') && sdl.rowTypeOf(namedType(field.type));
+    return sdl.fieldsOf(rows).flatMap((inner): DerivedField[] => {
+      const of = sdl.stored.get(namedType(inner.type));
+      return rows === undefined || !of
+        ? []
+        : [{ as: 'reference', of, member: `${inner.name.value}_id`, type: rows, field: inner }];
+    });
+  });
+  return [...ofRoots, ...ofTotals, ...[...sdl.stored.values()].flatMap((stored) => ofStored(sdl, stored))];
+}
+
+function ofQuery({ stored }: SchemaModel, field: FieldDefinitionNode): Derivation | undefined {
+  const total = directiveOf(field, 'totals');
+  const [summed, listed] = [stored.get(total?.of ?? ''), stored.get(rowName(field) ?? '')];
+  if (total) return summed && { as: 'totals', of: summed };
+  if (listed?.collection === field.name.value) return { as: 'list', of: listed };
+  const read = stored.get(namedType(field.type));
+  const [argument, ...others] = field.arguments ?? [];
+  return read && argument?.name.value === 'id' && others.length === 0 ? { as: 'read', of: read } : undefined;
+}
+
+function ofMutation({ stored, upserts }: SchemaModel, field: FieldDefinitionNode): Derivation | undefined {
+  const call = upserts.find(({ operation }) => operation === field.name.value);
+  if (call) return { as: 'bulk', of: call.stored, call };
+  const changed = stored.get(namedType(field.type));
+  const hasId = field.arguments?.some(({ name }) => name.value === 'id');
+  return changed && hasId && directiveOf(field, 'rest')?.method === 'PATCH' ? { as: 'change', of: changed } : undefined;
+}
+
+function ofStored(sdl: SchemaModel, stored: StoredType): DerivedField[] {
+  const { type, relations } = stored;
+  const related = relations.flatMap((relation): DerivedField[] => {
+    const { field, isList, member } = relation;
+    const of = sdl.stored.get(relation.type);
+    if (!of) return [];
+    return [isList ? { as: 'parentList', of, relation, type, field } : { as: 'reference', of, member, type, field }];
+  });
+  const tag = sdl.fieldsOf(type).find(({ name }) => name.value === ETAG);
+  return [...related, ...(tag ? [{ as: 'tag', of: stored, type, field: tag } as const] : [])];
+}

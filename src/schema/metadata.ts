@@ -1,0 +1,57 @@
+import { getNamedType, type GraphQLOutputType, type GraphQLSchema } from 'graphql';
+
+/*
+ * Metadata of objects (docs/decisions/metadata.md): a list of pairs in the database and in GraphQL, an object in REST, files and the
+ * operator's feed.
+ */
+
+/** The member of a stored type, and the argument of its writes and its list. */
+export const METADATA = 'metadata';
+/** The type of its pairs in the SDL. */
+export const PAIR = 'MetadataPair';
+/** The scalars that stand for lists of pairs in REST, as they are read and written. */
+export const PAIRS_SCALAR = 'Metadata';
+export const CHANGES_SCALAR = 'MetadataChanges';
+
+/** By the type in the SDL: what REST has in place of a list of it. */
+export const REST_SCALARS: Readonly<Record<string, string>> = {
+  ...{ [PAIR]: PAIRS_SCALAR, MetadataInput: CHANGES_SCALAR, MetadataChange: CHANGES_SCALAR },
+};
+
+/** The form of a key, as the SDL has it. */
+export const KEY = /^[a-zA-Z0-9_.-]+$/;
+
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Whether a field of this type is metadata. */
+export function isMetadataType(type: GraphQLOutputType): boolean {
+  const { name } = getNamedType(type);
+  return name === PAIR || name === PAIRS_SCALAR;
+}
+
+/** Whether metadata is an object in the API of a schema. */
+export function hasObjects(schema: GraphQLSchema): boolean {
+  return schema.getType(CHANGES_SCALAR) !== undefined;
+}
+
+/** Stored pairs as an object, whose own members even `__proto__` and `constructor` are; what is an object already stays one. */
+export function metadataObject(stored: unknown): object {
+  if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
+  return Object.fromEntries((stored as readonly Pair[]).map(({ key, value }) => [key, String(value as unknown)]));
+}
+
+/** An object as it is stored; undefined if it has no pairs. What is not an object stays as it is, for a check to refuse. */
+export function metadataPairs(object: unknown): unknown {
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) return object ?? undefined;
+  const pairs = Object.entries(object).map(([key, value]) => ({ key, value: value as unknown }));
+  return pairs.length === 0 ? undefined : pairs;
+}
+
+/** The key and the value that a filter names. */
+export function filteredPair(text: string): Pair {
+  const at = text.indexOf(':');
+  return { key: text.slice(0, at), value: text.slice(at + 1) };
+}

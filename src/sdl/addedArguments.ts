@@ -1,0 +1,161 @@
+import type {
+  ConstDirectiveNode,
+  DefinitionNode,
+  FieldDefinitionNode,
+  InputObjectTypeDefinitionNode,
+  InputValueDefinitionNode,
+  ObjectTypeDefinitionNode,
+  TypeNode,
+} from 'graphql';
+import { Kind } from 'graphql/language/kinds';
+import { parseConstValue, parseType } from 'graphql/language/parser';
+import { nameOf, ROOTS } from './nodes';
+
+/* Arguments of our operations that follow from members which the user adds. */
+
+type Directed = { readonly directives?: readonly ConstDirectiveNode[] } | undefined;
+
+const directiveIn = (node: Directed, name: string): ConstDirectiveNode | undefined =>
+  node?.directives?.find((one) => one.name.value === name);
+
+function textOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
+  const value = directive?.arguments?.find((one) => one.name.value === name)?.value;
+  return value?.kind === Kind.STRING || value?.kind === Kind.INT ? value.value : undefined;
+}
+
+const typeName = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : typeName(type.type));
+
+/**
+ * Adds what GraphQL cannot extend: arguments of lists, from @filter on members, and of a PATCH, from the members that extensions add to the
+ * elements of the bulk call.
+ */
+export function withAddedArguments(
+  definitions: readonly DefinitionNode[],
+  extensions: ReadonlySet<object>,
+): DefinitionNode[] {
+  const enums = new Set(definitions.flatMap((node) => (node.kind === Kind.ENUM_TYPE_DEFINITION ? nameOf(node) : [])));
+  const types = definitions.filter((node) => node.kind === Kind.OBJECT_TYPE_DEFINITION);
+  const stored = new Map(types.flatMap((node) => (directiveIn(node, 'stored') ? [[nameOf(node), node] as const] : [])));
+  const inputs = new Map(
+    definitions.flatMap((node) =>
+      node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION ? [[nameOf(node), node] as const] : [],
+    ),
+  );
+  /** By operation: the arguments to add. */
+  const added = new Map<string, InputValueDefinitionNode[]>();
+  for (const node of stored.values()) {
+    const list = textOf(directiveIn(node, 'stored'), 'collection') ?? '';
+    const filters = (node.fields ?? []).filter((field) => directiveIn(field, 'filter'));
+    added.set(
+      list,
+      filters.flatMap((field) => filterArguments(field, list, enums)),
+    );
+  }
+  for (const [change, fields] of changesOf(definitions, stored, inputs, extensions)) added.set(change, fields);
+  return definitions.map((node) => {
+    const isRoot = node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION;
+    if (!isRoot || !ROOTS.includes(nameOf(node))) return node;
+    const fields = (node.fields ?? []).map((field) => {
+      const more = added.get(field.name.value) ?? [];
+      const names = new Set((field.arguments ?? []).map(({ name }) => name.value));
+      const missing = more.filter(({ name }) => !names.has(name.value));
+      return missing.length === 0 ? field : { ...field, arguments: [...(field.arguments ?? []), ...missing] };
+    });
+    return { ...node, fields };
+  });
+}
+
+/** The filters of a list by a member of its rows. */
+function filterArguments(
+  field: FieldDefinitionNode,
+  list: string,
+  enums: ReadonlySet<string>,
+): InputValueDefinitionNode[] {
+  const [name, type] = [field.name.value, typeName(field.type)];
+  const what = `${list.replaceAll('_', ' ')} with`;
+  if (type === 'DateTime' || type === 'Date') {
+    return [
+      argument(field, `${name}_since`, type, `Only ${what} ${name} at or after this.`, [spanOf(name, 'SINCE')]),
+      argument(field, `${name}_before`, type, `Only ${what} ${name} before this.`, [spanOf(name, 'BEFORE')]),
+    ];
+  }
+  if (enums.has(type)) {
+    const some = `Only ${what} one of these ${name} (on REST, repeat the parameter).`;
+    return [
+      argument(field, name, `[${type}!]`, some, [directive('constraint', 'max_items', '20'), directive('filter')]),
+    ];
+  }
+  const most = textOf(directiveIn(field, 'constraint'), 'max_length');
+  const bounds = most === undefined ? [] : [directive('constraint', 'max_length', most)];
+  return [argument(field, name, type, `Only ${what} exactly this ${name}.`, [...bounds, directive('filter')])];
+}
+
+function spanOf(member: string, by: string): ConstDirectiveNode {
+  const { arguments: args = [], ...span } = directive('filter', 'member', JSON.stringify(member));
+  return { ...span, arguments: [...args, ...(directive('filter', 'by', by).arguments ?? [])] };
+}
+
+function directive(name: string, argumentName?: string, value = ''): ConstDirectiveNode {
+  const given = argumentName === undefined ? [] : [[argumentName, value] as const];
+  return {
+    kind: Kind.DIRECTIVE,
+    name: { kind: Kind.NAME, value: name },
+    arguments: given.map(([one, text]) => ({
+      kind: Kind.ARGUMENT,
+      name: { kind: Kind.NAME, value: one },
+      value: parseConstValue(text, { noLocation: true }),
+    })),
+  };
+}
+
+/** An argument at the place of the member that it follows from. */
+function argument(
+  { loc }: FieldDefinitionNode,
+  name: string,
+  type: string,
+  description: string,
+  directives: readonly ConstDirectiveNode[],
+): InputValueDefinitionNode {
+  return {
+    kind: Kind.INPUT_VALUE_DEFINITION,
+    description: { kind: Kind.STRING, value: description },
+    name: { kind: Kind.NAME, value: name },
+    type: parseType(type, { noLocation: true }),
+    directives,
+    ...(loc && { loc }),
+  };
+}
+
+/** For each PATCH of a type with a bulk call: the members that extensions add to the call's elements. */
+function changesOf(
+  definitions: readonly DefinitionNode[],
+  stored: ReadonlyMap<string, ObjectTypeDefinitionNode>,
+  inputs: ReadonlyMap<string, InputObjectTypeDefinitionNode>,
+  extensions: ReadonlySet<object>,
+): Map<string, InputValueDefinitionNode[]> {
+  const mutations = definitions.flatMap((node) =>
+    (node.kind === Kind.OBJECT_TYPE_EXTENSION || node.kind === Kind.OBJECT_TYPE_DEFINITION) &&
+    nameOf(node) === 'Mutation'
+      ? (node.fields ?? [])
+      : [],
+  );
+  const elements = new Map(
+    mutations.flatMap((field) =>
+      (field.arguments ?? []).flatMap((one) =>
+        directiveIn(one, 'per_element') ? [[one.name.value, inputs.get(typeName(one.type))] as const] : [],
+      ),
+    ),
+  );
+  const changes = mutations.filter((field) => {
+    const method = directiveIn(field, 'rest')?.arguments?.find(({ name }) => name.value === 'method')?.value;
+    return method?.kind === Kind.ENUM && method.value === 'PATCH';
+  });
+  return new Map(
+    changes.flatMap((field) => {
+      const type = stored.get(typeName(field.type));
+      const element = elements.get(textOf(directiveIn(type, 'stored'), 'collection') ?? '');
+      const set = (element?.fields ?? []).filter((one) => extensions.has(one) && !directiveIn(one, 'ignored'));
+      return element ? [[field.name.value, set] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DocumentNode } from 'graphql';
+import { GraphQLError } from 'graphql/error/GraphQLError';
+import { Kind } from 'graphql/language/kinds';
+import { parse, type ParseOptions } from 'graphql/language/parser';
+import { Source } from 'graphql/language/source';
+import { concatAST } from 'graphql/utilities/concatAST';
+import { ROOT } from '../package';
+import { ownFolder, ownPath } from './folder';
+import { nameOf } from './nodes';
+import { joined, readOwn } from './own';
+
+/* Reads the files of the schema. */
+
+const SCHEMA_FOLDER = join(ROOT, 'schema');
+
+/** The SDL of the operator API, a separate schema (schema/operatorDocument.ts). */
+export const OPERATOR_FILE = 'operator.graphql';
+
+let loaded: DocumentNode | undefined;
+
+/** schema/*.graphql without the operator API, with the user's folder if there is one; read once. */
+export function loadDocument(): DocumentNode {
+  return (loaded ??= readDocument({ noLocation: true }));
+}
+
+/** Reads the same files, by default with the location of each node. @throws Error that names the file and line of a syntax error */
+export function readDocument(options: ParseOptions = {}): DocumentNode {
+  const [ours, folder] = [readOurs(options), ownFolder()];
+  if (folder === undefined) return ours;
+  const own = readOwn(folder, options);
+  if (own.errors.length > 0) throw new Error(own.errors.join('\n'));
+  return joined(ours, own);
+}
+
+/** Reads schema/*.graphql without the user's folder and the operator API. */
+export function readOurs(options: ParseOptions = {}): DocumentNode {
+  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql') && file !== OPERATOR_FILE);
+  return concatAST(files.map((file) => parseFile(file, options)));
+}
+
+export function parseFile(file: string, options: ParseOptions): DocumentNode {
+  const text = readFileSync(join(SCHEMA_FOLDER, file), 'utf8');
+  try {
+    return parse(new Source(text, `schema/${file}`), options);
+  } catch (error) {
+    const line = error instanceof GraphQLError ? error.locations?.[0]?.line : undefined;
+    throw new Error(`schema/${file}:${String(line)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The file with an example of a collection's objects: the user's, or ours. */
+export function exampleFile(collection: string): string {
+  const own = ownPath('examples', `${collection}.json`);
+  return own !== undefined && existsSync(own) ? own : join(SCHEMA_FOLDER, 'examples', `${collection}.json`);
+}
+
+/** The nullable members that the user's folder adds, as `OrderLine.weight`: what was stored and exported before lacks them. */
+export function addedMembers(): ReadonlySet<string> {
+  const folder = ownFolder();
+  const { definitions } = folder === undefined ? { definitions: [] } : readOwn(folder, { noLocation: true });
+  return new Set(
+    definitions.flatMap((node) => {
+      const fields = 'fields' in node ? (node.fields ?? []) : [];
+      return fields.flatMap(({ name, type }) =>
+        type.kind === Kind.NON_NULL_TYPE ? [] : `${nameOf(node)}.${name.value}`,
+      );
+    }),
+  );
+}

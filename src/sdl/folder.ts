@@ -1,0 +1,21 @@
+import { resolve } from 'node:path';
+
+/* The folder of the user's schema. It is not read from the configuration, which is read after the schema: options of commands name scopes. */
+
+const { SCHEMA_DIR: given = '' } = process.env;
+let folder = given === '' ? undefined : given;
+
+/** The folder as it was named; undefined if there is none. */
+export function ownFolder(): string | undefined {
+  return folder;
+}
+
+/** Uses another folder than that of SCHEMA_DIR; before the schema is read. */
+export function useFolder(path: string): void {
+  folder = path;
+}
+
+/** A file of the user's folder; undefined if there is no folder. */
+export function ownPath(...parts: readonly string[]): string | undefined {
+  return folder === undefined ? undefined : resolve(folder, ...parts);
+}

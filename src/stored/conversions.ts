@@ -1,0 +1,67 @@
+import { accepts, DAY, scalars } from '../schema/scalars';
+import type { StoredMember } from '../schema/storedTypes';
+import { NUMBER_TYPES } from './invalidRows';
+
+/*
+ * Values that another program stored with another type, and of which only one value can have been meant
+ * (docs/decisions/invalid-rows.md).
+ */
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The row with such values as they should be stored; the row itself if it has none. */
+export function converted<T extends object>(row: T, members: readonly StoredMember[]): T {
+  const changes: [string, unknown][] = [];
+  for (const member of members) {
+    const value = (row as Members)[member.name];
+    const made = value === undefined || value === null ? value : convertedValue(value, member);
+    if (made !== value) changes.push([member.name, made]);
+  }
+  return changes.length === 0 ? row : { ...row, ...Object.fromEntries(changes) };
+}
+
+function convertedValue(value: unknown, member: StoredMember): unknown {
+  if (member.isList) {
+    if (!Array.isArray(value)) return value;
+    const made = value.map((one: unknown) => convertedOne(one, member));
+    return made.every((one, at) => one === value[at]) ? value : made;
+  }
+  return convertedOne(value, member);
+}
+
+function convertedOne(value: unknown, { kind, type, members }: StoredMember): unknown {
+  if (kind === 'object') return isMembers(value) ? converted(value, members) : value;
+  if (kind === 'number') return typeof value === 'number' ? value : (numberOf(value, type) ?? value);
+  if (kind === 'dateTime') return typeof value === 'string' && isTime(value) ? new Date(value) : value;
+  if (type === 'Date' && value instanceof Date && !Number.isNaN(value.getTime())) {
+    const day = value.toISOString().slice(0, 'YYYY-MM-DD'.length);
+    return DAY.test(day) ? day : value;
+  }
+  return value;
+}
+
+function isMembers(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('_bsontype' in value);
+}
+
+/** Types of BSON whose text is a number. */
+const NUMERIC: readonly unknown[] = ['Decimal128', 'Long'];
+/** Digits that a double holds exactly. */
+const MOST_DIGITS = 15;
+
+/** The number that a text, a Decimal128 or a Long says, if the type has it exactly. */
+function numberOf(value: unknown, type: string): number | undefined {
+  const isNumeric = typeof value === 'string' || NUMERIC.includes((value as { _bsontype?: unknown })._bsontype);
+  const found = isNumeric ? /^-?(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
+  const known = NUMBER_TYPES[type];
+  if (!found || !known) return undefined;
+  const [text, whole = '', fraction = ''] = found;
+  if (known.isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
+  const number = Number(text);
+  return known.fits(number) ? number : undefined;
+}
+
+/** Whether a text is a time with its offset from UTC. */
+function isTime(text: string): boolean {
+  return !DAY.test(text) && accepts(scalars.DateTime, text);
+}

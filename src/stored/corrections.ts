@@ -1,0 +1,113 @@
+import { WITHOUT_SEARCH } from '../database/collection';
+import { stampedWrite } from '../database/openWrites';
+import type { OrganisationData } from '../database/organisationData';
+import type { Writer } from '../database/slots';
+import type { Fault } from '../errors';
+import { converted } from './conversions';
+import type { Resource, Row, Texts } from './resource';
+import { changedAt, isSameMember, isSameRow, writeRows } from './rows';
+
+/*
+ * What another program left out of its rows or stored with another type, and what follows from the rest (docs/decisions/invalid-rows.md):
+ * search words and counters, which the tail of the log fills in too, and values that are converted by `doctor --rows --fix` alone.
+ */
+
+/** What is wrong with a row, and what it becomes. */
+export interface Correction {
+  readonly before: Row;
+  readonly row: Row;
+  /** The names of the members that change. */
+  readonly members: readonly string[];
+  /** What keeps the row from being served after that. */
+  readonly fault: Fault | undefined;
+}
+
+const memberOf = (row: object, name: string): unknown => (row as Readonly<Record<string, unknown>>)[name] ?? null;
+
+/** Another program's id may be of any type. */
+const keyOf = ({ _id }: { readonly _id: unknown }): string => String(_id);
+
+/** Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong. */
+export async function correctionsOf(
+  data: OrganisationData,
+  resource: Resource,
+  rows: readonly Row[],
+  { converts, texts }: { readonly converts: boolean; readonly texts?: Texts },
+): Promise<Correction[]> {
+  if (rows.length === 0) return [];
+  const find = resource.faultIn(WITHOUT_SEARCH);
+  const { members: all } = resource.stored;
+  const hasTime = hasMember(resource, 'updated_at');
+  const made = rows.map((row) => {
+    const one = converts ? converted(row, all) : row;
+    return converts && hasTime ? stamped(one) : one;
+  });
+  const derived = await resource.derive(data, made, texts);
+  const pace = data.pace();
+  const corrections: Correction[] = [];
+  for (const [at, before] of rows.entries()) {
+    const pause = pace();
+    if (pause) await pause;
+    const own = derived[at] ?? {};
+    const whole = { ...made[at], ...own } as Row;
+    // a row that cannot be served anyway keeps the values that somebody has to look at
+    const row = find(whole) ? ({ ...before, ...own } as Row) : whole;
+    const fault = find(row);
+    const members = Object.keys(row).filter((name) => {
+      const is = memberOf(row, name);
+      return !isSameMember(name, memberOf(before, name) ?? nothing(is), is);
+    });
+    if (fault || members.length > 0) corrections.push({ before, row, members, fault });
+  }
+  return corrections;
+}
+
+/** What a missing member is the same as: null, or no words. */
+const nothing = (value: unknown): unknown => (Array.isArray(value) && value.length === 0 ? value : null);
+
+/** Stands for the time of the write. */
+const NOW = new Date(0);
+
+/** The row with a time of change, if it lacks one. */
+function stamped(row: Row): Row {
+  return (row as { updated_at?: unknown }).updated_at === undefined ? ({ ...row, updated_at: NOW } as Row) : row;
+}
+
+/**
+ * Stores corrections. Resolves with the ids of the rows that were written: those that were as they had been looked at. Another one was changed
+ * meanwhile, which the tail sees.
+ */
+export async function storeCorrections(
+  data: OrganisationData,
+  resource: Resource,
+  corrections: readonly Correction[],
+  by: Writer,
+): Promise<ReadonlySet<unknown>> {
+  const toStore = corrections.filter(({ members }) => members.length > 0);
+  if (toStore.length === 0) return new Set();
+  const rows = data.collection(resource);
+  const filter = { _id: { $in: toStore.map(({ before }) => before._id) } };
+  return stampedWrite(
+    data,
+    async (session, now) => {
+      const current = new Map<string, Row>();
+      for await (const row of rows.find(filter, { session, batchSize: toStore.length + 1 }))
+        current.set(keyOf(row), row);
+      const same = toStore.filter(({ before }) => isSameRow(current.get(keyOf(before)) ?? {}, before));
+      const changes = same.map((one) => withStamp(resource, one, now));
+      await writeRows(rows, changes, { ordered: true, session });
+      return new Set<unknown>(same.map(({ before }) => before._id));
+    },
+    { writes: [resource], rows: 0, by },
+  );
+}
+
+/** The change with its time, unless nobody sees it. */
+function withStamp(resource: Resource, { before, row, members }: Correction, now: Date) {
+  const isSeen = resource.stored.members.some(({ name }) => members.includes(name));
+  const { updated_at: last } = before as { updated_at?: unknown };
+  if (!isSeen || !hasMember(resource, 'updated_at')) return { before, row };
+  return { before, row: { ...row, updated_at: last instanceof Date ? changedAt(last, now) : now } };
+}
+
+const hasMember = ({ stored }: Resource, member: string): boolean => stored.members.some(({ name }) => name === member);

@@ -1,0 +1,30 @@
+import { isDuplicateKey, isWriteConflict } from '../database/faults';
+import { AppError, validationFailed } from '../errors';
+import { type Faults, LISTED_OF_CALL } from './elementFaults';
+
+/* What calls of many elements have in common, of keys and of operators. */
+
+/** How often a call is attempted if others store the same objects at the same time. */
+const ATTEMPTS = 5;
+
+/** Stores the elements of a call, again if others were faster. @throws AppError conflict if they keep being faster */
+export async function storeAgain<T>(store: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await store();
+    } catch (error) {
+      if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');
+    }
+  }
+}
+
+/** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
+export function refuseFaults(steps: readonly { readonly checked: Faults }[]): void {
+  const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
+  if (total === 0) return;
+  const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
+  const isCut = steps.some(({ checked }) => checked.isCut);
+  throw validationFailed(faults, total - faults.length, isCut);
+}

@@ -1,0 +1,238 @@
+import type { Projection } from '../database/collection';
+import { AppError, type Fault, shorten } from '../errors';
+import { NUMBERS } from '../fastReads/rowWriter';
+import type { RequestContext } from '../operations/context';
+import { METADATA, metadataPairs } from '../schema/metadata';
+import { DAY } from '../schema/scalars';
+import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
+import { EARLIEST, LATEST, STORED_ID } from '../units';
+
+/*
+ * Rows that cannot be served, since another program stored what their type does not allow (docs/decisions/invalid-rows.md). Such a row must
+ * not fail the page, relation or total that it belongs to.
+ */
+
+/** The first member of a row that keeps it from being served. */
+export type FindFault = (row: object) => Fault | undefined;
+
+/** Anything with a stored type. */
+export interface Checked {
+  readonly name: string;
+  readonly stored: StoredType;
+  /** Checks rows that were read with a projection: the members that it reads. */
+  readonly faultIn: (projection: Projection) => FindFault;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Check = (value: unknown) => Fault | undefined;
+
+/** Returns what checks rows of a type, by the projection they were read with. */
+export function faultsOf({ members }: Pick<StoredType, 'members'>): Checked['faultIn'] {
+  const known = new WeakMap<Projection, FindFault>();
+  return (projection) => {
+    let find = known.get(projection);
+    if (!find) known.set(projection, (find = findIn(members, readBy(projection), '')));
+    return find;
+  };
+}
+
+/** Whether a projection reads a member, by its path. */
+function readBy(projection: Projection): (path: string) => boolean {
+  const names = Object.entries(projection);
+  const included = names.flatMap(([name, value]) => (value === 1 ? [name] : []));
+  if (included.length === 0) return (path) => projection[path] !== 0;
+  return (path) => included.some((name) => name === path || name.startsWith(`${path}.`) || path.startsWith(`${name}.`));
+}
+
+/** Checks records of a file, whose ids are `id`. */
+export function faultInRecord({ members }: Pick<StoredType, 'members'>): FindFault {
+  return findIn(members, () => true, '', 'id');
+}
+
+function findIn(
+  members: readonly StoredMember[],
+  isRead: (path: string) => boolean,
+  prefix: string,
+  id = prefix === '' ? '_id' : 'id',
+): FindFault {
+  const checks = members.flatMap((member): [string, string, Check][] => {
+    const path = prefix + member.name;
+    const isOwnId = path === 'id';
+    if (!isOwnId && !isRead(path)) return [];
+    const check = checkOf(member, isRead, path);
+    return [[isOwnId ? id : member.name, member.name, path === METADATA ? metadataCheck(check, isRead, id) : check]];
+  });
+  return (row) => {
+    for (const [member, name, check] of checks) {
+      const fault = check((row as Row)[member]);
+      if (fault) return within(name, fault);
+    }
+    return undefined;
+  };
+}
+
+/** Checks metadata: no key twice, and in the records of files an object. */
+function metadataCheck(check: Check, isRead: (path: string) => boolean, id: string): Check {
+  return (value) => {
+    if (id === 'id') {
+      const isObject = value === undefined || (typeof value === 'object' && !Array.isArray(value));
+      return isObject ? check(metadataPairs(value)) : wrong('type', value, 'an object');
+    }
+    const fault = check(value);
+    if (fault || !Array.isArray(value) || !isRead(`${METADATA}.key`)) return fault;
+    const keys = new Set<string>();
+    for (const [index, { key }] of (value as readonly { readonly key: unknown }[]).entries()) {
+      if (keys.has(String(key))) return within(index, within('key', wrong('duplicate', key, 'another key')));
+      keys.add(String(key));
+    }
+    return undefined;
+  };
+}
+
+function within(name: string | number, fault: Fault): Fault {
+  return { ...fault, pointer: `/${String(name)}${fault.pointer ?? ''}` };
+}
+
+function checkOf(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
+  const { isRequired, isList } = member;
+  const one = valueCheck(member, isRead, path);
+  const check = isList ? listCheck(one) : one;
+  return (value) => {
+    if (value !== undefined && value !== null) return check(value);
+    return isRequired ? { code: 'required', detail: value === null ? 'is stored as null' : 'is missing' } : undefined;
+  };
+}
+
+function listCheck(check: Check): Check {
+  return (list) => {
+    if (!Array.isArray(list)) return wrong('type', list, 'a list');
+    for (let index = 0; index < list.length; index += 1) {
+      const value: unknown = list[index];
+      const fault = value === undefined || value === null ? wrong('required', value, 'a value') : check(value);
+      if (fault) return within(index, fault);
+    }
+    return undefined;
+  };
+}
+
+interface NumberType {
+  readonly fits: (value: number) => boolean;
+  readonly range: readonly [number, number];
+  readonly isWhole: boolean;
+  /** Its description in messages. */
+  readonly words: string;
+}
+
+/** By scalar. */
+export const NUMBER_TYPES: Readonly<Record<string, NumberType>> = {
+  Minor: {
+    fits: NUMBERS.minor,
+    range: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    isWhole: true,
+    words: 'an integer from -(2^53-1) to 2^53-1',
+  },
+  Int: { fits: NUMBERS.int, range: [-(2 ** 31), 2 ** 31 - 1], isWhole: true, words: 'an integer of 32 bits' },
+  Float: {
+    fits: NUMBERS.float,
+    range: [-Number.MAX_VALUE, Number.MAX_VALUE],
+    isWhole: false,
+    words: 'a finite number',
+  },
+};
+
+/** Checks a value that is there. */
+function valueCheck(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
+  const { kind, type, members } = member;
+  if (kind === 'object') {
+    const find = findIn(members, isRead, `${path}.`);
+    return (value) => (isPlain(value) ? find(value) : wrong('type', value, 'an object'));
+  }
+  if (kind === 'number') {
+    const { fits, words } = NUMBER_TYPES[type] ?? { fits: NUMBERS.float, words: 'a number' };
+    return (value) => (typeof value === 'number' && fits(value) ? undefined : wrong('range', value, words));
+  }
+  if (kind === 'boolean')
+    return (value) =>
+      isPlainValue(value) && typeof value !== 'string' ? undefined : wrong('type', value, 'a boolean');
+  if (kind === 'dateTime')
+    return (value) =>
+      value instanceof Date && value.getTime() >= EARLIEST && value.getTime() <= LATEST
+        ? undefined
+        : wrong('type', value, 'a date in the years 0001 to 9999');
+  const text = textCheck(member, path === 'id');
+  const isText = (value: unknown): boolean => typeof value === 'string' || (type === 'String' && isPlainValue(value));
+  return (value) => (isText(value) ? text(String(value)) : wrong('type', value, 'a string'));
+}
+
+function textCheck({ type, values, pattern }: StoredMember, isOwnId: boolean): (text: string) => Fault | undefined {
+  if (values) {
+    const words = `one of ${values.join(', ')}`;
+    return (text) => (values.includes(text) ? undefined : wrong('not_allowed', text, words));
+  }
+  if (pattern)
+    return (text) => (pattern.test(text) ? undefined : wrong('format', text, `a text of the form ${pattern.source}`));
+  if (isOwnId) return (text) => (STORED_ID.test(text) ? undefined : wrong('format', text, 'a UUID in lower case'));
+  if (type === 'Date') return (text) => (DAY.test(text) ? undefined : wrong('format', text, 'a day, as in 2026-01-31'));
+  return () => undefined;
+}
+
+function isPlain(value: unknown): value is object {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !('_bsontype' in value) &&
+    !(value instanceof Date)
+  );
+}
+
+/** Whether GraphQL writes a value as a text or a boolean. */
+function isPlainValue(value: unknown): boolean {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}
+
+function wrong(code: Fault['code'], value: unknown, words: string): Fault {
+  return { code, detail: `is stored as ${shown(value)}, which is not ${words}` };
+}
+
+/** The value if it is short: a number, a text or of a BSON type; otherwise its JavaScript type. */
+function shown(value: unknown): string {
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') return JSON.stringify(shorten(value));
+  if (value instanceof Date) return 'a date';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : `a ${typeof value}`;
+  const { _bsontype: type } = value as { readonly _bsontype?: string };
+  return type === undefined ? 'an object' : `${type} ${shorten((value as { toString(): string }).toString())}`;
+}
+
+type Noting = Pick<RequestContext, 'noteInvalid'>;
+
+/** Whether a row can be served. One that cannot is noted: it is left out of the answer. */
+export function isServed(
+  { noteInvalid }: Noting,
+  { name, faultIn }: Checked,
+  row: { readonly _id: unknown },
+  projection: Projection,
+): boolean {
+  const fault = faultIn(projection)(row);
+  if (fault) noteInvalid?.({ collection: name, id: shorten(String(row._id)), fault }, 'omitted');
+  return !fault;
+}
+
+/** @throws AppError stored_object_invalid that names the object and the member */
+export function requireServed(
+  { noteInvalid }: Noting,
+  { name, stored: { type }, faultIn }: Checked,
+  row: { readonly _id: string },
+  projection: Projection,
+): void {
+  const fault = faultIn(projection)(row);
+  if (!fault) return;
+  noteInvalid?.({ collection: name, id: row._id, fault }, 'refused');
+  const what = referenceTo(type).replace(/_id$/, '').replaceAll('_', ' ');
+  const detail = `The ${what} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. Another program stored it; whoever runs the gateway has to correct it.`;
+  throw new AppError('stored_object_invalid', detail, { errors: [fault] });
+}

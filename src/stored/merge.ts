@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { METADATA } from '../schema/metadata';
+import type { Default, StoredMember } from '../schema/storedTypes';
+import type { BulkUpsert, Merge } from '../schema/upserts';
+import { isObject } from './elementFaults';
+
+/* What a bulk call or a PATCH makes of an object: from @default, @ignored and the types of its members. */
+
+interface Organisation {
+  readonly currency: string;
+}
+
+/** Merges one member of an object: the value given, which is not null, and the one that the object has. */
+export type MemberMerge = (given: never, existing: unknown) => unknown;
+
+/** Members that the write sets. */
+const OF_WRITES: readonly string[] = ['id', 'created_at', 'updated_at'];
+
+/** The merge of a bulk call: members left out keep their values, null clears a member. `own` has the merges of single members. */
+export function mergeOf(
+  { stored: { members }, set }: Pick<BulkUpsert, 'stored' | 'set'>,
+  words: (row: object) => readonly string[],
+  own: Readonly<Record<string, MemberMerge>> = {},
+): Merge {
+  const merged = members
+    .filter(({ name }) => !OF_WRITES.includes(name))
+    // of metadata a caller sends changes, which withMetadata makes
+    .map((member) => ({ member, isSet: set.includes(member.name) && member.name !== METADATA }));
+  return (existing, element, organisation) => {
+    const [before, given] = [(existing ?? {}) as Members, element as Members];
+    const row: Record<string, unknown> = {};
+    for (const { member, isSet } of merged) {
+      const { name } = member;
+      const [old, value] = [before[name], isSet ? given[name] : undefined];
+      if (value !== undefined && value !== null) {
+        const mergeOwn = own[name];
+        row[name] = mergeOwn ? mergeOwn(value as never, old) : asStored(member, value, organisation);
+      } else if (value === undefined && old !== undefined) row[name] = old;
+      else if (isSet || member.isRequired) row[name] = clearedValue(member, organisation);
+    }
+    return { ...row, search: words(row) };
+  };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a member is once it is cleared; checks of the schema make sure that one that is never null has a default or is given. */
+function clearedValue({ isList, isRequired, otherwise }: StoredMember, organisation: Organisation): unknown {
+  if (otherwise) return defaultValue(otherwise, organisation);
+  return isList ? [] : isRequired ? '' : null;
+}
+
+function defaultValue(otherwise: Default, { currency }: Organisation): unknown {
+  return 'from' in otherwise ? currency : otherwise.value;
+}
+
+/** The values of members that a new object leaves out, from @default. */
+export function defaultsOf(members: readonly StoredMember[]): (organisation: Organisation) => Members {
+  const some = members.flatMap(({ name, otherwise }) => (otherwise ? [[name, otherwise] as const] : []));
+  return (organisation) =>
+    Object.fromEntries(some.map(([name, otherwise]) => [name, defaultValue(otherwise, organisation)]));
+}
+
+/** A given value as it is stored: times as dates, ids in lower case, and objects with every member. */
+function asStored(member: StoredMember, value: unknown, organisation: Organisation): unknown {
+  if (Array.isArray(value)) return value.map((one) => asStored({ ...member, isList: false }, one, organisation));
+  if (member.kind === 'dateTime') return new Date(value as string);
+  if (member.type === 'ID') return (value as string).toLowerCase();
+  return isObject(value) ? completed(member.members, value, organisation) : value;
+}
+
+function completed(members: readonly StoredMember[], given: Members, organisation: Organisation): Members {
+  const all = members.map((member) => {
+    const value = given[member.name];
+    if (value !== undefined && value !== null) return [member.name, asStored(member, value, organisation)] as const;
+    return [member.name, member.name === 'id' ? randomUUID() : clearedValue(member, organisation)] as const;
+  });
+  return Object.fromEntries(all);
+}

@@ -1,0 +1,57 @@
+import type { Fault } from '../errors';
+import { METADATA, type Pair } from '../schema/metadata';
+
+/* What writes make of an object's metadata. A caller gives pairs in GraphQL, an object in REST (docs/decisions/metadata.md). */
+
+type Members = Readonly<Record<string, unknown>>;
+
+interface Change {
+  readonly key: string;
+  /** Null, or missing, removes the pair. */
+  readonly value?: string | null;
+}
+
+function changesIn(given: unknown): readonly Change[] {
+  if (Array.isArray(given)) return given as readonly Change[];
+  return Object.entries(given as Readonly<Record<string, string | null>>).map(([key, value]) => ({ key, value }));
+}
+
+const pairsIn = (row: object | undefined): readonly Pair[] => {
+  const pairs = (row as Members | undefined)?.[METADATA];
+  return Array.isArray(pairs) ? (pairs as readonly Pair[]) : [];
+};
+
+/** Faults of a valid change: the same key twice, which only pairs can have. */
+export function metadataFaults({ [METADATA]: given }: Members): Fault[] {
+  if (!Array.isArray(given)) return [];
+  const keys = new Set<string>();
+  return (given as readonly Change[]).flatMap(({ key }, index): Fault[] => {
+    const isRepeated = keys.has(key);
+    keys.add(key);
+    const pointer = `/${METADATA}/${String(index)}/key`;
+    return isRepeated ? [{ pointer, code: 'duplicate', detail: 'is the same as in an earlier pair' }] : [];
+  });
+}
+
+/** The row with the metadata that a change makes of the stored one: without the member if no pair is left. */
+export function withMetadata<T extends object>(row: T, { [METADATA]: given }: Members, before: object | undefined): T {
+  if (given === undefined) return row;
+  const stored = pairsIn(before);
+  const pairs = new Map(given === null ? [] : stored.map(({ key, value }) => [key, value]));
+  for (const { key, value } of given === null ? [] : changesIn(given)) {
+    if (typeof value === 'string') pairs.set(key, value);
+    else pairs.delete(key);
+  }
+  const isSame = pairs.size === stored.length && stored.every(({ key, value }) => pairs.get(key) === value);
+  if (isSame) return row;
+  const { [METADATA]: _before, ...others } = row as Members;
+  if (pairs.size === 0) return others as T;
+  return { ...others, [METADATA]: [...pairs].map(([key, value]) => ({ key, value })) } as unknown as T;
+}
+
+/** The fault of a row that a change gave more pairs than an object may have. */
+export function tooManyPairs(row: object, { [METADATA]: given }: Members, most: number): Fault[] {
+  if (given === undefined || pairsIn(row).length <= most) return [];
+  const detail = `would have more than ${String(most)} pairs with those that are stored`;
+  return [{ pointer: `/${METADATA}`, code: 'length', detail }];
+}

@@ -1,0 +1,68 @@
+import { isCallerKey, normalised } from '../schema/callerKeys';
+import { type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
+import { METADATA } from '../schema/metadata';
+import { published } from '../schema/model';
+
+/* JSON Schemas of whole records, as import takes them, and the form in which their identifiers are stored. */
+
+interface ObjectSchema extends JsonSchema {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+}
+
+/** JSON Schemas by name: every type in the REST API, and one per record kind under `recordName(kind)`. */
+export type RecordSchemas = Readonly<Record<string, JsonSchema>>;
+
+/** The schema of a type, without the members in `omit` and with those in `more`. */
+export function reshape(
+  schemas: RecordSchemas,
+  type: string,
+  omit: readonly string[],
+  more: RecordSchemas,
+): ObjectSchema {
+  const schema = schemas[type];
+  if (!isObjectSchema(schema)) throw new Error(`the REST schema has no object type ${type}`);
+  const stored = published.stored.get(type)?.members ?? [];
+  const kept = stored.flatMap(({ name, isRequired }) => {
+    const property = schema.properties[name];
+    return property && !omit.includes(name) ? [{ name, property, mayLack: !isRequired }] : [];
+  });
+  const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
+  // a nullable member may be missing, as it is in exports made before it existed
+  const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
+  return { ...schema, properties, required };
+}
+
+export function isObjectSchema(schema: JsonSchema | undefined): schema is ObjectSchema {
+  return schema?.properties !== undefined;
+}
+
+/** Resolves `$ref` and `anyOf [type, null]` to the underlying schema. */
+export function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
+  const [first] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema];
+  const reference = first?.$ref as string | undefined;
+  return (reference === undefined ? first : schemas[reference.slice(SCHEMA_ROOT.length)]) ?? {};
+}
+
+/**
+ * Normalises the identifiers in a record, at any depth, to the form used for lookups: UUIDs in lower case, unique keys in NFC. Files
+ * from other systems may have other forms.
+ */
+export function normaliseIdentifiers(value: object, uuids: ReadonlySet<string>): void {
+  const members = value as Record<string, unknown>;
+  for (const [name, member] of Object.entries(members)) {
+    // its keys are a caller's, and name no members
+    if (name === METADATA) continue;
+    if (typeof member === 'object' && member !== null) normaliseIdentifiers(member, uuids);
+    else if (typeof member !== 'string') continue;
+    else if (uuids.has(name)) members[name] = member.toLowerCase();
+    else if (isCallerKey(name)) members[name] = normalised(member);
+  }
+}
+
+/** The names of members that are UUIDs. */
+export function uuidMembers(schemas: RecordSchemas): ReadonlySet<string> {
+  const members = Object.values(schemas).flatMap(({ properties }) => Object.entries(properties ?? {}));
+  const isUuid = (declared: JsonSchema): boolean => resolveSchema(schemas, declared).format === 'uuid';
+  return new Set(members.filter(([, declared]) => isUuid(declared as JsonSchema)).map(([name]) => name));
+}

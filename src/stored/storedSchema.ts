@@ -1,0 +1,79 @@
+import type { StoredMember, StoredType } from '../schema/storedTypes';
+import { NUMBER_TYPES } from './invalidRows';
+
+/*
+ * What MongoDB can check of the rows of a stored type, as its $jsonSchema (docs/decisions/stored-validation.md). It asks nothing that
+ * `faultsOf` does not ask, so MongoDB refuses no row that can be served.
+ */
+
+/** A schema in the form of MongoDB: JSON Schema draft 4 with `bsonType`, and without `$ref`, `format` and `default`. */
+export type BsonSchema = Readonly<Record<string, unknown>>;
+
+/** GraphQL writes all of these as a text, and as a boolean all but texts. */
+const NUMBERS = ['int', 'long', 'double'];
+const PLAIN = ['bool', ...NUMBERS];
+
+/** How the title of a schema begins; `doctor` tells by the title which validators are of another program. */
+const TITLE = 'Scopegate: ';
+
+/** The schema of a type's rows. `computed` are members that the gateway fills in, so that others may leave them out. */
+export function storedSchema({ type, members }: StoredType, computed: readonly string[] = []): BsonSchema {
+  const named = members.map((member) => (member.name === 'id' ? { ...member, name: '_id' } : member));
+  return { title: TITLE + type, ...objectSchema(named, computed) };
+}
+
+function objectSchema(members: readonly StoredMember[], computed: readonly string[] = []): BsonSchema {
+  const required = members.filter(({ name, isRequired }) => isRequired && !computed.includes(name));
+  return {
+    bsonType: 'object',
+    ...(required.length > 0 && { required: required.map(({ name }) => name) }),
+    properties: Object.fromEntries(members.map((member) => [member.name, memberSchema(member)])),
+  };
+}
+
+function memberSchema(member: StoredMember): BsonSchema {
+  const one = valueSchema(member);
+  const schema = member.isList ? { bsonType: 'array', items: one } : one;
+  return member.isRequired ? schema : orNull(schema);
+}
+
+function orNull({ bsonType, enum: values, ...others }: BsonSchema): BsonSchema {
+  if (values) return { enum: [...(values as readonly string[]), null] };
+  return { bsonType: [bsonType as string | string[], 'null'].flat(), ...others };
+}
+
+function valueSchema({ name, kind, type, values, pattern, members }: StoredMember): BsonSchema {
+  switch (kind) {
+    case 'object':
+      return objectSchema(members);
+    case 'number': {
+      const { range, isWhole } = NUMBER_TYPES[type] ?? { range: undefined, isWhole: false };
+      return {
+        bsonType: NUMBERS,
+        ...(range && { minimum: range[0], maximum: range[1] }),
+        ...(isWhole && { multipleOf: 1 }),
+      };
+    }
+    case 'boolean':
+      return { bsonType: PLAIN };
+    case 'dateTime':
+      return { bsonType: 'date' };
+    case 'string':
+      break;
+  }
+  if (values) return { enum: [...values] };
+  return { bsonType: type === 'String' ? ['string', ...PLAIN] : 'string', ...formOf(name, type, pattern) };
+}
+
+/**
+ * What stands for the form of a text: its length. Patterns mean other things in MongoDB's regular expressions than in JavaScript's, and are dear
+ * in SecantusDB.
+ */
+function formOf(name: string, type: string, pattern: RegExp | undefined): BsonSchema {
+  const length =
+    name === '_id' ? 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.length : type === 'Date' ? 'YYYY-MM-DD'.length : 0;
+  if (length > 0) return { minLength: length, maxLength: length };
+  return pattern?.source === NOT_BLANK ? { minLength: 1 } : {};
+}
+
+const NOT_BLANK = '\\S';

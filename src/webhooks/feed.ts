@@ -1,0 +1,54 @@
+import type { OrganisationData } from '../database/organisationData';
+import type { EventRow } from '../events/collection';
+import { lastPosition, readEvents, shownEvent } from '../events/page';
+import type { EndpointRow } from '../organisations/webhookRows';
+import { deliveriesOf, eventsAt } from './deliveries';
+import type { Shown } from './sending';
+
+/* The events that an endpoint is sent, and what is parked of them. */
+
+/** An event to send. */
+export interface Entry {
+  /** Where it is in its feed; part of the id of its delivery. */
+  readonly position: string;
+  /** The position of an endpoint that goes on after it. */
+  readonly after: string;
+  readonly type: string;
+  /** What it is about: events of the same are sent in order. */
+  readonly object: string | null;
+  readonly shown: Shown;
+  /** Of a sandbox, where one feed has several organisations. */
+  readonly isTest?: boolean;
+}
+
+export interface WorkFeed {
+  /** The next events of an endpoint, of the types that it wants. */
+  next(
+    endpoint: Pick<EndpointRow, 'position' | 'types'>,
+    limit: number,
+  ): Promise<{ readonly entries: readonly Entry[]; readonly hasMore: boolean; readonly next: string }>;
+  /** Events by position; those that are no longer kept are missing. */
+  at(positions: readonly string[]): Promise<ReadonlyMap<string, Entry>>;
+  readonly deliveries: Pick<ReturnType<typeof deliveriesOf>, 'open' | 'byIds' | 'save' | 'makeDue'>;
+}
+
+/** The feed of an organisation's endpoints. */
+export function feedOf(data: OrganisationData): WorkFeed {
+  const entryOf = (row: EventRow): Entry => ({
+    ...{ position: row._id, after: row._id, type: row.type, object: row.object?.id ?? null },
+    shown: shownEvent(data.organisationId, row),
+  });
+  return {
+    async next({ position: after, types }, limit) {
+      const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
+      // read before the page: an endpoint that wants few types may skip to this position
+      const end = wanted.types && (await lastPosition(data));
+      const { rows, hasMore, next } = await readEvents(data, wanted, { after, limit });
+      const isEnd = !hasMore && end !== undefined && end > next;
+      return { entries: rows.map(entryOf), hasMore, next: isEnd ? end : next };
+    },
+    at: async (positions) =>
+      new Map([...(await eventsAt(data, positions))].map(([position, row]) => [position, entryOf(row)])),
+    deliveries: deliveriesOf(data),
+  };
+}

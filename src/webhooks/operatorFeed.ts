@@ -1,0 +1,127 @@
+import type { mongo } from 'mongoose';
+import { atMost } from '../database/native';
+import { AppError } from '../errors';
+import { type ClusterFeed, cursorOfLog, type EventOfOne, positionOfLog } from '../events/clusterFeed';
+import { shownEvent } from '../events/page';
+import { eventId, timeDigits } from '../events/position';
+import type { Listed } from '../organisations/organisationRows';
+import { GAP } from '../schema/eventTypes';
+import { type DeliveryRow, OPEN_MEMBERS, type OpenRow } from './deliveries';
+import type { Entry, WorkFeed } from './feed';
+
+/* The events that the operator's webhook is sent: those of all organisations, from the log of the database (docs/decisions/operator-webhook.md). */
+
+/** A failed event, or one behind it. It has what is sent, so that its organisation's database need not respond. */
+export interface ParkedRow extends DeliveryRow, Pick<Entry, 'shown'> {
+  readonly organisation_id: string | null;
+  readonly is_test: boolean;
+}
+
+interface OperatorFeedOptions {
+  readonly log: ClusterFeed;
+  readonly rows: mongo.Collection<ParkedRow>;
+  readonly byIds: (ids: readonly string[]) => Promise<ReadonlyMap<string, Listed>>;
+  readonly now: () => number;
+  /** Called if the log no longer goes back to where the webhook stopped. */
+  readonly onLost: (from: Date) => void;
+}
+
+interface OwnEntry extends Entry {
+  readonly organisationId: string | null;
+}
+
+export function feedOfAll({ log, rows, byIds, now, onLost }: OperatorFeedOptions): WorkFeed {
+  /** What the rows to save are about. */
+  const seen = new Map<string, OwnEntry>();
+
+  async function ofOurs(events: readonly EventOfOne[]): Promise<OwnEntry[]> {
+    const known = events.length === 0 ? undefined : await byIds([...new Set(events.map((one) => one.organisationId))]);
+    return events.flatMap((event) => {
+      const organisation = known?.get(event.organisationId);
+      return organisation ? [entryOf(event, organisation)] : [];
+    });
+  }
+
+  /** An event that says that history was lost since a position, and the end of the log. */
+  async function lost(position: string) {
+    const at = positionOfLog(position)?.at;
+    const [from, to] = [new Date(at ? at.t * 1000 : now()), new Date(now())];
+    onLost(from);
+    const { next } = await log.read(undefined, ALL, 1, 0);
+    const time = at ? timeDigits(at) : '';
+    const after = cursorOfLog(next);
+    const shown = {
+      ...{ id: eventId('operator', time), type: GAP, occurred_at: to, object: null, changes: [], status: null },
+      ...{ related: null, gap: { from, to }, origin: null, organisation_id: null, organisation_ref: null },
+    };
+    const entry = { position: `gap.${time}`, after, type: GAP, object: null, shown, organisationId: null };
+    return { entries: [entry], hasMore: true, next: after };
+  }
+
+  async function read(position: string, limit: number) {
+    try {
+      const { events, hasMore, next } = await log.read(positionOfLog(position), ALL, limit, 0);
+      return { entries: await ofOurs(events), hasMore, next: cursorOfLog(next) };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'cursor_expired') throw error;
+      return lost(position);
+    }
+  }
+
+  return {
+    async next({ position }, limit) {
+      const page = await read(position, limit);
+      seen.clear();
+      for (const entry of page.entries) seen.set(entry.shown.id, entry);
+      return page;
+    },
+    async at(positions) {
+      const ids = { $in: positions.map((position) => `${OPERATOR_ENDPOINT}.${position}`) };
+      const found = await rows.find({ _id: ids }).toArray();
+      const known = await byIds([...new Set(found.flatMap(({ organisation_id: id }) => id ?? []))]);
+      const isThere = ({ organisation_id: id }: ParkedRow): boolean => id === null || known.has(id);
+      const entries = found.filter(isThere).map((row) => entryOfParked(row));
+      return new Map(entries.map((entry) => [entry.position, entry]));
+    },
+    deliveries: {
+      open: (_endpoint, most): Promise<OpenRow[]> =>
+        rows.find({}, { projection: OPEN_MEMBERS, sort: { _id: 1 }, ...atMost(most) }).toArray(),
+      byIds: (ids) => rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
+      async save(changed) {
+        if (changed.length === 0) return;
+        const writes = changed.map(({ _id, ...row }) => {
+          const isOpen = row.state === 'waiting' || row.state === 'held';
+          if (!isOpen) return { deleteOne: { filter: { _id } } };
+          const entry = seen.get(row.event_id);
+          const what = entry && {
+            ...{ shown: entry.shown, organisation_id: entry.organisationId, is_test: entry.isTest ?? false },
+          };
+          return { updateOne: { filter: { _id }, update: { $set: { ...row, ...what } }, upsert: entry !== undefined } };
+        });
+        await rows.bulkWrite(writes, { ordered: false });
+      },
+      makeDue: async (_endpoint, at) => {
+        await rows.updateMany({ state: 'waiting' }, { $set: { next_at: at } });
+      },
+    },
+  };
+}
+
+/** The id of the operator's endpoint, with which the ids of its parked events begin. */
+export const OPERATOR_ENDPOINT = 'operator';
+const ALL = { types: undefined, organisationId: undefined } as const;
+
+function entryOf({ organisationId, row, after }: EventOfOne, organisation: Listed): OwnEntry {
+  const { external_ref, sandbox_of } = organisation;
+  const shown = { ...shownEvent(organisationId, row), organisation_id: organisationId, organisation_ref: external_ref };
+  return {
+    ...{ position: `${organisationId}.${row._id}`, after: cursorOfLog(after), type: row.type, shown, organisationId },
+    object: `${organisationId} ${row.object?.id ?? ''}`,
+    isTest: sandbox_of !== undefined,
+  };
+}
+
+function entryOfParked({ _id, type, object_id, shown, organisation_id: organisationId, is_test }: ParkedRow): OwnEntry {
+  const position = _id.slice(OPERATOR_ENDPOINT.length + 1);
+  return { position, after: '', type, object: object_id, shown, organisationId, isTest: is_test };
+}

@@ -1,0 +1,160 @@
+import { lookup } from 'node:dns/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { mongo } from 'mongoose';
+import type { Databases } from '../database/connect';
+import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
+import type { Control } from '../organisations/control';
+import { lastKnownOf } from '../organisations/lastKnown';
+import { type Leased, leasesOf } from '../organisations/webhookLeases';
+import type { EndpointRow } from '../organisations/webhookRows';
+import { MINUTE } from '../units';
+import { addressPolicy } from './addresses';
+import { healthOf } from './health';
+import { feedOfAll, OPERATOR_ENDPOINT, type ParkedRow } from './operatorFeed';
+import { heartbeat, passes } from './passes';
+import { createPoster } from './post';
+import { signedPost } from './sending';
+import type { Outcome } from './work';
+
+/* Posts the events of all organisations to the operator's own server; one gateway at a time does (docs/decisions/operator-webhook.md). */
+
+const LOOK_EVERY = 1000;
+const AFTER_FAILURE = 5000;
+/** How long to work before the lease is given back, in milliseconds, and how long it rests if there is nothing to do. */
+const SLICE = 10_000;
+const IDLE = 5000;
+/** The longest wait before a failing receiver is tried again, in milliseconds: nobody enables this endpoint by hand. */
+const LONGEST_PROBE = 5 * MINUTE;
+/** Every address: its URL is chosen by whoever runs the gateway. */
+const ANYWHERE = ['0.0.0.0/0', '::/0'];
+
+export interface OperatorWebhookOptions {
+  readonly url: string;
+  /** The first signs, and the second too. */
+  readonly secrets: readonly Buffer[];
+  readonly databases: Databases;
+  readonly control: Pick<Control, 'organisations'>;
+  readonly onOutcome: (outcome: Outcome) => void;
+  /** Called if work failed because of a database; it is retried. */
+  readonly onError: (error: unknown) => void;
+  /** Called if history was lost since a time. */
+  readonly onLost: (from: Date) => void;
+}
+
+/** Where the operator's webhook is: its row, and what is parked. */
+export function operatorWebhookRows({ control }: Pick<Databases, 'control'>) {
+  const database = control.getClient().db(control.name);
+  return {
+    endpoint: database.collection<EndpointRow>('operator_webhook'),
+    parked: database.collection<ParkedRow>('operator_webhook_parked'),
+  };
+}
+
+export interface Behind {
+  /** How far it is behind the log, in seconds. */
+  readonly seconds: number;
+  readonly parked: number;
+}
+
+/** How far the webhook is behind; undefined if it never sent. */
+export async function behindOf(databases: Pick<Databases, 'control' | 'now'>): Promise<Behind | undefined> {
+  const row = await operatorWebhookRows(databases).endpoint.findOne({ _id: OPERATOR_ENDPOINT });
+  const at = row ? positionOfLog(row.position)?.at : undefined;
+  return !row || !at ? undefined : { seconds: Math.max(0, databases.now() / 1000 - at.t), parked: row.parked };
+}
+
+export function createOperatorWebhook(options: OperatorWebhookOptions) {
+  const { url, secrets, databases, control, onOutcome, onError, onLost } = options;
+  const { now } = databases;
+  const rows = operatorWebhookRows(databases);
+  const leases = leasesOf(rows.endpoint, now);
+  const log = createClusterFeed(databases);
+  const feed = feedOfAll({
+    ...{ log, rows: rows.parked, now, onLost },
+    byIds: (ids) => control.organisations.byIds(ids),
+  });
+  const poster = createPoster({
+    policy: addressPolicy(ANYWHERE),
+    // by the system, since an internal name may be in /etc/hosts or in a search domain
+    resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  });
+  const ending = new AbortController();
+  let [woken, isMade, looking] = [new AbortController(), false, undefined as Promise<void> | undefined];
+  // a function, since TypeScript assumes that a variable does not change during an await
+  const isEnding = (): boolean => ending.signal.aborted;
+
+  async function work(taken: Leased): Promise<boolean> {
+    const beat = heartbeat(taken, leases);
+    const sliceEnds = performance.now() + SLICE;
+    const isOver = (): boolean => beat.isLost() || isEnding() || performance.now() > sliceEnds;
+    try {
+      return await passes(taken, {
+        ...{ leases, feed, now, isOver, onOutcome, longestRest: IDLE },
+        health: healthOf(taken, now, { longestProbe: LONGEST_PROBE }),
+        requireOpen: () => Promise.resolve(),
+        post: async (_endpoint, { shown, isTest }) =>
+          isOver() ? undefined : poster.post({ url, ...signedPost(shown, isTest ? 'test' : 'live', secrets, now()) }),
+        disable: () => Promise.resolve(),
+      });
+    } catch (error) {
+      await leases.release(taken, {}, { due: new Date(now() + AFTER_FAILURE) });
+      throw error;
+    } finally {
+      beat.stop();
+    }
+  }
+
+  async function look(): Promise<boolean> {
+    if (!isMade) await makeRow(rows.endpoint, log, now);
+    isMade = true;
+    const taken = await leases.take(OPERATOR_ENDPOINT);
+    return taken ? work(taken) : false;
+  }
+
+  async function run(): Promise<void> {
+    while (!isEnding()) {
+      woken = new AbortController();
+      let pause = LOOK_EVERY;
+      try {
+        if (await look()) continue;
+      } catch (error) {
+        onError(error);
+        pause = AFTER_FAILURE;
+      }
+      const signal = AbortSignal.any([woken.signal, ending.signal]);
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  return {
+    start(): void {
+      looking ??= run();
+    },
+    /** Says that there are new events. */
+    async wake(): Promise<void> {
+      const due = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
+      await rows.endpoint.updateOne({ _id: OPERATOR_ENDPOINT, state: 'enabled' }, due);
+      woken.abort();
+    },
+    /** Resolves when a post in progress has ended and nothing more is sent. */
+    async stop(): Promise<void> {
+      ending.abort();
+      await looking;
+      poster.close();
+    },
+    behind: lastKnownOf<Behind | undefined>(undefined, () => behindOf(databases)),
+  };
+}
+
+/** Stores the row of a webhook that is new: it gets what happens from now on. */
+async function makeRow(rows: mongo.Collection<EndpointRow>, log: ClusterFeed, now: () => number): Promise<void> {
+  if (await rows.findOne({ _id: OPERATOR_ENDPOINT }, { projection: { _id: 1 } })) return;
+  const { next } = await log.read(undefined, { types: undefined, organisationId: undefined }, 1, 0);
+  const at = new Date(now());
+  const row: Omit<EndpointRow, '_id'> = {
+    ...{ organisation_id: '', url: '', types: [], state: 'enabled', disabled: null, version: 1, rotated_at: null },
+    ...{ position: cursorOfLog(next), failed: [], failing_since: null, probes: 0, last_success_at: null, parked: 0 },
+    ...{ due: at, wakes: 0, holder: null, until: new Date(0), created_by: '', created_at: at },
+  };
+  await rows.updateOne({ _id: OPERATOR_ENDPOINT }, { $setOnInsert: row }, { upsert: true });
+}

@@ -1,0 +1,101 @@
+import { BEAT_EVERY, type Leased, type Rest, SETTLED_AFTER, type WebhookLeases } from '../organisations/webhookLeases';
+import type { DisabledReason } from '../organisations/webhookRows';
+import type { Entry, WorkFeed } from './feed';
+import type { Health } from './health';
+import type { Attempt } from './post';
+import { type Outcome, type Pass, workOnce } from './work';
+
+/* What is done with the lease of an endpoint, whoever's it is. */
+
+/** A lease is given up after this long, in milliseconds: by then its holder is waiting for a database that does not respond. */
+const LONGEST = 180_000;
+/** How long an endpoint rests whose probe was not made, and one that was made a moment ago, in milliseconds. */
+export const SOON = 5000;
+const YOUNG = 2000;
+
+/** Keeps a lease until it is lost, or `stop` is called. */
+export function heartbeat(lease: Leased, leases: Pick<WebhookLeases, 'keep'>) {
+  let isLost = false;
+  const latest = performance.now() + LONGEST;
+  const timer = setInterval(() => {
+    isLost ||= performance.now() > latest;
+    if (isLost) return;
+    // the lease outlasts several beats, so a failed one does not lose it
+    const keeping = leases.keep(lease, {}).catch(() => lease);
+    void keeping.then((kept) => (isLost ||= !kept));
+  }, BEAT_EVERY);
+  return { isLost: () => isLost, stop: clearInterval.bind(undefined, timer) };
+}
+
+export interface Passing {
+  readonly leases: Pick<WebhookLeases, 'keep' | 'release'>;
+  readonly feed: WorkFeed;
+  readonly health: Health;
+  readonly now: () => number;
+  /** Whether nothing more may begin. */
+  readonly isOver: () => boolean;
+  /** Called before each pass but the first. @throws AppError unavailable if nothing may be stored */
+  readonly requireOpen: () => Promise<void>;
+  /** Posts an event once there is a place; undefined if the work is over by then. */
+  readonly post: (endpoint: Leased, event: Entry) => Promise<Attempt | undefined>;
+  readonly onOutcome: (outcome: Outcome) => void;
+  /** How long an endpoint rests that has no work, in milliseconds; by default until it is woken. */
+  readonly longestRest?: number;
+  /** Disables an endpoint because of what it answered. */
+  readonly disable: (endpoint: Leased, reason: DisabledReason) => Promise<void>;
+}
+
+/** Works until there is nothing to do, or another endpoint's turn comes. Resolves with whether the endpoint is due again at once. */
+export async function passes(taken: Leased, options: Passing): Promise<boolean> {
+  const { leases, feed, health, now, isOver, onOutcome, longestRest = Infinity } = options;
+  let endpoint = taken;
+  for (;;) {
+    const atStart = endpoint;
+    if (atStart !== taken) await options.requireOpen();
+    const isOurs = async (): Promise<boolean> => (await leases.keep(atStart, {})) !== undefined;
+    const probes = health.isFailing() ? health.probes() : undefined;
+    const post = options.post.bind(undefined, atStart);
+    const pass = await workOnce({ feed, endpoint: atStart, health, post, now, isOver, isOurs, onOutcome });
+    if (!pass) return false;
+    const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
+    const disable = health.disable();
+    // if a probe was not made, for lack of a place or because the gateway is stopping, it is made soon
+    const isUntried = health.isFailing() && health.probes() === probes;
+    const rest = isUntried
+      ? notBefore(now() + SOON)
+      : restAfter(pass, atStart, health, { now: now(), isOver: isOver(), longestRest });
+    // `atStart` has the wake count from before the events were read, so a wake since then is not lost
+    if (rest && disable === undefined) return leases.release(atStart, progress, rest);
+    const kept = await leases.keep(atStart, progress);
+    if (!kept) return false;
+    if (disable !== undefined) {
+      await options.disable(kept, disable);
+      return false;
+    }
+    endpoint = kept;
+  }
+}
+
+/** Rests until a time, even if the endpoint is woken before. */
+export function notBefore(ms: number): Rest {
+  const due = new Date(ms);
+  return { due, until: due };
+}
+
+/** When an endpoint is next worked on; undefined if there is more to do at once. */
+function restAfter(
+  { hasMore, nextAt }: Pass,
+  { created_at: made }: Leased,
+  health: Health,
+  { now, isOver, longestRest }: { readonly now: number; readonly isOver: boolean; readonly longestRest: number },
+): Rest | undefined {
+  if (health.isFailing()) return notBefore(now + health.probeWait());
+  const restUntil = health.restUntil();
+  if (restUntil !== undefined) return notBefore(restUntil);
+  const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
+  if (hasWork) return isOver ? { due: new Date(now) } : undefined;
+  // the gateways that record events may not know of the endpoint yet
+  const young = now - made.getTime() < SETTLED_AFTER ? now + YOUNG : undefined;
+  const next = Math.min(nextAt ?? Infinity, young ?? Infinity, now + longestRest);
+  return next === Infinity ? {} : { due: new Date(next) };
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import type { Fault } from '../errors';
+import { fromRecord, type ImportRecord } from '../stored/records';
+import { MAX_WORDS } from '../stored/search';
+import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
+import type { Row } from '../stored/resource';
+import { changedAt, erasedFault, isSameRow } from '../stored/rows';
+import type { Ask, Element } from './elements';
+import type { Kind, Members } from './kinds';
+import { createNames, type Names } from './names';
+import { recordOf } from './record';
+import { type Applying, openRows, type OpenRows } from './rows';
+import { createVersions, type Versions } from './versions';
+
+/* Applies the elements of a call in their order, a piece at a time, so that a call keeps no more rows in memory than fit into one. */
+
+export const OUTCOMES = ['created', 'updated', 'unchanged', 'deleted', 'stale', 'failed'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What becomes of an element. */
+export interface Step {
+  readonly element: Pick<Element, 'at' | 'type' | 'ref'>;
+  readonly outcome: Outcome;
+  readonly id: string | null;
+  readonly checked: Faults;
+}
+
+const NO_FAULTS: Faults = { faults: [], count: 0, isCut: false };
+
+/** Returns a step for each element. */
+export async function applyElements(elements: readonly Element[], applying: Applying): Promise<Step[]> {
+  const { data, session, dryRun, isAtomic } = applying;
+  const names = createNames();
+  const versions = createVersions(data, session);
+  const state = { hasFailed: false, listed: 0 };
+  const isStoring = (): boolean => !dryRun && !(isAtomic && state.hasFailed);
+  const rows = openRows(applying, names, isStoring);
+  const pace = data.pace();
+  const steps: Step[] = [];
+  for (let at = 0; at < elements.length;) {
+    const next = await rows.open(elements, at);
+    const asks = elements.slice(at, next).flatMap(({ ask }) => ask ?? []);
+    const versioned = asks.filter(({ version, action }) => version !== undefined || action === 'delete');
+    await versions.read(versioned.map(({ kind, members }) => ({ kind, members, id: names.idOf(kind, members) })));
+    at = next;
+    for (let index = steps.length; index < at; index += 1) {
+      const pause = pace();
+      if (pause) await pause;
+      const element = elements[index];
+      if (!element) continue;
+      const step = await applyOne(element, { ...applying, names, versions, rows, room: roomAfter(state.listed) });
+      if (step.outcome === 'failed') state.hasFailed = true;
+      state.listed += Math.min(LISTED_OF_ELEMENT, step.checked.count);
+      steps.push(step);
+    }
+    await rows.close();
+  }
+  if (isStoring()) await versions.store();
+  return steps;
+}
+
+interface Applier extends Applying {
+  readonly names: Names;
+  readonly versions: Versions;
+  readonly rows: OpenRows;
+  readonly room: ReturnType<typeof roomAfter>;
+}
+
+async function applyOne(element: Element, applier: Applier): Promise<Step> {
+  const { ask, at } = element;
+  const done = (outcome: Outcome, id: string | null = null): Step => ({ element, outcome, id, checked: NO_FAULTS });
+  const fail = (checked: Faults): Step => ({ element, outcome: 'failed', id: null, checked });
+  if (!ask) return fail(element);
+  const { kind, action, members, version } = ask;
+  const { names, versions, rows } = applier;
+  const place = `${at}/${action}`;
+  const named = names.idOf(kind, members);
+  const before = named === undefined ? undefined : rows.get(kind, named);
+  // it went with the object that it was part of
+  if (named !== undefined && !before) names.set(kind, named, undefined);
+  const id = before?._id;
+  const known = versions.of({ kind, id, members });
+  if (version !== undefined && known !== undefined && version < known) return done('stale', id ?? null);
+  const erased = erasedFault(before, place);
+  if (erased) return fail(withFaults(NO_FAULTS, [erased]));
+  if (action === 'delete') return done(await remove(ask, before, applier), id ?? null);
+  if (action === 'patch' && !before)
+    return fail(withFaults(NO_FAULTS, [{ pointer: place, code: 'not_found', detail: 'names no object' }]));
+  const made = make(ask, before, place, applier);
+  if ('count' in made) return fail(made);
+  if (version !== undefined) versions.noteWritten(kind, made._id, version);
+  if (before && isSameRow(before, made)) return done('unchanged', made._id);
+  await store(ask, before, made, applier);
+  return done(before ? 'updated' : 'created', made._id);
+}
+
+/** The row that an element makes of an object, with its updated_at as it is, or its faults. */
+function make(ask: Ask, before: Row | undefined, place: string, applier: Applier): Row | Faults {
+  const { kind, action, members } = ask;
+  const { names, now, organisation, room } = applier;
+  const { given, faults } = resolved(ask, place, names);
+  const id = before?._id ?? (typeof members.id === 'string' ? members.id : randomUUID());
+  const record = recordOf(kind, given, { id, now, before, isPatch: action === 'patch', organisation });
+  const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
+  if (checked.count > 0) return checked;
+  const wrong = [
+    ...(kind.resource.records?.rules(record as ImportRecord) ?? []).map((fault) => ({
+      ...fault,
+      pointer: place + (fault.pointer ?? ''),
+    })),
+    ...conflicts(kind, id, record, place, applier),
+    ...foreign(kind, before, record, place),
+  ];
+  if (wrong.length > 0) return withFaults(NO_FAULTS, wrong);
+  return toRow(kind, record, before);
+}
+
+/** The members with ids in place of references by external_ref, and faults of references to what is not there. */
+function resolved({ kind, members }: Ask, place: string, names: Names): { given: Members; faults: Fault[] } {
+  const refs = new Set(kind.references.map(({ by }) => by));
+  const given = Object.fromEntries(Object.entries(members).filter(([name]) => !refs.has(name)));
+  const faults: Fault[] = [];
+  for (const { member, by, to } of kind.references) {
+    const ref = members[by];
+    if (ref === null) given[member] = null;
+    if (typeof ref === 'string') given[member] = names.owner(to, 'external_ref', ref);
+    const id = given[member];
+    const at = typeof ref === 'string' ? by : member;
+    if (typeof ref === 'string' ? id === undefined : typeof id === 'string' && !names.get(to, id)) {
+      const what = `is not the ${by === at ? 'external_ref' : 'id'} of a ${to.name}`;
+      faults.push({ pointer: `${place}/${at}`, code: 'not_found', detail: `${what} of the organisation` });
+    } else if (typeof id === 'string') {
+      const erased = erasedFault(names.get(to, id), `${place}/${at}`);
+      if (erased) faults.push(erased);
+    }
+    // one that is missing is named by the fault above
+    if (typeof ref === 'string' && id === undefined) given[member] = NOWHERE;
+  }
+  return { given, faults };
+}
+
+/** The id of no object. */
+const NOWHERE = '00000000-0000-0000-0000-000000000000';
+
+/** Faults of values that another object has. */
+function conflicts(kind: Kind, id: string, record: Members, place: string, { names }: Applier): Fault[] {
+  return kind.unique.flatMap((member): Fault[] => {
+    const owner = names.owner(kind, member, record[member]);
+    if (owner === undefined || owner === id) return [];
+    const detail = `belongs to another ${kind.name} (id ${owner})`;
+    return [{ pointer: `${place}/${member}`, code: 'conflict', detail }];
+  });
+}
+
+/** A part stays with its object. */
+function foreign({ owner }: Kind, before: Row | undefined, record: Members, place: string): Fault[] {
+  if (!owner || !before) return [];
+  const old = (before as Row & Members)[owner.member];
+  if (old === record[owner.member]) return [];
+  const detail = `belongs to another ${owner.to.name} (id ${String(old)})`;
+  return [{ pointer: `${place}/${owner.member}`, code: 'conflict', detail }];
+}
+
+function toRow(kind: Kind, record: Members, before: Row | undefined): Row {
+  const { resource } = kind;
+  const { summary, records } = resource;
+  const row = fromRecord(record, resource.stored) as unknown as Row;
+  if (!summary) return records ? ({ ...row, search: resource.words(row) } as Row) : row;
+  if (!before) return summary.begin({ ...row, search: resource.words(row) } as Row);
+  const { search = [] } = before as { search?: readonly string[] };
+  // a thread is found by its earlier subjects, too
+  return { ...row, search: [...new Set([...resource.words(row), ...search])].slice(0, MAX_WORDS) } as Row;
+}
+
+async function store({ kind }: Ask, before: Row | undefined, made: Row, applier: Applier): Promise<void> {
+  const { names, rows, now } = applier;
+  const last = (before as { updated_at?: Date } | undefined)?.updated_at;
+  const hasStamp = 'updated_at' in made;
+  const row = hasStamp ? ({ ...made, updated_at: last ? changedAt(last, now) : now } as Row) : made;
+  await rows.set(kind, row._id, row);
+  names.set(kind, row._id, row);
+  if (kind.owner) rows.noteOwner(kind.owner, row, before === undefined);
+}
+
+async function remove({ kind, members, version }: Ask, before: Row | undefined, applier: Applier): Promise<Outcome> {
+  const { names, versions, rows, now } = applier;
+  const known = version ?? versions.of({ kind, id: before?._id, members });
+  const called = before ? { ...members, ...before, id: before._id } : members;
+  if (known !== undefined) versions.noteDeleted(kind, called, known, now);
+  if (!before) return 'unchanged';
+  await rows.set(kind, before._id, undefined);
+  names.set(kind, before._id, undefined);
+  if (kind.owner) rows.noteOwner(kind.owner, before, false);
+  return 'deleted';
+}

@@ -1,0 +1,155 @@
+import type { Pace } from '../database/courtesy';
+import type { Check, Fault } from '../errors';
+import { LISTED_OF_ELEMENT, roomAfter, faultsAt, type Faults, isObject, withFaults } from '../stored/elementFaults';
+import { normalised } from '../schema/callerKeys';
+import { METADATA } from '../schema/metadata';
+import { escapePointer } from '../schema/validation';
+import { replaceNegativeZero } from '../stored/brokenTexts';
+import { normaliseIdentifiers } from '../stored/recordSchemas';
+import { identityOf, type Kind, type Kinds, type Members } from './kinds';
+import { MAX_PARTS } from './record';
+
+/* The elements of a call: what each asks for, before anything is looked up. */
+
+export const ACTIONS = ['put', 'patch', 'delete'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** A valid element. */
+export interface Ask {
+  readonly kind: Kind;
+  readonly action: Action;
+  readonly members: Members;
+  readonly version: number | undefined;
+}
+
+export interface Element extends Faults {
+  /** Pointer to the element: /writes/3. */
+  readonly at: string;
+  /** The type and the external_ref as sent, for the result. */
+  readonly type: unknown;
+  readonly ref: unknown;
+  /** Undefined if the element has faults. */
+  readonly ask: Ask | undefined;
+}
+
+/** Checks the elements at a place; `check` is that of the input type. */
+export async function readElements(
+  sent: readonly unknown[],
+  placeOf: (index: number) => string,
+  { byName, uuids }: Kinds,
+  check: Check,
+  pace: Pace,
+): Promise<Element[]> {
+  const elements: Element[] = [];
+  let listed = 0;
+  for (const [index, one] of sent.entries()) {
+    const pause = pace();
+    if (pause) await pause;
+    const at = placeOf(index);
+    const found = faultsAt(at, withoutMembers(one), check, roomAfter(listed));
+    const { type, given } = outlineOf(one);
+    const kind = byName.get(String(type));
+    const [action, ...others] = given;
+    const faults: Fault[] = [];
+    if (found.count === 0 && others.length > 0)
+      faults.push({ pointer: at, code: 'not_allowed', detail: 'must have only one of put, patch and delete' });
+    if (found.count === 0 && !action)
+      faults.push({ pointer: at, code: 'required', detail: 'must have put, patch or delete' });
+    const members = action ? ((one as Members)[action] as Record<string, unknown>) : {};
+    if (found.count + faults.length === 0 && kind && action) {
+      const place = `${at}/${action}`;
+      if (countValues(members) > MAX_VALUES)
+        faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
+      else {
+        normaliseIdentifiers(members, uuids);
+        for (const { by } of kind.references) {
+          const ref = members[by];
+          if (typeof ref === 'string') members[by] = normalised(ref);
+        }
+        replaceNegativeZero(members);
+        faults.push(...memberFaults(kind, action, members, place));
+      }
+    }
+    const checked = withFaults(found, faults);
+    listed += Math.min(LISTED_OF_ELEMENT, checked.count);
+    const ask = checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(one) } : undefined;
+    elements.push({ ...checked, at, type, ref: members.external_ref, ask });
+  }
+  return elements;
+}
+
+/** Values in an object, at any depth: a thousand lines have twelve each. */
+const MAX_VALUES = 20_000;
+
+/** How many values an object has; stops once they are too many. */
+function countValues(value: unknown): number {
+  let count = 0;
+  const look = (one: unknown): void => {
+    if (typeof one !== 'object' || one === null) return;
+    for (const member of Object.values(one)) {
+      count += 1;
+      if (count > MAX_VALUES) return;
+      look(member);
+    }
+  };
+  look(value);
+  return count;
+}
+
+/** An element without the members of its object, which are checked once it is known what they are set in. */
+function withoutMembers(one: unknown): unknown {
+  if (!isObject(one)) return one;
+  const empty = ACTIONS.filter((action) => isObject(one[action])).map((action) => [action, {}]);
+  return { ...one, ...Object.fromEntries(empty) };
+}
+
+function outlineOf(one: unknown): { readonly type: unknown; readonly given: readonly Action[] } {
+  if (!isObject(one)) return { type: undefined, given: [] };
+  return { type: one.type, given: ACTIONS.filter((action) => isObject(one[action])) };
+}
+
+function versionOf(one: unknown): number | undefined {
+  const { version } = one as { readonly version?: number | null };
+  return version ?? undefined;
+}
+
+/** Faults of an object's members that a check of the whole record would not find, or find too late. */
+function memberFaults(kind: Kind, action: Action, members: Members, at: string): Fault[] {
+  const { identities, lists, references } = kind;
+  const faults: Fault[] = [];
+  if (!identities.some((member) => identityOf(members, member) !== undefined)) {
+    const [first, ...others] = identities.toReversed();
+    const names = [...others.toReversed(), String(first)].join(identities.length > 2 ? ', ' : ' or ');
+    faults.push({ pointer: at, code: 'required', detail: `must have a text in ${names}` });
+  }
+  if (action === 'delete') {
+    const unknown = Object.keys(members).filter((name) => !identities.includes(name));
+    return [
+      ...faults,
+      ...unknown.map((name): Fault => {
+        return { pointer: `${at}/${escapePointer(name)}`, code: 'unknown', detail: 'is not a known field' };
+      }),
+    ];
+  }
+  const { [METADATA]: metadata } = members;
+  const { mostPairs } = kind.resource;
+  if (isObject(metadata) && Object.keys(metadata).length > mostPairs) {
+    const detail = `must not have more than ${String(mostPairs)} keys`;
+    faults.push({ pointer: `${at}/${METADATA}`, code: 'length', detail });
+  }
+  for (const { name } of lists) {
+    const list = members[name];
+    if (!Array.isArray(list) || list.length <= MAX_PARTS) continue;
+    const detail = `must not have more than ${String(MAX_PARTS)} items`;
+    faults.push({ pointer: `${at}/${name}`, code: 'length', detail });
+  }
+  for (const { member, by } of references) {
+    const ref = members[by];
+    if (ref === undefined || ref === null) continue;
+    const pointer = `${at}/${by}`;
+    if (typeof ref !== 'string') faults.push({ pointer, code: 'type', detail: 'must be a string' });
+    else if (members[member] !== undefined)
+      faults.push({ pointer, code: 'not_allowed', detail: `must not be given together with ${member}` });
+  }
+  return faults;
+}

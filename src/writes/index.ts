@@ -1,0 +1,93 @@
+import type { ClientSession } from 'mongoose';
+import { stampedWrite } from '../database/openWrites';
+import type { OrganisationData, UnitOfWork } from '../database/organisationData';
+import type { Writer } from '../database/slots';
+import type { Check, Fault } from '../errors';
+import { refuseFaults, storeAgain } from '../stored/elementCalls';
+import { faultLister, shownKey } from '../stored/elementFaults';
+import { applyElements, type Outcome, OUTCOMES, type Step } from './apply';
+import { type Element, readElements } from './elements';
+import type { Kind, Kinds } from './kinds';
+import { writeVersions } from '../stored/writeVersions';
+
+export { kindsOf, type Kinds } from './kinds';
+export type { Outcome } from './apply';
+
+/* Writes of operators to the data of an organisation (docs/decisions/operator-writes.md). */
+
+/** How much of what a caller sent as a type a result repeats. */
+const REPEATED_TYPE = 32;
+
+export interface WriteResult {
+  readonly index: number;
+  readonly type: string | null;
+  readonly id: string | null;
+  readonly external_ref: string | null;
+  readonly outcome: Outcome;
+  readonly errors: readonly Fault[];
+}
+
+export type WriteReport = Record<Outcome, number> & { readonly results: readonly WriteResult[] };
+
+/** Where a call writes, and how. */
+export interface WriteCall {
+  readonly data: OrganisationData;
+  readonly organisation: { readonly currency: string };
+  readonly kinds: Kinds;
+  /** Checks an element, without the members of its object. */
+  readonly check: Check;
+  readonly dryRun: boolean;
+  readonly isAtomic: boolean;
+  readonly holdRows: ((bytes: number) => void) | undefined;
+  readonly by: Writer;
+  /** Runs the transaction; by default without an Idempotency-Key. */
+  readonly write?: UnitOfWork | undefined;
+}
+
+/**
+ * Writes elements in their order, in one transaction.
+ * @throws AppError validation_failed if one is invalid and the call is atomic; conflict; and what a write throws
+ */
+export async function writeElements(
+  sent: readonly unknown[],
+  placeOf: (index: number) => string,
+  call: WriteCall,
+): Promise<WriteReport> {
+  const { data, kinds, check, dryRun, isAtomic } = call;
+  const elements = await readElements(sent, placeOf, kinds, check, data.pace());
+  const write: UnitOfWork = call.write ?? ((work, how) => stampedWrite(data, work, { ...how, by: call.by }));
+  const work = async (session: ClientSession, now: Date): Promise<WriteReport> => {
+    const steps = await applyElements(elements, { ...call, session, now });
+    if (isAtomic) refuseFaults(steps);
+    return report(steps, dryRun);
+  };
+  const how = { dryRun, writes: dryRun ? [] : written(elements), rows: elements.length };
+  return storeAgain(() => write(work, how));
+}
+
+/** The collections that elements may change. */
+function written(elements: readonly Element[]): OrganisationData['collections'] {
+  const asks = elements.flatMap(({ ask }) => ask ?? []);
+  const around = ({ owner, parts }: Kind): Kind[] => [...(owner ? [owner.to] : []), ...parts];
+  const kinds = new Set(asks.flatMap(({ kind }) => [kind, ...around(kind)]));
+  // without one in the call, versions are only written if there are some already
+  const hasVersions = asks.some(({ version }) => version !== undefined);
+  return [...[...kinds].map(({ resource }) => resource), ...(hasVersions ? [writeVersions] : [])];
+}
+
+function report(steps: readonly Step[], dryRun: boolean): WriteReport {
+  const list = faultLister();
+  const results = steps.map(({ element, outcome, id, checked }, index): WriteResult => {
+    const { at, type, ref } = element;
+    return {
+      index,
+      type: typeof type === 'string' ? type.slice(0, REPEATED_TYPE).toWellFormed() : null,
+      id: dryRun && outcome === 'created' ? null : id,
+      external_ref: shownKey(ref),
+      outcome,
+      errors: checked.count > 0 ? list({ ...checked, at }) : [],
+    };
+  });
+  const counts = OUTCOMES.map((outcome) => [outcome, results.filter((one) => one.outcome === outcome).length]);
+  return { ...(Object.fromEntries(counts) as Record<Outcome, number>), results };
+}

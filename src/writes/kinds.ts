@@ -1,0 +1,103 @@
+import type { GraphQLSchema } from 'graphql';
+import { uniqueMembers } from '../database/collection';
+import type { Check } from '../errors';
+import { LONGEST_KEY } from '../schema/callerKeys';
+import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
+import { ERASED_AT } from '../schema/personal';
+import { objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
+import { checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
+import { reshape, uuidMembers } from '../stored/recordSchemas';
+import type { Resource } from '../stored/resource';
+
+/* What writes need to know of each stored type, all of it from the SDL. */
+
+/** Members of an object as a caller sent them, or as a record has them. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A member with the id of another object. */
+interface Reference {
+  readonly member: string;
+  /** What names the object by its external_ref instead. */
+  readonly by: string;
+  readonly to: Kind;
+}
+
+export interface Kind {
+  /** As elements name it: `quote`. */
+  readonly name: string;
+  readonly resource: Resource;
+  /** The members that name an object; the first that is given decides. */
+  readonly identities: readonly string[];
+  /** The members that no two objects may share, besides the id. */
+  readonly unique: readonly string[];
+  readonly references: readonly Reference[];
+  /** The reference to the object that this one is part of. */
+  readonly owner: Reference | undefined;
+  /** The kinds whose objects are part of one of these. */
+  readonly parts: Kind[];
+  /** The members that only the gateway sets. */
+  readonly own: ReadonlySet<string>;
+  /** The lists of objects with ids, such as lines. */
+  readonly lists: readonly StoredMember[];
+  /** Checks a whole record. */
+  readonly check: Check;
+}
+
+const UPDATED_AT = 'updated_at';
+const EXTERNAL_REF = 'external_ref';
+
+/** The kinds by name, and the names of members that are UUIDs. */
+export interface Kinds {
+  readonly byName: ReadonlyMap<string, Kind>;
+  readonly uuids: ReadonlySet<string>;
+}
+
+/** `schema` is the public REST schema. */
+export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): Kinds {
+  const all = componentSchemas(schema, { elementBounds: true, closed: true });
+  const schemas = { ...all };
+  for (const { stored, name } of resources) schemas[`object.${name}`] = reshape(all, stored.type, [], {});
+  let compiled: ReturnType<typeof createAjv> | undefined;
+  const ajv = () => (compiled ??= createAjv().addSchema({ components: { schemas } }, 'objects'));
+  const types = resources.map(({ stored }) => stored);
+  type Growing = Omit<Kind, 'owner' | 'references'> & { owner: Reference | undefined; references: Reference[] };
+  const kinds = new Map(
+    resources.map((resource): [string, Growing] => {
+      const { stored, name, computed } = resource;
+      const has = (member: string): boolean => stored.members.some((one) => one.name === member);
+      const identities = ['id', EXTERNAL_REF, stored.unique ?? EXTERNAL_REF].filter(has);
+      return [
+        stored.type,
+        {
+          name: objectName(stored.type),
+          resource,
+          identities: [...new Set(identities)],
+          unique: uniqueMembers(resource),
+          references: [],
+          owner: undefined,
+          parts: [],
+          own: new Set([UPDATED_AT, ERASED_AT, ...computed].filter(has)),
+          lists: stored.members.filter(({ isList, members }) => isList && members.some((one) => one.name === 'id')),
+          check: checkAtFirstUse(() => requireSchema(ajv(), `objects${SCHEMA_ROOT}object.${name}`)),
+        },
+      ];
+    }),
+  );
+  for (const kind of kinds.values()) {
+    for (const [type, to] of kinds) {
+      const member = referenceTo(type);
+      if (!kind.resource.stored.members.some(({ name }) => name === member)) continue;
+      kind.references.push({ member, by: member.replace(/_id$/, '_ref'), to });
+    }
+    const owner = ownerOf(kind.resource.stored, types);
+    kind.owner = owner && kind.references.find(({ member }) => member === referenceTo(owner.type));
+    kind.owner?.to.parts.push(kind);
+  }
+  return { byName: new Map([...kinds.values()].map((kind) => [kind.name, kind])), uuids: uuidMembers(all) };
+}
+
+/** The value of a member that can name an object; undefined if there is none, or it is too long to be valid. */
+export function identityOf(members: Members, member: string): string | undefined {
+  const value = members[member];
+  return typeof value === 'string' && value.length <= LONGEST_KEY ? value : undefined;
+}

@@ -1,0 +1,96 @@
+import type { ClientSession } from 'mongoose';
+import { READ_TIMEOUT } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import { ERASED_AT } from '../schema/personal';
+import type { Row } from '../stored/resource';
+import { identityOf, type Kind, type Members } from './kinds';
+import { filterOf, mostOf, type Values } from './wanted';
+
+/* Which objects the elements of a call name: looked up a piece at a time, and kept up to date while its elements are applied. */
+
+/** The members of an object that are looked up, with its id. */
+type Found = Members & { readonly _id: string };
+
+export interface Names {
+  /** The id of the object that these members name; undefined if there is none. */
+  idOf(kind: Kind, members: Members): string | undefined;
+  /** The id of the object with a value in a unique member. */
+  owner(kind: Kind, member: string, value: unknown): string | undefined;
+  /** An object by its id. */
+  get(kind: Kind, id: string): Found | undefined;
+  /** Notes what an object is now; undefined once it is deleted. */
+  set(kind: Kind, id: string, row: object | undefined): void;
+}
+
+/** Looks up objects of a kind that elements only refer to. */
+export async function readNames(
+  data: OrganisationData,
+  kind: Kind,
+  values: Values,
+  session: ClientSession,
+): Promise<Row[]> {
+  const projection = Object.fromEntries(lookedUp(kind).map((member) => [member, 1]));
+  const options = { session, projection, maxTimeMS: READ_TIMEOUT, batchSize: mostOf(values) + 1 };
+  return data.collection(kind.resource).find(filterOf(values), options).toArray();
+}
+
+/** The members of rows that are looked up. */
+function lookedUp({ unique, owner }: Kind): string[] {
+  return ['_id', ...unique, ERASED_AT, ...(owner ? [owner.member] : [])];
+}
+
+/** The objects of a kind that are known, by id, and their ids by the values of each unique member. */
+interface Known {
+  readonly objects: Map<string, Found>;
+  readonly owners: ReadonlyMap<string, Map<string, string>>;
+}
+
+export function createNames(): Names {
+  const known = new Map<Kind, Known>();
+
+  function of(kind: Kind): Known {
+    let own = known.get(kind);
+    if (!own)
+      known.set(kind, (own = { objects: new Map(), owners: new Map(kind.unique.map((one) => [one, new Map()])) }));
+    return own;
+  }
+
+  function forget({ objects, owners }: Known, id: string): void {
+    const before = objects.get(id);
+    if (!before) return;
+    objects.delete(id);
+    for (const [member, ids] of owners) {
+      const value = identityOf(before, member);
+      if (value !== undefined && ids.get(value) === id) ids.delete(value);
+    }
+  }
+
+  const names: Names = {
+    idOf(kind, members) {
+      const [id, ref, ...others] = kind.identities.map((member) => [member, identityOf(members, member)] as const);
+      if (id?.[1] !== undefined) return of(kind).objects.has(id[1]) ? id[1] : undefined;
+      const byRef = ref && names.owner(kind, ...ref);
+      if (byRef !== undefined) return byRef;
+      const found = others.map((one) => names.owner(kind, ...one)).find((one) => one !== undefined);
+      // another object with the same number has an external_ref of its own
+      const isOther =
+        found !== undefined && ref?.[1] !== undefined && (names.get(kind, found)?.[ref[0]] ?? null) !== null;
+      return isOther ? undefined : found;
+    },
+    owner: (kind, member, value) => (typeof value === 'string' ? of(kind).owners.get(member)?.get(value) : undefined),
+    get: (kind, id) => of(kind).objects.get(id),
+    set(kind, id, row) {
+      const own = of(kind);
+      forget(own, id);
+      if (!row) return;
+      // no more than that, since rows may be large
+      const kept = lookedUp(kind).map((member) => [member, (row as Members)[member] ?? null]);
+      own.objects.set(id, Object.fromEntries(kept) as Found);
+      for (const [member, ids] of own.owners) {
+        const value = identityOf(row as Members, member);
+        if (value !== undefined) ids.set(value, id);
+      }
+    },
+  };
+  return names;
+}

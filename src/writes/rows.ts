@@ -1,0 +1,181 @@
+import type { ClientSession } from 'mongoose';
+import type { OrganisationData } from '../database/organisationData';
+import { readPiece } from '../database/readRows';
+import type { Row } from '../stored/resource';
+import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
+import type { Element } from './elements';
+import type { Kind, Members } from './kinds';
+import { type Names, readNames } from './names';
+import { filterOf, mostOf, nextWanted, type Values } from './wanted';
+
+/* The rows that a piece of a call works on: read together, changed in memory, and written together. */
+
+/** Where and how elements are applied. */
+export interface Applying {
+  readonly data: OrganisationData;
+  readonly organisation: { readonly currency: string };
+  readonly session: ClientSession;
+  readonly now: Date;
+  readonly dryRun: boolean;
+  readonly isAtomic: boolean;
+  readonly holdRows: ((bytes: number) => void) | undefined;
+}
+
+/** A row as it is stored, and as the elements so far have changed it; undefined if there is none. */
+interface OpenRow {
+  readonly kind: Kind;
+  stored: Row | undefined;
+  row: Row | undefined;
+  /** Whether what it sums up has to be read again. */
+  isOutdated: boolean;
+}
+
+export interface OpenRows {
+  /** Looks up what the next elements name. Returns the index of the first element that is left for the next piece. */
+  open(elements: readonly Element[], start: number): Promise<number>;
+  get(kind: Kind, id: string): Row | undefined;
+  /** Changes a row, or deletes it with its parts. */
+  set(kind: Kind, id: string, row: Row | undefined): Promise<void>;
+  /** Notes that a part of another object was added, or else has changed or is gone. */
+  noteOwner(owner: NonNullable<Kind['owner']>, part: Row, isNew: boolean): void;
+  /** Writes what has changed, and forgets the rows. */
+  close(): Promise<void>;
+}
+
+/** Without `isStoring` it keeps the changes of all pieces instead of writing them. */
+export function openRows({ data, session, now, holdRows }: Applying, names: Names, isStoring: () => boolean): OpenRows {
+  const reading = data.reading(holdRows);
+  const pace = data.pace();
+  const open = new Map<Kind, Map<string, OpenRow>>();
+  /** In the order in which they were first changed. */
+  const changed = new Set<OpenRow>();
+  let held = 0;
+
+  const rowsOf = (kind: Kind): Map<string, OpenRow> => {
+    const rows = open.get(kind) ?? new Map<string, OpenRow>();
+    open.set(kind, rows);
+    return rows;
+  };
+
+  /** Reads rows of a kind. Those that are open stay as they are: in a dry run, elements before have changed them only here. */
+  async function read(kind: Kind, values: Values): Promise<void> {
+    const rows = rowsOf(kind);
+    const [named, most, ids] = [filterOf(values), mostOf(values), [] as string[]];
+    for (let isWhole = false; !isWhole;) {
+      const filter = ids.length === 0 ? named : { $and: [named, { _id: { $nin: ids } }] };
+      const piece = await readPiece(data.collection(kind.resource), () => ({ filter, most, session }), reading);
+      ({ isWhole } = piece);
+      held += piece.held;
+      for (const row of piece.rows) {
+        ids.push(row._id);
+        if (rows.has(row._id)) continue;
+        const owner = kind.owner && open.get(kind.owner.to)?.get(String(valueIn(row, kind.owner.member)));
+        // in a dry run the parts of a deleted object are still there
+        const stored = owner && !owner.row ? undefined : row;
+        rows.set(row._id, { kind, stored, row: stored, isOutdated: false });
+        names.set(kind, row._id, stored);
+      }
+    }
+  }
+
+  /** Reads the objects that open parts belong to, where the elements named the parts alone. */
+  async function readOwners({ member, to }: NonNullable<Kind['owner']>, parts: Iterable<OpenRow>): Promise<void> {
+    const ids = [...parts].map(({ row }) => valueIn(row, member));
+    const left = new Set(ids.filter((id) => typeof id === 'string').filter((id) => !rowsOf(to).has(id)));
+    if (left.size > 0) await read(to, new Map([['id', left]]));
+  }
+
+  async function write(): Promise<void> {
+    if (!isStoring()) return;
+    const groups = new Map<string, { readonly kind: Kind; readonly own: OpenRow[] }>();
+    const turnOf = turnsOf(changed);
+    for (const one of changed) {
+      const name = `${String(turnOf(one))} ${one.kind.name}`;
+      const group = groups.get(name) ?? { kind: one.kind, own: [] };
+      group.own.push(one);
+      groups.set(name, group);
+    }
+    for (const [, { kind, own }] of [...groups].sort(([one], [other]) => one.localeCompare(other))) {
+      for (const one of own) if (one.isOutdated && one.row) one.row = await renewed(kind, one.row);
+      const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
+        const isSame = row && stored ? isSameRow(stored, row) : row === stored;
+        return isSame ? [] : [{ row, before: stored }];
+      });
+      await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
+      for (const one of own) one.stored = one.row;
+    }
+    changed.clear();
+  }
+
+  async function renewed({ resource: { summary }, parts }: Kind, row: Row): Promise<Row> {
+    const [part] = parts;
+    if (!summary || !part) return row;
+    return summary.renew(row, data.collection(part.resource), session);
+  }
+
+  async function removeParts(kind: Kind, id: string): Promise<void> {
+    for (const part of kind.parts) {
+      const member = String(part.owner?.member);
+      if (isStoring()) await data.collection(part.resource).deleteMany({ [member]: id }, { session });
+      for (const one of rowsOf(part).values()) if (valueIn(one.row, member) === id) one.row = one.stored = undefined;
+    }
+  }
+
+  return {
+    async open(elements, start) {
+      const { end, rows, referred } = nextWanted(elements, start, (name) => reading.sizes.rowsPerPiece(name));
+      for (const [kind, values] of rows) await read(kind, values);
+      for (const [kind] of rows) if (kind.owner) await readOwners(kind.owner, rowsOf(kind).values());
+      for (const [kind, values] of referred)
+        for (const found of await readNames(data, kind, values, session))
+          if (!rowsOf(kind).has(found._id)) names.set(kind, found._id, found);
+      return end;
+    },
+    get: (kind, id) => open.get(kind)?.get(id)?.row,
+    async set(kind, id, row) {
+      const known = rowsOf(kind).get(id) ?? { kind, stored: undefined, row: undefined, isOutdated: false };
+      const moves = kind.unique.some((member) => valueIn(known.row, member) !== valueIn(row, member));
+      // unique values are written in the order in which the elements move them
+      if ((moves && changed.has(known)) || (!row && kind.parts.length > 0)) await write();
+      if (!row) await removeParts(kind, id);
+      known.row = row;
+      rowsOf(kind).set(id, known);
+      changed.add(known);
+    },
+    noteOwner({ to, member }, part, isNew) {
+      const owner = open.get(to)?.get(String(valueIn(part, member)));
+      if (!owner?.row) return;
+      const { summary } = to.resource;
+      const row = isNew && summary ? summary.add(owner.row, part) : owner.row;
+      const { updated_at: last } = row as { updated_at?: Date };
+      owner.row = { ...row, ...(last && { updated_at: changedAt(last, now) }) };
+      owner.isOutdated ||= !isNew;
+      changed.add(owner);
+    },
+    async close() {
+      await write();
+      if (!isStoring()) return;
+      open.clear();
+      holdRows?.(-held);
+      held = 0;
+    },
+  };
+}
+
+/**
+ * An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. Where another one
+ * hands on a unique value, all are written in the order of their elements instead.
+ */
+function turnsOf(changed: Iterable<OpenRow>): (one: OpenRow) => number {
+  const handsOn = ({ kind, stored, row }: OpenRow): boolean =>
+    stored !== undefined && kind.unique.some((member) => valueIn(stored, member) !== valueIn(row, member));
+  const inOrder = new Set([...changed].flatMap((one) => (handsOn(one) ? [one.kind] : [])));
+  return ({ kind, stored, isOutdated }) => {
+    if (kind.owner) return 1;
+    return stored || isOutdated || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;
+  };
+}
+
+function valueIn(row: object | undefined, member: string): unknown {
+  return (row as Members | undefined)?.[member] ?? null;
+}

@@ -1,0 +1,75 @@
+import type { ClientSession, mongo } from 'mongoose';
+import { READ_TIMEOUT } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import { type WriteVersion, writeVersions } from '../stored/writeVersions';
+import { identityOf, type Kind, type Members } from './kinds';
+
+/*
+ * The versions that operators write with (docs/decisions/operator-writes.md): of an object under its id, and of a deleted one under each of
+ * its names, since a later element may know only one of them.
+ */
+
+/** What an element is about: an object that is there, or what its members name. */
+export interface Named {
+  readonly kind: Kind;
+  readonly id: string | undefined;
+  readonly members: Members;
+}
+
+function keysOf({ kind, id, members }: Named): string[] {
+  if (id !== undefined) return [`${kind.name} id ${id}`];
+  return kind.identities.flatMap((member) => {
+    const value = identityOf(members, member);
+    return value === undefined ? [] : [`${kind.name} ${member} ${value}`];
+  });
+}
+
+export type Versions = ReturnType<typeof createVersions>;
+
+/** The versions of what elements are about, and those that a call sets. */
+export function createVersions(data: OrganisationData, session: ClientSession) {
+  const known = new Map<string, WriteVersion>();
+  const changed = new Map<string, WriteVersion>();
+
+  function note(_id: string, version: number, deleted_at?: Date): void {
+    const before = known.get(_id);
+    if (before?.version === version && (before.deleted_at === undefined) === (deleted_at === undefined)) return;
+    const row = { _id, version, ...(deleted_at && { deleted_at }) };
+    known.set(_id, row);
+    changed.set(_id, row);
+  }
+
+  return {
+    async read(wanted: readonly Named[]): Promise<void> {
+      // those that the call has set are not stored yet
+      const keys = [...new Set(wanted.flatMap(keysOf))].filter((key) => !changed.has(key));
+      if (keys.length === 0) return;
+      const options = { session, maxTimeMS: READ_TIMEOUT, batchSize: keys.length + 1 };
+      const rows = await data
+        .collection(writeVersions)
+        .find({ _id: { $in: keys } }, options)
+        .toArray();
+      for (const row of rows) known.set(row._id, row);
+    },
+    /** The highest version under which it was written; undefined if there is none. */
+    of(named: Named): number | undefined {
+      const found = keysOf(named).flatMap((key) => known.get(key)?.version ?? []);
+      return found.length === 0 ? undefined : Math.max(...found);
+    },
+    noteWritten(kind: Kind, id: string, version: number): void {
+      note(`${kind.name} id ${id}`, version);
+    },
+    /** `members` are all names of the object that are known. */
+    noteDeleted(kind: Kind, members: Members, version: number, now: Date): void {
+      for (const key of keysOf({ kind, id: undefined, members })) note(key, version, now);
+    },
+    async store(): Promise<void> {
+      if (changed.size === 0) return;
+      const writes = [...changed.values()].map((row): mongo.AnyBulkWriteOperation<WriteVersion> => {
+        const { _id, ...replacement } = row;
+        return { replaceOne: { filter: { _id }, replacement, upsert: true } };
+      });
+      await data.collection(writeVersions).bulkWrite(writes, { ordered: false, session });
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Ask, Element } from './elements';
+import { identityOf, type Kind } from './kinds';
+
+/* What the next elements of a call name, so that one command for each collection finds all of it. */
+
+/** Values of members that name objects of a kind. */
+export type Values = ReadonlyMap<string, ReadonlySet<string>>;
+type Growing = Map<Kind, Map<string, Set<string>>>;
+
+export interface Wanted {
+  /** The index of the first element that is left for the next piece. */
+  readonly end: number;
+  /** Of objects whose rows are read. */
+  readonly rows: ReadonlyMap<Kind, Values>;
+  /** Of objects that are only referred to. */
+  readonly referred: ReadonlyMap<Kind, Values>;
+}
+
+/** Takes elements from `start` on while the rows that they may need fit into a piece. */
+export function nextWanted(
+  elements: readonly Element[],
+  start: number,
+  rowsPerPiece: (collection: string) => number,
+): Wanted {
+  const [rows, referred]: [Growing, Growing] = [new Map(), new Map()];
+  let [end, count, most] = [start, 0, Infinity];
+  for (; end < elements.length; end += 1) {
+    const ask = elements[end]?.ask;
+    if (!ask) continue;
+    const more = rowsOf(ask).filter(([kind, member, value]) => !rows.get(kind)?.get(member)?.has(value));
+    for (const [kind] of more) most = Math.min(most, rowsPerPiece(kind.resource.name));
+    if (end > start && count + more.length > most) break;
+    count += more.length;
+    for (const one of more) want(rows, one);
+    for (const one of referencesOf(ask)) want(referred, one);
+  }
+  for (const [kind, values] of referred) {
+    if (!rows.has(kind)) continue;
+    for (const [member, all] of values) for (const value of all) want(rows, [kind, member, value]);
+    referred.delete(kind);
+  }
+  return { end, rows, referred };
+}
+
+type Name = readonly [kind: Kind, member: string, value: string];
+
+function want(all: Growing, [kind, member, value]: Name): void {
+  const values = all.get(kind) ?? new Map<string, Set<string>>();
+  all.set(kind, values.set(member, (values.get(member) ?? new Set()).add(value)));
+}
+
+function named(kind: Kind, member: string, value: string | undefined): Name[] {
+  return value === undefined ? [] : [[kind, member, value]];
+}
+
+/** Names of the object of an element, of others that may have one of its unique values, and of the object that it is part of. */
+function rowsOf({ kind, members }: Ask): Name[] {
+  const own = [...new Set([...kind.identities, ...kind.unique])].flatMap((member) =>
+    named(kind, member, identityOf(members, member)),
+  );
+  return kind.owner ? [...own, ...namesIn(members, kind.owner)] : own;
+}
+
+function referencesOf({ kind, members }: Ask): Name[] {
+  return kind.references.flatMap((reference) => (reference === kind.owner ? [] : namesIn(members, reference)));
+}
+
+function namesIn(members: Ask['members'], { member, by, to }: Kind['references'][number]): Name[] {
+  return [...named(to, 'id', identityOf(members, member)), ...named(to, 'external_ref', identityOf(members, by))];
+}
+
+/** The filter that finds the objects with these values. */
+export function filterOf(values: Values): object {
+  const conditions = [...values].map(([member, all]) => ({ [member === 'id' ? '_id' : member]: { $in: [...all] } }));
+  const [first = {}] = conditions;
+  return conditions.length === 1 ? first : { $or: conditions };
+}
+
+/** The most objects that have these values. */
+export function mostOf(values: Values): number {
+  return [...values.values()].reduce((sum, { size }) => sum + size, 0);
+}

@@ -1,0 +1,130 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CommandLine, commandLine, NORTHWIND } from './commandLine';
+
+/* A folder of the user's schema on the command line. All but the last test need no database: the address of theirs is refused. */
+
+const NOWHERE = { MONGODB_URI: 'mongodb://127.0.0.1:1/?directConnection=true&serverSelectionTimeoutMS=100' };
+const cli = alone(commandLine(NOWHERE));
+
+/** Runs each command in a process of its own, since a process reads the schema once. */
+function alone(line: CommandLine) {
+  const spawned = (...args: string[]) => line.spawned(...args);
+  return {
+    run: spawned,
+    async failed(...args: string[]): Promise<string> {
+      const { code, stderr } = await spawned(...args);
+      expect(code).toBe(1);
+      return stderr;
+    },
+  };
+}
+
+let folder: string;
+beforeAll(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'scopegate-own-')), 'schema');
+  expect(await cli.run('schema', 'init', folder, '--json')).toMatchObject({ code: 0 });
+});
+afterAll(() => rm(join(folder, '..'), { recursive: true }));
+
+const edit = async (file: string, text: string): Promise<string> => {
+  const other = await mkdtemp(join(folder, '..', 'other-'));
+  await cp(folder, other, { recursive: true });
+  await writeFile(join(other, file), text);
+  return other;
+};
+
+test('init writes a folder that is valid and has each kind of file, and overwrites nothing', async () => {
+  expect((await readdir(folder)).toSorted()).toEqual([
+    ...['README.md', 'examples', 'invoices.graphql', 'invoicesBulk.graphql', 'quotes.graphql', 'rules.mjs'],
+  ]);
+  expect(await cli.run('schema', 'check', folder)).toMatchObject({ code: 0, stdout: `${folder} is valid\n` });
+  expect(await cli.failed('schema', 'init', folder)).toContain('is not empty');
+});
+
+/** One mistake in each kind of file; test/unit/ownSchema.test.ts has those in the SDL. */
+const MISTAKES: readonly (readonly [file: string, text: string, sentence: string])[] = [
+  ['more.graphql', '\nextend type Quote {', 'more.graphql:2: Syntax Error'],
+  ['more.graphql', 'type Quote { id: ID! }', 'more.graphql:1: Quote is also defined at schema/quotes.graphql:'],
+  ['more.graphql', 'extend type Query { bills: Int }', 'more.graphql:1: Query.bills has no @access'],
+  ['rules.mjs', 'export const Invoice = (', 'rules.mjs: cannot be loaded: SyntaxError'],
+  ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
+  ['rules.mjs', 'export const Bill = () => {};', 'rules.mjs: exports Bill, which is not a type with @stored'],
+  ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs: exports Invoice, which is not a function'],
+  ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs: exports Invoice, which is asynchronous'],
+  ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
+  ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
+  [
+    'more.graphql',
+    'type Note @stored(collection: "notes") { id: ID! created_at: DateTime! }',
+    'notes.json: is missing',
+  ],
+];
+
+test.each(MISTAKES)(
+  'in %s, %j is said by check, and keeps every command from using it',
+  async (file, text, sentence) => {
+    const wrong = await edit(file, text);
+    const checked = await cli.run('schema', 'check', wrong);
+    expect(checked.code).toBe(1);
+    expect(checked.stdout).toContain(sentence);
+    const own = alone(commandLine({ ...NOWHERE, SCHEMA_DIR: wrong }));
+    for (const args of [['serve'], ['doctor'], ['schema', 'print']])
+      expect(await own.failed(...args)).toMatch(/invalid schema:|Syntax Error/);
+    expect(await cli.failed('serve', '--schema', wrong)).toContain(sentence);
+  },
+);
+
+test('SCHEMA_DIR is followed by what prints the schema, what is stored, and scopes', async () => {
+  const own = alone(commandLine({ ...NOWHERE, SCHEMA_DIR: folder }));
+  expect((await own.run('schema')).stdout).toContain('project_code: String');
+  expect(JSON.parse((await own.run('schema', '--stored')).stdout)).toHaveProperty('invoices.properties.due_on');
+  const { paths } = JSON.parse((await own.run('openapi')).stdout) as { paths: object };
+  expect(Object.keys(paths)).toContain('/invoices/{id}');
+  expect((await own.run('key', 'create', '--help')).stdout).toContain('invoices:write');
+  expect((await cli.run('key', 'create', '--help')).stdout).not.toContain('invoices:write');
+});
+
+test('diff says what breaks callers and what does not', async () => {
+  const { stdout: served } = await cli.run('schema');
+  const file = join(folder, '..', 'served.graphql');
+  await writeFile(file, served);
+  const { stdout } = await cli.run('schema', 'diff', folder, '--against', file, '--json');
+  const added = JSON.parse(stdout) as { breaking: string[]; safe: string[] };
+  expect(added.breaking).toEqual([]);
+  expect(added.safe).toEqual(expect.arrayContaining(['Quote.project_code was added.', 'Invoice was added.']));
+  const text = await readFile(join(folder, 'quotes.graphql'), 'utf8');
+  const without = await edit('quotes.graphql', text.replace(/negotiating/, 'waiting'));
+  const removed = await cli.run('schema', 'diff', without, '--against', folder);
+  expect(removed.code).toBe(1);
+  expect(removed.stdout).toContain('breaking  negotiating was removed from enum type QuoteStatus.');
+});
+
+test('check --data names rows that the folder no longer allows, and reads them by the folder that is named', async () => {
+  const database = commandLine();
+  const withFolder = alone(commandLine({ ...database.environment, SCHEMA_DIR: folder }));
+  const { id } = await database.json<{ id: string }>('org', 'create', '--name', 'Own');
+  const files = await mkdtemp(join(folder, '..', 'files-'));
+  const [line = ''] = (await readFile(join(NORTHWIND, 'quotes.ndjson'), 'utf8')).split('\n');
+  const quote = {
+    ...(JSON.parse(line) as object),
+    status: 'negotiating',
+    sent_at: '1996-07-01T00:00:00.000Z',
+    decided_at: null,
+  };
+  await writeFile(join(files, 'quotes.ndjson'), JSON.stringify(quote));
+  expect(await withFolder.run('import', files, '--org', id)).toMatchObject({ code: 0 });
+  const check = async (dir: string): Promise<string> => {
+    const { stdout } = await alone(database).run('schema', 'check', dir, '--data', '--json');
+    return stdout;
+  };
+  expect(JSON.parse(await check(folder))).toMatchObject({ ok: true, rows: 1, found: [] });
+  const fault = { pointer: '/status', code: 'not_allowed' };
+  const without = await edit('quotes.graphql', 'extend type Quote { size: Int }');
+  expect(JSON.parse(await check(without))).toMatchObject({
+    ok: false,
+    left: 1,
+    found: [{ collection: 'quotes', fault }],
+  });
+});

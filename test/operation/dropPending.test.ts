@@ -1,0 +1,49 @@
+import { openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { eraseOrganisation } from '../../src/jobs/eraseOrganisation';
+import { callerOf, makeOrganisation } from '../support/factories';
+import { late, servedBy, startGateway } from '../support/gateway';
+
+/* What MongoDB answers while another command drops the same database; the servers of the tests never do. */
+
+const PENDING = { ok: 0, code: 215, codeName: 'DatabaseDropPending', errmsg: 'the database is being dropped' };
+
+/** How many replies to each command on an organisation's database are to be those of a pending drop. */
+const left: Record<string, number> = {};
+const proxy = late(() =>
+  openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command = {}) => {
+      const [name = ''] = Object.keys(command);
+      if (!String(command.$db).startsWith('org_') || !left[name]) return reply;
+      left[name] -= 1;
+      return replyWith(reply, PENDING);
+    },
+  }),
+);
+const gateway = servedBy(() => startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_drop_pending' }));
+afterAll(() => proxy.close());
+
+test('an erasure waits until another drop of the database has ended', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const caller = await callerOf(gateway, organisation);
+  expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
+  left.dropDatabase = 3;
+  expect(await eraseOrganisation(gateway, organisation.id)).toBe('erased');
+  expect(left.dropDatabase).toBe(0);
+  expect(await gateway.databases.organisationData(organisation).exists()).toBe(false);
+});
+
+test('two drops of one database at once both succeed', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const data = gateway.databases.organisationData(organisation);
+  left.dropDatabase = 1;
+  await Promise.all([data.drop(), data.drop()]);
+  expect(left.dropDatabase).toBe(0);
+});
+
+test.each(['createIndexes', 'update'])('a write whose %s meets a drop gets 503', async (name) => {
+  const caller = await callerOf(gateway);
+  left[name] = 1;
+  const { status, body } = await caller.post('/requests', { text: 'hello' });
+  expect([status, body.code, left[name]]).toEqual([503, 'unavailable', 0]);
+  expect((await caller.post('/requests', { text: 'hello again' })).status).toBe(201);
+});

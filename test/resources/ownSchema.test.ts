@@ -1,0 +1,142 @@
+// before everything that reads the schema
+import '../support/ownSchema';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importPath } from '../../src/cli/import/importPath';
+import { indexesOf } from '../../src/database/indexes';
+import { recordKinds, resourceOf } from '../../src/resources';
+import type { ImportRecord } from '../../src/stored/records';
+import type { Client, Json } from '../support/client';
+import { callerOf, makeOrganisation, makeStored, northwind } from '../support/factories';
+import { late, served } from '../support/gateway';
+
+/* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. */
+
+const [first, second] = northwind('quotes');
+const PROJECT: Json = {
+  ...first!,
+  status: 'negotiating',
+  project_code: 'P-7',
+  sent_at: first!.created_at,
+  decided_at: null,
+};
+
+const gateway = served();
+const organisation = late(() => makeStored(gateway, { quotes: [PROJECT as ImportRecord, second!] }));
+const caller = late(() => callerOf(gateway, organisation));
+
+const numbersOf = async (path: string, query: Json): Promise<string[]> => {
+  const { body } = await caller.get(path, query);
+  return body.data.map(({ number }: Json) => number);
+};
+
+test.each([
+  [{ project_code: 'P-7' }],
+  [{ status: 'negotiating' }],
+  [{ q: 'p-7' }],
+  [{ status: ['negotiating', 'draft'], project_code: 'P-7' }],
+])('quotes with %j are the one with the members of the folder', async (query) => {
+  expect(await numbersOf('/quotes', query)).toEqual([PROJECT.number]);
+});
+
+test('a quote from before a member was added has null there, in each API', async () => {
+  const { id } = second!;
+  expect((await caller.get(`/quotes/${id}`)).body.project_code).toBeNull();
+  const { body } = await caller.graphql('query($id: ID!) { quote(id: $id) { project_code } }', { id });
+  expect(body).toEqual({ data: { quote: { project_code: null } } });
+  const { body: totals } = await caller.graphql(
+    '{ quote_totals(group_by: [STATUS], status: [negotiating]) { data { status count } } }',
+  );
+  expect(totals.data.quote_totals.data).toEqual([{ status: 'negotiating', count: 1 }]);
+});
+
+test('the index of a filter on a member follows', () => {
+  const names = indexesOf(resourceOf('quotes')).map(({ name }) => name);
+  expect(names).toContain('project_code_1_created_at_-1__id_-1');
+  expect(indexesOf(resourceOf('invoices')).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['number_1', 'totals', 'customer_id_1_created_at_-1__id_-1', 'search_1']),
+  );
+});
+
+const bulk = (invoices: readonly Json[], by: Client = caller): Promise<Json> => by.post('/invoices/bulk', { invoices });
+
+test('invoices are created with defaults, found, summed, changed in one version, and checked by the rules', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  const given = { number, total_minor: 12_345, due_on: '2999-12-24' };
+  const { body } = await bulk([given, { number: 'LATE', total_minor: 1, due_on: '1999-01-01' }, { number: 'NONE' }]);
+  expect(body).toMatchObject({ created: 1, failed: 2 });
+  expect(body.results.map(({ errors }: Json) => errors.map(({ pointer, code }: Json) => [pointer, code]))).toEqual([
+    [],
+    [['/invoices/1/due_on', 'invalid']],
+    [['/invoices/2/total_minor', 'required']],
+  ]);
+  expect((await bulk([given])).body.unchanged).toBe(1);
+  expect(await numbersOf('/invoices', { due_before: '2999-12-25', q: number })).toEqual([number]);
+  expect(await numbersOf('/invoices', { due_before: '2999-12-24', q: number })).toEqual([]);
+  const { id } = body.results[0];
+  const { body: invoice, headers } = await caller.get(`/invoices/${String(id)}`);
+  expect(invoice).toMatchObject({ ...given, status: 'open', currency: 'USD', customer_id: null });
+  const patch = (members: Json, etag: string) => caller.patch(`/invoices/${String(id)}`, members, { 'if-match': etag });
+  expect(await patch({ due_on: '1999-01-01' }, headers.get('etag')!)).toMatchObject({ status: 422 });
+  expect(await patch({ status: 'paid' }, headers.get('etag')!)).toMatchObject({
+    status: 200,
+    body: { status: 'paid' },
+  });
+  expect(await patch({ status: 'void' }, headers.get('etag')!)).toMatchObject({ status: 412 });
+  const asked =
+    '{ invoice_totals(group_by: [MONTH], from: "2999-12-01") { data { month count total_minor currency } } }';
+  const month = { month: '2999-12', count: 1, total_minor: 12_345, currency: 'USD' };
+  expect((await caller.graphql(asked)).body).toEqual({ data: { invoice_totals: { data: [month] } } });
+});
+
+test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {
+  const reader = await callerOf(gateway, organisation, { scopes: ['invoices:read'] });
+  expect((await reader.get('/invoices')).status).toBe(200);
+  expect(await bulk([{ number: 'X', total_minor: 1 }], reader)).toMatchObject({ status: 403 });
+  const other = await callerOf(gateway, organisation, { scopes: ['quotes:read'] });
+  expect((await other.get('/invoices')).status).toBe(403);
+  const stranger = await callerOf(gateway, makeOrganisation(gateway));
+  const { body } = await bulk([{ number: 'MINE', total_minor: 1 }]);
+  expect((await stranger.get(`/invoices/${String(body.results[0].id)}`)).status).toBe(404);
+  expect((await stranger.get('/invoices')).body.data).toEqual([]);
+});
+
+test("a customer's invoices are listed with it", async () => {
+  const customer = { external_ref: 'C-1', name: 'One' };
+  const { body } = await caller.post('/customers/bulk', { customers: [customer] });
+  await bulk([{ number: 'OF-1', total_minor: 1, customer_id: body.results[0].id.toUpperCase() }]);
+  const query = '{ customers(external_ref: "C-1") { data { invoices { data { number customer { name } } } } } }';
+  const { body: found } = await caller.graphql(query);
+  expect(found.data.customers.data).toEqual([{ invoices: { data: [{ number: 'OF-1', customer: { name: 'One' } }] } }]);
+});
+
+test('files from before a member was added are imported, and invoices with them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-own-'));
+  const example = JSON.parse(await readFile(join(process.env.SCHEMA_DIR!, 'examples', 'invoices.json'), 'utf8'));
+  const early = { ...example, id: randomUUID(), number: 'EARLY', due_on: '1990-01-01' };
+  const lines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  await writeFile(join(folder, 'quotes.ndjson'), lines([second!]));
+  await writeFile(join(folder, 'invoices.ndjson'), lines([example, early]));
+  const faults: Json[] = [];
+  const into = await makeOrganisation(gateway);
+  await importPath({
+    data: gateway.databases.organisationData(into),
+    path: folder,
+    onFault: (fault) => faults.push(fault),
+    progress: { start: () => undefined, update: () => undefined, stop: () => undefined },
+    signal: new AbortController().signal,
+  });
+  await rm(folder, { recursive: true });
+  expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'invalid' }]);
+  const reader = await callerOf(gateway, into);
+  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual(example);
+  expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
+});
+
+test('products and customers are imported first, and what refers to others after those', () => {
+  expect(recordKinds.map(({ file }) => file)).toEqual([
+    ...['products', 'customers', 'quotes', 'orders', 'invoices', 'requests'],
+  ]);
+});

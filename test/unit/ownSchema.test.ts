@@ -1,0 +1,251 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { print } from 'graphql';
+import { ownErrors } from '../../src/schema/own/check';
+import { readOurs } from '../../src/sdl/files';
+import { joined, readOwn } from '../../src/sdl/own';
+import { blocksOf, ROOT } from '../docs/markdown';
+
+/* The folder of a user, and one mistake after another in it: each gets a sentence with file and line. */
+
+const TEMPLATE = join(ROOT, 'examples', 'schema');
+const FILES = ['invoices.graphql', 'invoicesBulk.graphql'].map(
+  (file) => [file, readFileSync(join(TEMPLATE, file), 'utf8')] as const,
+);
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
+  cpSync(TEMPLATE, folder, { recursive: true });
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+test('the folder that init writes has none', () => {
+  expect(ownErrors(folder)).toEqual([]);
+});
+
+test('the guide shows the files that init writes', () => {
+  const shown = blocksOf('docs/guides/schema.md').filter(({ language }) => ['graphql', 'js'].includes(language));
+  expect(shown.map(({ before }) => before)).toEqual(['`quotes.graphql`:', '`rules.mjs`:']);
+  for (const { before, text } of shown)
+    expect(readFileSync(join(TEMPLATE, before.replaceAll(/[`:]/g, '')), 'utf8')).toContain(text);
+});
+
+const ACCESS = '@access(scope: INVOICES_READ)';
+const stored = (collection: string, fields: string, more = ''): string =>
+  `type Note @stored(collection: "${collection}") { id: ID! created_at: DateTime! ${fields} } ${more}`;
+
+/** In a file of its own, on its second line. */
+const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
+  ['Syntax Error: Expected Name, found "}".', 'extend type Quote { note: }'],
+  ['Quote is also defined at schema/quotes.graphql:', 'type Quote { id: ID! }'],
+  ['Invoice is also defined at FOLDER/invoices.graphql:', 'type Invoice { id: ID! }'],
+  ['Quote.status is also defined at schema/quotes.graphql:', 'extend type Quote { status: String }'],
+  ['Query.quotes is also defined at schema/quotes.graphql:', `extend type Query { quotes: Int ${ACCESS} }`],
+  ['QuoteStatus.draft is also defined at schema/quotes.graphql:', 'extend enum QuoteStatus { draft }'],
+  ['ProductUpsert.name is also defined at schema/products.graphql:', 'extend input ProductUpsert { name: String }'],
+  ['Order.weight is Float!, but what is stored already lacks it: write Float', 'extend type Order { weight: Float! }'],
+  [
+    'Order.tags is [String!]!, but what is stored already lacks it: write [String!]',
+    'extend type Order { tags: [String!]! }',
+  ],
+  ['OrderLine.weight is Float!, but what is stored', 'extend type OrderLine { weight: Float! }'],
+  ['ProductUpsert.size would be required of all who call today', 'extend input ProductUpsert { size: Int! }'],
+  [
+    'RequestContactInput cannot be extended: only elements of bulk calls',
+    'extend input RequestContactInput { size: Int }',
+  ],
+  ['Me is not stored, so nothing would give what you add', 'extend type Me { note: String }'],
+  ["enum UpsertOutcome is the gateway's own and cannot be extended", 'extend enum UpsertOutcome { delayed }'],
+  ['has types, inputs, enums and extensions only: remove this directive definition', 'directive @mine on OBJECT'],
+  ['has types, inputs, enums and extensions only: remove this scalar type definition', 'scalar Money'],
+  ['has types, inputs, enums and extensions only: remove this operation definition', 'query { me { id } }'],
+  ['Cannot extend type "Qoute" because it is not defined. Did you mean "Quote"', 'extend type Qoute { size: Int }'],
+  ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin }'],
+  ['Unknown directive "@serchable". Did you mean "@searchable"', 'extend type Order { size: Int @serchable }'],
+  ['Value "BILLS_READ" does not exist in "Scope" enum', 'extend type Query { bills: Int @access(scope: BILLS_READ) }'],
+  ['Query.bills has no @access', 'extend type Query { bills: Int }'],
+  ['Query.bills has no resolver', `extend type Query { bills: Int ${ACCESS} }`],
+  [
+    'Query.bill has the same route as Query.quotes',
+    `extend type Query { bill(id: ID!): Quote @rest(path: "/quotes") ${ACCESS} }`,
+  ],
+  ['Note has the same collection as Order', stored('orders', '')],
+  ["Note has the collection events, which is the gateway's own", stored('events', '')],
+  ['write lower-case words joined by _', stored('system.users', '')],
+  ['Note.constructor has a name that the gateway uses itself', stored('notes', 'constructor: String')],
+  ['Note.search has a name that the gateway uses itself', stored('notes', 'search: String')],
+  ['Note.noteText is no name of a member: write one like project_code', stored('notes', 'noteText: String')],
+  ['my_note is no name of a type: write one like CustomerOrder', 'type my_note { id: ID! }'],
+  ['Quote.note takes any text about a customer: add @personal', 'extend type Quote { note: String }'],
+  ['Query.products(colour:) takes a string of any length', 'extend type Product { colour: String @filter }'],
+  [
+    'Order.tags is a list, so it needs its filter',
+    'extend type Order { tags: [String!] @filter @personal(erased: false) }',
+  ],
+  ['Product.size has @filter with arguments', 'extend type Product { size: Int @filter(by: SINCE) }'],
+  ['ProductUpsert.size is no member of Product, so it would be lost', 'extend input ProductUpsert { size: Int }'],
+  [
+    'ProductUpsert.size is String, but Product.size is Int',
+    'extend type Product { size: Int } extend input ProductUpsert { size: String @constraint(max_length: 9) }',
+  ],
+  ['Product has @index(on: "size"), which is not a member', 'extend type Product @index(on: ["size"])'],
+  [
+    'Tree.branches leads back to Tree, but is stored in each Note',
+    stored('notes', 'tree: Tree', 'type Tree { branches: [Tree!] }'),
+  ],
+  ['Order has cost: Int, but it is money: write Minor', 'extend type Order { cost_minor: Int }'],
+];
+
+test.each(ADDED)('%s', (sentence, sdl) => {
+  const file = join(folder, 'more.graphql');
+  writeFileSync(file, `\n${sdl}\n`);
+  const expected = sentence.replace('FOLDER', folder).replace('cost: Int', 'cost_minor: Int');
+  const lines = ownErrors(folder);
+  expect(lines.filter((line) => line.startsWith(`${file}:2: `)).join('\n')).toContain(expected);
+});
+
+/** In the files of invoices, with the words that begin the line at which it is reported. */
+const CHANGED: readonly (readonly [sentence: string, from: string, to: string, at: string])[] = [
+  [
+    'Query.invoices has no @access',
+    ': InvoicePage @rest(path: "/invoices") @access(scope: INVOICES_READ)',
+    ': InvoicePage @rest(path: "/invoices")',
+    'invoices(',
+  ],
+  [
+    'Mutation.update_invoice has the scope INVOICES_READ, with which keys can read',
+    'idempotent: true) @access(scope: INVOICES_WRITE)\n}',
+    'idempotent: true) @access(scope: INVOICES_READ)\n}',
+    'update_invoice(',
+  ],
+  [
+    'Query.invoices(due_before:) filters by due_at, which its rows do not have',
+    'member: "due_on"',
+    'member: "due_at"',
+    'due_before:',
+  ],
+  [
+    'Invoice has @stored(unique: "code"), but Invoice has no code: String!',
+    'unique: "number"',
+    'unique: "code"',
+    'type Invoice ',
+  ],
+  [
+    'Invoice.status has @default(value: "new"), which is not InvoiceStatus!',
+    'value: "open"',
+    'value: "new"',
+    'status: InvoiceStatus! @default',
+  ],
+  [
+    'InvoiceUpsert.total_minor may be null, but Invoice.total_minor is never null',
+    'Minor @constraint(not_null: true)',
+    'Minor',
+    'total_minor: Minor\n',
+  ],
+  [
+    'Query.invoice_totals sums amounts by currency, but Invoice has no currency',
+    'currency: String! @constraint(pattern: "^[A-Z]{3}$", format: "known-currency") @default(from: ORGANISATION_CURRENCY)',
+    'money: String!',
+    'invoice_totals(',
+  ],
+  [
+    'Customer.invoices is a list of Invoice',
+    '): InvoicePage @graphql_only',
+    '): [Invoice!] @graphql_only',
+    'invoices(',
+  ],
+  [
+    'InvoicePage lacks has_more: Boolean!: add it',
+    'has_more: Boolean!\n  "Cursor',
+    'more: Boolean!\n  "Cursor',
+    'type InvoicePage',
+  ],
+  [
+    'invoices(cursor:) is ID: write String',
+    'cursor: String @constraint(max_length: 2048)\n  ): InvoicePage @rest',
+    'cursor: ID\n  ): InvoicePage @rest',
+    'cursor: ID',
+  ],
+  ['invoice_totals(from:) is DateTime: write Date', 'from: Date', 'from: DateTime', 'from: DateTime'],
+  ['invoice_totals(since:) has no effect on totals', 'from: Date', 'since: Date', 'since: Date'],
+  ['InvoiceTotal lacks count: Int!: add it', 'count: Int!', 'number: Int!', 'type InvoiceTotal '],
+  ['InvoiceUpsertReport.failed is Int: write Int!', 'failed: Int!', 'failed: Int', 'failed: Int'],
+  [
+    'InvoiceUpsertResult lacks number: String: add it',
+    'number: String\n  "Id of the invoice; null',
+    'key: String\n  "Id of the invoice; null',
+    'type InvoiceUpsertResult',
+  ],
+  [
+    'upsert_invoices(invoices:) takes any number of elements',
+    '@constraint(min_items: 1, max_items: 1000) @per_element',
+    '@per_element',
+    'invoices: [InvoiceUpsert',
+  ],
+  ['Invoice is @stored but has no id: add id: ID!', '"Id of the invoice (UUID)."\n  id: ID!\n', '', 'type Invoice '],
+];
+
+test.each(CHANGED)('%s', (sentence, from, to, at) => {
+  const [name, text] = FILES.find(([, one]) => one.includes(from))!;
+  const changed = text.replace(from, to);
+  const file = join(folder, name);
+  writeFileSync(file, changed);
+  const found = ownErrors(folder).filter((line) => line.includes(sentence));
+  expect(found).toHaveLength(1);
+  const [, line = ''] = /:(\d+): /.exec(found[0]!) ?? [];
+  expect(found[0]!.startsWith(`${file}:`)).toBe(true);
+  // descriptions come first
+  const lines = changed.split('\n').slice(Number(line) - 1, Number(line) + 1);
+  expect(`${lines.join('\n')}\n`).toContain(at);
+});
+
+test('a folder that is not there, and one without a schema', () => {
+  expect(ownErrors(join(folder, 'none'))).toEqual([expect.stringContaining('is not a folder that can be read')]);
+  expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
+});
+
+test('all mistakes are reported at once, each once', () => {
+  writeFileSync(
+    join(folder, 'more.graphql'),
+    'type Quote { id: ID! }\nextend type Order { weight: Float! }\nscalar Money',
+  );
+  expect(ownErrors(folder)).toHaveLength(3);
+  writeFileSync(join(folder, 'more.graphql'), 'extend type Quote {');
+  writeFileSync(join(folder, 'other.graphql'), 'type }');
+  expect(ownErrors(folder)).toHaveLength(2);
+});
+
+describe('a member that is added', () => {
+  const sdlWith = (sdl: string): string => {
+    writeFileSync(join(folder, 'more.graphql'), sdl);
+    expect(ownErrors(folder)).toEqual([]);
+    return print(joined(readOurs(), readOwn(folder, {})));
+  };
+
+  test.each([
+    [
+      'a text',
+      'colour: String @constraint(max_length: 20) @filter',
+      'colour: String @constraint(max_length: 20) @filter\n',
+    ],
+    ['a number', 'size: Int @filter', 'size: Int @filter\n'],
+    ['a time', 'made_at: DateTime @filter', 'made_at_since: DateTime @filter(member: "made_at", by: SINCE)'],
+    ['a day', 'sold_on: Date @filter', 'sold_on_before: Date @filter(member: "sold_on", by: BEFORE)'],
+    ['an enum', 'kind: LineType @filter', 'kind: [LineType!] @constraint(max_items: 20) @filter'],
+  ])('filters its list, if it has @filter: %s', (_what, member, argument) => {
+    const sdl = sdlWith(`extend type Product { ${member} }`);
+    const list = sdl.slice(sdl.indexOf('  products('), sdl.indexOf('): ProductPage'));
+    expect(list).toContain(argument);
+  });
+
+  test('is an argument of the change, if elements of the bulk call have it', () => {
+    const sdl = sdlWith('extend type Product { size: Int }\nextend input ProductUpsert { "In cm." size: Int }');
+    const change = sdl.slice(sdl.indexOf('  update_product('), sdl.indexOf('): Product @rest(method: PATCH'));
+    expect(change).toContain('"In cm."\n    size: Int');
+    expect(sdl.match(/^ {2}size: Int/gm)).toHaveLength(2);
+  });
+});
