@@ -2,7 +2,7 @@ import { pick, skuOf } from './data';
 import type { Random } from '../faults/random';
 import { STATELESS } from '../src/mcp/protocol';
 import type { Call, NextCall } from './load';
-import { type Content, KEYS_IN_USE } from './rig';
+import { type Content, KEYS_IN_USE, OPERATOR_SECRET } from './rig';
 
 /* The calls of the scenarios; each is for a random object, with a random key. */
 
@@ -91,11 +91,32 @@ const MCP_META = {
 export function upsertProducts(content: Content, count: number): NextCall {
   const headers = withKeys(content);
   return (random, connection) => {
-    const set = connection % content.skus.length;
-    const skus = content.skus[set]?.slice(0, count) ?? [skuOf(set, 0)];
-    const products = skus.map((sku) => ({ sku, name: `${sku} anew`, unit_price_minor: Math.floor(random() * 1e6) }));
+    const products = newPrices(content, { random, connection, count });
     return post('/api/v1/products/bulk', headers(random), { products });
   };
+}
+
+/** The same as lines of an operator's stream. */
+export function writeLines(content: Content, count: number): NextCall {
+  const headers = { Authorization: `Bearer ${OPERATOR_SECRET}`, 'Content-Type': 'application/x-ndjson' };
+  const organisation = content.organisation.id;
+  return (random, connection) => {
+    const products = newPrices(content, { random, connection, count });
+    const lines = products.map((product) => JSON.stringify({ organisation, type: 'product', put: product }));
+    return { method: 'POST', path: '/operator/v1/writes', headers, body: lines.join('\n') };
+  };
+}
+
+interface Wanted {
+  readonly random: Random;
+  readonly connection: number;
+  readonly count: number;
+}
+
+function newPrices(content: Content, { random, connection, count }: Wanted) {
+  const set = connection % content.skus.length;
+  const skus = content.skus[set]?.slice(0, count) ?? [skuOf(set, 0)];
+  return skus.map((sku) => ({ sku, name: `${sku} anew`, unit_price_minor: Math.floor(random() * 1e6) }));
 }
 
 /** 70 % reads, 20 % lists, 8 % changes of one product, 2 % changes of a hundred. */

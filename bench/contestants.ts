@@ -43,7 +43,7 @@ const STARTS: Readonly<Record<ContestantName, Start>> = {
   parse: { args: server('parseServer') },
   scopegate: { args: [join('dist', 'main.js'), 'serve'] },
   before: { args: ['dist/main.js', 'serve'] },
-  // one gateway at a time records the events of a cluster: the one that is measured, not another that happens to run
+  // one gateway at a time records the events of a database: the one that is measured, not another that happens to run
   limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1', EVENTS: 'off' } },
   relieved: { args: [join('dist', 'main.js'), 'serve'], env: { EVENTS: 'off' } },
 };

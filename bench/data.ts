@@ -1,8 +1,10 @@
 import { type Random, seeded } from '../faults/random';
 import { type Line, totalOf } from '../src/stored/lines';
-import { type Product, products } from '../src/resources/products/products';
+import { resourceOf } from '../src/resources';
 import type { Quote } from './quote';
-import { quotes } from '../src/resources/quotes';
+
+const products = resourceOf('products');
+const quotes = resourceOf('quotes');
 
 /* Generated documents as `import` would store them; the same seed gives the same documents. */
 
@@ -79,6 +81,14 @@ function line(random: Random, position: number): Line {
 /** The sku of a product by its set and its position in it. */
 export function skuOf(set: number, at: number): string {
   return `S${String(set).padStart(2, '0')}-${String(at).padStart(4, '0')}`;
+}
+
+/** A row of products. */
+export interface Product {
+  readonly _id: string;
+  readonly sku: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
 }
 
 export function productsOf(seed: number, sets: number, perSet: number): Product[] {

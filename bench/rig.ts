@@ -4,20 +4,24 @@ import { join } from 'node:path';
 import { onEnd } from '../faults/cleanup';
 import { type FaultDatabase, startDatabase } from '../faults/database';
 import { freePort, startProcess } from '../faults/processes';
-import { ALL_SCOPES } from '../src/auth/scopes';
+import { allScopes } from '../src/auth/scopes';
 import type { Organisation } from '../src/auth/principal';
 import { openStore, type Store } from '../src/cli/store';
 import { readConfig } from '../src/config';
 import type { Collection } from '../src/database/collection';
-import { products } from '../src/resources/products/products';
-import { quotes } from '../src/resources/quotes';
+import { resourceOf } from '../src/resources';
 import { ROOT } from '../tools/facts';
 import { productsOf, quotesOf, skuOf } from './data';
 import { makeKeys, PEPPER } from './keys';
 
+const products = resourceOf('products');
+const quotes = resourceOf('quotes');
+
 const CONTROL_DATABASE = 'scopegate_bench';
 /** Effectively no limit. */
 export const NO_LIMIT = '1000000000';
+/** The secret of the operator's token. */
+export const OPERATOR_SECRET = 'bench-operator-token-of-thirty-two-characters';
 
 export interface Scale {
   readonly customers: number;
@@ -70,6 +74,7 @@ export async function openRig(): Promise<Rig> {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     RATE_LIMIT_PER_MINUTE: NO_LIMIT,
+    OPERATOR_TOKENS: `bench=${OPERATOR_SECRET}`,
   };
   const store = await openStore(readConfig(environment), () => undefined);
   onEnd('the connection to the database', () => store.close());
@@ -121,7 +126,7 @@ export async function fill(rig: Rig, scale: Scale): Promise<Content> {
   const skus = Array.from({ length: scale.productSets }, (_set, set) =>
     Array.from({ length: scale.productsPerSet }, (_sku, at) => skuOf(set, at)),
   );
-  const keys = await makeKeys(rig.store, organisation, scale.keys, ALL_SCOPES);
+  const keys = await makeKeys(rig.store, organisation, scale.keys, allScopes());
   return { organisation, keys, quotes: ids, customers: [...customers], skus };
 }
 

@@ -9,6 +9,7 @@ import {
   SOFA_QUOTE,
   upsertProducts,
   withKeys,
+  writeLines,
 } from './calls';
 import type { ContestantName } from './contestants';
 import { pick } from './data';
@@ -66,6 +67,7 @@ const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
   'over the limit',
 ];
 const TOOL = 'Scopegate tool';
+const BULK = 'Scopegate bulk';
 const RELIEVED = 'Scopegate, events recorded by another';
 const [PARSE, PARSE_REST] = ['Parse Server 9', 'Parse Server 9, REST'];
 const AT_ONCE = 16;
@@ -165,6 +167,20 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
         { label: RELIEVED, contestant: 'relieved', next: upsertProducts(content, 1000) },
       ],
       comparisons: [...compare('node', ['cpu']), ...compare('node', ['cpu'], RELIEVED)],
+    },
+    {
+      name: 'feed',
+      title: 'Operator: a stream of 1,000 changed products, and the same in bulk',
+      connections: 1,
+      longer: 4,
+      maxPerSecond: 2,
+      entries: [
+        ...same(upsertProducts(content, 1000), 'node'),
+        ...same(writeLines(content, 1000), 'scopegate'),
+        { label: BULK, contestant: 'scopegate', next: upsertProducts(content, 1000) },
+        { label: RELIEVED, contestant: 'relieved', next: writeLines(content, 1000) },
+      ],
+      comparisons: [...compare('node', ['cpu']), ...compare(BULK, ['cpu']), ...compare('node', ['cpu'], RELIEVED)],
     },
     {
       name: 'keys',

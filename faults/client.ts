@@ -5,8 +5,9 @@ export interface Call {
   readonly path: string;
   readonly key?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** JSON text. */
   readonly body?: string | undefined;
+  /** Media type of the body; JSON by default. */
+  readonly type?: string;
   /** Whether to use a separate connection. */
   readonly fresh?: boolean;
 }
@@ -86,13 +87,13 @@ function reasonOf(error: unknown): string {
   return 'code' in error ? String(error.code) : error.message;
 }
 
-function headersOf({ key, idempotencyKey, body }: Call): Record<string, string> {
+function headersOf({ key, idempotencyKey, body, type = 'application/json' }: Call): Record<string, string> {
   return {
     accept: 'application/json',
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     ...(body !== undefined && {
-      'content-type': 'application/json',
+      'content-type': type,
       'content-length': String(Buffer.byteLength(body)),
     }),
   };

@@ -95,10 +95,15 @@ function describe(entry: Entry, found: readonly string[][]): string {
   return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${acknowledgement}): stored this many times: ${found.map((ids) => ids.length).join(' ')}`;
 }
 
-async function readStored(store: Store, organisationId: string): Promise<StoredIds> {
+/** The database of an organisation. @throws Error if there is no such organisation */
+export async function databaseOf(store: Store, organisationId: string) {
   const organisation = await store.control.organisations.find(organisationId);
   if (!organisation) throw new Error(`organisation ${organisationId} not found`);
-  const { database } = store.databases.organisationData(organisation);
+  return store.databases.organisationData(organisation).database;
+}
+
+async function readStored(store: Store, organisationId: string): Promise<StoredIds> {
+  const database = await databaseOf(store, organisationId);
   const read = async (name: string, member: string): Promise<Map<string, string[]>> => {
     const ids = new Map<string, string[]>();
     const cursor = database.collection(name).find({}, { projection: { [member]: 1 }, batchSize: 5000 });

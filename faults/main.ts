@@ -5,6 +5,7 @@ import { events } from './cases/events';
 import { fullDisk } from './cases/fullDisk';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
+import { operatorWrites } from './cases/operatorWrites';
 import { rollingRestart } from './cases/rollingRestart';
 import { bundle } from '../tools/build';
 import { ROOT } from '../tools/facts';
@@ -15,7 +16,15 @@ import { seeded } from './random';
 import { printResults, type Result, toMarkdown } from './report';
 import { openRig, type Rig } from './rig';
 
-const CASES: readonly Case[] = [killGateway, crashPoints, events, killDatabase, rollingRestart, fullDisk];
+const CASES: readonly Case[] = [
+  killGateway,
+  crashPoints,
+  events,
+  killDatabase,
+  operatorWrites,
+  rollingRestart,
+  fullDisk,
+];
 
 const REPORT = join(ROOT, 'docs', 'reliability.md');
 
@@ -49,17 +58,23 @@ async function runAll(options: Options): Promise<boolean> {
   const started = performance.now();
   say('building …');
   await bundle('dist');
-  const rig = await openRig();
-  say(rig.database.description);
-  const results: Result[] = [];
-  for (const fault of options.cases) {
-    results.push(await runCase(fault, rig, options));
-    ending.throwIfAborted();
-  }
+  let description = '';
+  const lanes = options.lanes.map(async (cases) => {
+    const rig = await openRig();
+    ({ description } = rig.database);
+    say(description);
+    const results: Result[] = [];
+    for (const fault of cases) {
+      results.push(await runCase(fault, rig, options));
+      ending.throwIfAborted();
+    }
+    return results;
+  });
+  const results = (await Promise.all(lanes)).flat();
   printResults(results);
   if (options.isWhole) {
     const facts = {
-      database: rig.database.description,
+      database: description,
       seed: options.seed,
       startedAt,
       ms: performance.now() - started,

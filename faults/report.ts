@@ -66,7 +66,7 @@ export function toMarkdown(results: readonly Result[], facts: RunFacts, scale: S
     '',
     ...factLines(facts).map((fact) => `- ${fact}`),
     '',
-    'To run it again: `npm run faults` (some 9 minutes; `MONGOD_BINARY` sets the database server, the full disk needs root). `npm run faults -- --quick` takes less than two for the kills and restarts alone, `-- --only kill-gateway,events` runs some of the faults, and `-- --seed 7` picks other random moments. The exit code is 1 if a promise is broken.',
+    'To run it again: `npm run faults` (some 9 minutes; `MONGOD_BINARY` sets the database server, the full disk needs root). `npm run faults -- --quick` takes less than two for the kills and restarts alone, side by side, `-- --only kill-gateway,events` runs some of the faults, and `-- --seed 7` picks other random moments. The exit code is 1 if a promise is broken.',
     '',
     ...results.flatMap((result) => section(result, scale)),
   ].join('\n');

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ALL_SCOPES } from '../src/auth/scopes';
+import { allScopes } from '../src/auth/scopes';
 import { openStore } from '../src/cli/store';
 import { readConfig } from '../src/config';
 import { ROOT } from '../tools/facts';
@@ -65,7 +65,7 @@ export async function openRig(dataPlace?: string) {
     const made = await store.control.apiKeys.create({
       organisationId,
       name: 'fault',
-      scopes: ALL_SCOPES,
+      scopes: allScopes(),
       created_by: 'faults',
       expires_at: null,
     });

@@ -38,14 +38,14 @@ public final class Tour {
         ProductUpsertReport report = products.upsertProducts(body, null);
         expect("bulk", List.of(report.getCreated(), report.getFailed()), List.of(1, 1));
         expect("bulk fault", report.getResults().get(1).getErrors().get(0).getCode(), "required");
-        Product product = products.getProduct(UUID.fromString(report.getResults().get(0).getId().toString()), null);
+        Product product = products.getProduct(UUID.fromString(report.getResults().get(0).getId().toString()), null, null);
         expect("amount over 2^31", product.getUnitPriceMinor(), LARGE);
         expect("null", product.getLeadTimeDays(), null);
 
         String status = new RequestsApi(client).openRequest(new RequestsBody().text("Hello"), null).getStatus().getValue();
         expect("write", status, "open");
         try {
-            new OrdersApi(client).getOrder(NOBODY, null, null);
+            new OrdersApi(client).getOrder(NOBODY, null, null, null);
             expect("problem", "an order", "404");
         } catch (ApiException problem) {
             expect("problem", problem.getCode(), 404);

@@ -8,14 +8,16 @@ import { useSofa } from 'sofa-api';
 import { modelOf } from '../../src/database/collection';
 import { databaseName } from '../../src/database/organisationData';
 import { firstPage } from '../../src/database/pagination';
-import { quotes } from '../../src/resources/quotes';
+import { resourceOf } from '../../src/resources';
 import type { Quote } from '../quote';
 import { scalars } from '../../src/schema/scalars';
 import { deriveRestDocument } from '../../src/schema/restDocument';
-import { withItemTypes } from '../../tools/openapi/include';
+import { withItemTypes } from '../../src/openapi/include';
 import { published } from '../../src/schema/model';
 import { createAdmission } from './access';
 import { settings } from './settings';
+
+const quotes = resourceOf('quotes');
 
 /* R2: Sofa or Apollo, depending on FACE, set up as in their READMEs, with mongoose documents. */
 

@@ -3,9 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { firstPage, type Page } from '../../src/database/pagination';
-import { type Product, products as resource } from '../../src/resources/products/products';
-import type { ProductUpsert } from '../../src/resources/products/upsert';
+import { resourceOf } from '../../src/resources';
+import type { Product } from '../data';
 import type { Quote } from '../quote';
+
+const resource = resourceOf('products');
 
 /* The operations with the bare driver: the same reads and writes as Scopegate, and byte-identical answers. */
 
@@ -102,6 +104,11 @@ const NEW_PRODUCT = {
 };
 
 /** Reads existing rows, compares, and writes the changes in one transaction; validates elements with hand-written code. */
+/** An element of a bulk call. */
+export interface ProductUpsert {
+  readonly sku: string;
+}
+
 export async function upsertProducts(
   client: mongo.MongoClient,
   database: mongo.Db,
@@ -120,7 +127,7 @@ export async function upsertProducts(
         const now = new Date();
         const before = existing.get(element.sku);
         const document = { ...(before ?? { _id: randomUUID(), ...NEW_PRODUCT, created_at: now }), ...element };
-        const next = { ...document, updated_at: now, search: resource.words(document) } as Product;
+        const next = { ...document, updated_at: now, search: resource.words(document) } as unknown as Product;
         const isSame = before && isDeepStrictEqual(before, { ...next, updated_at: before.updated_at });
         const outcome = before ? (isSame ? 'unchanged' : 'updated') : 'created';
         counts[outcome] += 1;

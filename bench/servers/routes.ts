@@ -1,8 +1,7 @@
 import { mongo } from 'mongoose';
 import { entityTag, matchesTag } from '../../src/schema/entityTags';
-import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
-import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';
+import { databasesOf, listQuotes, readQuote, readTotal, type ProductUpsert, upsertProducts } from './operations';
 import { closeAtEnd } from './settings';
 
 /* The routes of the hand-written servers, shared by bare node:http and Fastify. */

@@ -3,6 +3,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { type Answer, type Call, labelOf, type Reply } from '../client';
 import { type Command, type DatabaseProxy, openDatabaseProxy } from '../databaseProxy';
 import type { Gateway } from '../gateway';
+import { databaseOf } from '../ledger';
 import { type Case, number, Promises } from '../outcome';
 import type { Rig, Tenant } from '../rig';
 import { milliseconds, sleep } from '../timing';
@@ -137,8 +138,6 @@ function judge(step: string, first: Reply, second: Reply, promises: Promises): v
 
 /** Number of stored products with these skus. */
 async function stored(rig: Rig, { organisationId }: Tenant, skus: readonly string[]): Promise<number> {
-  const organisation = await rig.store.control.organisations.find(organisationId);
-  if (!organisation) throw new Error(`organisation ${organisationId} not found`);
-  const { database } = rig.store.databases.organisationData(organisation);
+  const database = await databaseOf(rig.store, organisationId);
   return database.collection('products').countDocuments({ sku: { $in: [...skus] } });
 }
