@@ -21,6 +21,32 @@ const WITH_DATABASE = {
 const inRoot = (path) => `<rootDir>/${path}`;
 const LONG = FULL.map(inRoot);
 
+/** Suites that follow from the schema. They run once more on the folder that `scopegate schema init` writes. */
+const GENERATED = [
+  'attacks/injection',
+  'attacks/injectionWrites',
+  'attacks/matrix',
+  'contract/faces',
+  'contract/openApiExamples',
+  'contract/scopes',
+  'contract/tenancy',
+  'mcp/tools',
+  'operator/events',
+  'operator/writeAgreement',
+  'resources/elements',
+  'resources/events',
+  'resources/files',
+  'resources/filters',
+  'resources/include',
+  'resources/indexes',
+  'resources/pagination',
+  'resources/reading',
+  'resources/relations',
+  'resources/search',
+  'resources/upserts',
+  'resources/validators',
+].map((name) => inRoot(`test/${name}.test.ts`));
+
 /** What a test needs; its path says which of these runs it, but for the list in test/full.js. CONTRIBUTING.md has the table. */
 const projects = [
   { ...SHARED, displayName: 'unit', testMatch: [inRoot('test/unit/**/*.test.ts')] },
@@ -43,6 +69,12 @@ const projects = [
     testPathIgnorePatterns: LONG,
   },
   { ...WITH_DATABASE, displayName: 'full', testMatch: LONG },
+  {
+    ...WITH_DATABASE,
+    displayName: 'own schema',
+    setupFiles: [inRoot('test/support/ownSchema.ts')],
+    testMatch: GENERATED,
+  },
 ];
 
 module.exports = {

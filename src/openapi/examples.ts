@@ -1,8 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { getNamedType, type GraphQLArgument, type GraphQLObjectType, isObjectType } from 'graphql';
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLArgument,
+  GraphQLBoolean,
+  type GraphQLObjectType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+} from 'graphql';
 import { OPERATOR } from '../auth/roles';
 import { represent } from '../schema/entityTags';
 import { directiveOf } from '../schema/sdl';
+import { OUTCOMES, RESULTS } from '../schema/upserts';
 import written from './examples.json';
 import { exampleFile } from '../sdl/files';
 import { answersPage } from '../rest/routes';
@@ -18,20 +29,57 @@ const parameters: Examples = written.parameters;
 const requests: Examples = written.requests;
 const responses: Examples = written.responses;
 
-/** The example of a parameter: written for the operation or for the name, or else the sample's member with that name. */
-export function parameterExample(one: Linked, { name, type }: GraphQLArgument): unknown {
+/** The example of a parameter: written for the operation or for the name, or else the sample's member that it filters by. */
+export function parameterExample(one: Linked, { name, type, astNode }: GraphQLArgument): unknown {
   const example = parameters[`${one.operation.name}.${name}`] ?? parameters[name];
-  if (example !== undefined || !['ID', 'String'].includes(getNamedType(type).name)) return example;
-  return sampleOf(one)?.[name] ?? undefined;
+  const named = getNamedType(type);
+  if (example !== undefined || isEnumType(named) || named === GraphQLBoolean) return example;
+  const { member = name, by } = directiveOf(astNode, 'filter') ?? {};
+  const value = sampleOf(one)?.[by === 'WORDS' ? searchedMember(one) : member] ?? undefined;
+  return value !== undefined && isListType(getNullableType(type)) ? [value] : value;
+}
+
+function searchedMember({ field }: Linked): string {
+  const members = Object.values(storedRow({ field })?.type.getFields() ?? {});
+  return members.find(({ astNode }) => directiveOf(astNode, 'searchable'))?.name ?? '';
 }
 
 /** The example of a body: written for the operation, or else the members of the sample that it sets. */
 export function requestExample(one: Linked, args: readonly GraphQLArgument[]): unknown {
   if (args.length === 0) return {};
   const example = requests[one.operation.name];
+  const element = elementOf(one);
+  if (example !== undefined || element) return example ?? { [element!.list]: [element!.example] };
   const sample = sampleOf(one);
-  if (example !== undefined || !sample || !args.every(({ name }) => name in sample)) return example;
+  if (!sample || !args.every(({ name }) => name in sample)) return undefined;
   return Object.fromEntries(args.map(({ name }) => [name, sample[name]]));
+}
+
+/** An element of a bulk call: the members of the sample that it sets. */
+function elementOf({ field }: Linked): { list: string; id: unknown; example: Examples } | undefined {
+  const argument = field.args.find(({ astNode }) => directiveOf(astNode, 'per_element'));
+  const row = argument && (sampleRow(argument.name) as Examples | undefined);
+  const input = getNamedType(argument?.type);
+  if (!row || !isInputObjectType(input)) return undefined;
+  const set = Object.values(input.getFields()).filter(
+    ({ name, astNode }) => name in row && !directiveOf(astNode, 'ignored'),
+  );
+  return { list: argument.name, id: row.id, example: Object.fromEntries(set.map(({ name }) => [name, row[name]])) };
+}
+
+/** The report of a bulk call that created its only element. */
+function reportExample(one: Linked): unknown {
+  const element = elementOf(one);
+  const report = getNamedType(one.field.type);
+  if (!element || !isObjectType(report)) return undefined;
+  const result = getNamedType(report.getFields()[RESULTS]?.type);
+  const values: Examples = { ...element.example, index: 0, id: element.id, outcome: 'created', errors: [] };
+  const members = isObjectType(result) ? Object.keys(result.getFields()) : [];
+  const created = Object.fromEntries(members.map((name) => [name, values[name] ?? null]));
+  return {
+    ...Object.fromEntries(OUTCOMES.map((outcome) => [outcome, outcome === 'created' ? 1 : 0])),
+    [RESULTS]: [created],
+  };
 }
 
 /** The name of an operation; those of operators that have the name of another in the API of keys have a prefix. */
@@ -44,7 +92,7 @@ function keyOf({ operation: { name, role } }: Linked): string {
 export function responseExample(one: Linked): unknown {
   const sample = sampleOf(one);
   const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
-  return responses[keyOf(one)] ?? (answersPage(one.field) ? page : sample);
+  return responses[keyOf(one)] ?? reportExample(one) ?? (answersPage(one.field) ? page : sample);
 }
 
 /** @throws Error naming the operations on stored objects that have no example */

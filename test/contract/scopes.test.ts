@@ -66,6 +66,7 @@ const INVALID: readonly Record<string, unknown>[] = [
   { cursor: 'made-up' },
   { products: [] },
   { customers: [] },
+  { invoices: [] },
   { text: '' },
   { group_by: Array.from({ length: 5 }, () => 'STATUS') },
 ];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
+import { published } from '../../src/schema/model';
 import { bodySchema, type OpenApiOperation } from '../../src/openapi';
 import type { Operation } from '../../src/schema/declaredOperations';
 import type { Json } from './client';
@@ -34,8 +35,9 @@ export function isText({ schema }: Position): boolean {
 }
 
 /** Whether it is a read-only member, which may be sent back with its row (test/resources/elements.test.ts). */
-export function isIgnored({ steps }: Position): boolean {
-  return steps[1] === 0 && ['id', 'erased_at', 'created_at', 'updated_at'].includes(String(steps.at(-1)));
+export function isIgnored({ operation, steps: [list, , member, ...inner] }: Position): boolean {
+  const upsert = published.upserts.find(({ operation: name }) => name === operation.name);
+  return upsert?.list === list && inner.length === 0 && upsert!.ignored.includes(String(member));
 }
 
 function positionsOf(operation: Operation): Position[] {
@@ -107,6 +109,9 @@ function withValue(schema: JsonSchema, [step, ...more]: readonly Step[], value: 
 
 let samples = 0;
 
+/** Members that new objects require. */
+const NEEDED = ['name', 'total_minor'];
+
 /** The smallest value that matches a schema; strings are unique. */
 function sampleOf(schema: JsonSchema): unknown {
   const { type, required, properties = {}, items, format } = resolved(schema) as Json;
@@ -114,7 +119,7 @@ function sampleOf(schema: JsonSchema): unknown {
     case 'object':
       // new objects require a name
       return Object.fromEntries(
-        [...new Set<string>([...(required ?? []), ...('name' in properties ? ['name'] : [])])].map((name) => [
+        [...new Set<string>([...(required ?? []), ...NEEDED.filter((name) => name in properties)])].map((name) => [
           name,
           sampleOf(properties[name]),
         ]),
@@ -123,6 +128,8 @@ function sampleOf(schema: JsonSchema): unknown {
       return [sampleOf(items)];
     case 'string':
       return format === 'uuid' ? randomUUID() : `sample ${String((samples += 1))}`;
+    case 'integer':
+      return 1;
     default:
       throw new Error(`no sample for ${JSON.stringify(schema)}`);
   }

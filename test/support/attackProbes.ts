@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
 import type { Operation } from '../../src/schema/declaredOperations';
 import { constraintOf } from '../../src/schema/jsonSchema';
+import { published } from '../../src/schema/model';
 import { directiveOf } from '../../src/schema/sdl';
 import { type Called, OVER_GRAPHQL, OVER_MCP, OVER_REST, type Way } from './attackCalls';
 import type { Kind } from './attackRule';
@@ -113,13 +114,14 @@ function textOf({ own, victim }: Scene, list: ListName, member: string, identity
 }
 
 function elementTarget({ own, victim }: Scene, list: ListName): Target {
-  const key = list === 'products' ? 'sku' : 'external_ref';
+  const { key } = published.upserts.find((upsert) => upsert.list === list)!;
+  const needed = key === 'number' ? { total_minor: 1 } : { name: 'Attack' };
   return {
     kind: 'element',
     value: (identity, turn) => {
       const rows = (identity === 'own' ? own : victim).records[list] as Json[];
       const values = { own: rows[turn + 1]![key], foreign: rows[turn + 1]![key], random: randomUUID(), malformed: '' };
-      return [{ [key]: values[identity], name: 'Attack' }];
+      return [{ [key]: values[identity], ...needed }];
     },
   };
 }

@@ -36,7 +36,7 @@ export const MISTAKES: readonly [string, (row: Members) => void, string | undefi
   ['a line without id', (row) => delete row.lines[0].id, '/lines/0/id'],
   ['a line without discount_pct', (row) => delete row.lines[0].discount_pct, '/lines/0/discount_pct'],
   ['lines as an object', (row) => (row.lines = { 0: row.lines[0] }), '/lines'],
-  ['a status of its own', (row) => (row.status = 'negotiating'), '/status'],
+  ['a status of its own', (row) => (row.status = 'mine'), '/status'],
   ['a Decimal128 quantity', (row) => (row.lines[0].qty = Decimal128.fromString('1.5')), '/lines/0/qty'],
   ['a Decimal128 amount', (row) => (row.total_minor = Decimal128.fromString('100')), '/total_minor'],
   ['a fractional amount', (row) => (row.total_minor = 100.5), '/total_minor'],

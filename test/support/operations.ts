@@ -44,12 +44,18 @@ const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
     customers: [{ external_ref: 'CONTRACT-1', name: 'Contract' }, { external_ref: 'CONTRACT-2' }],
     dry_run: true,
   }),
+  upsert_invoices: () => ({
+    invoices: [{ number: 'CONTRACT-1', total_minor: 1 }, { number: 'CONTRACT-2' }],
+    dry_run: true,
+  }),
+  invoice_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
   quote_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
   order_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
   product_sales: () => ({ limit: 100 }),
   open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
   update_product: (ids) => ({ id: ids.product, lead_time_days: 7 }),
   update_customer: (ids) => ({ id: ids.customer }),
+  update_invoice: (ids) => ({ ...byName('invoice', ids), status: 'paid' }),
   update_request: (ids) => ({ id: ids.request, status: 'open' }),
   add_request_message: (ids) => ({ id: ids.request, text: 'And to York?' }),
 };
@@ -185,6 +191,10 @@ export function byId(operation: Operation, ids: Ids): Arguments {
   const { id: own } = ARGUMENTS[operation.name]?.(ids) ?? {};
   if (own !== undefined) return { id: own };
   const { name } = takesId(operation) ? readerOf(getNamedType(fieldOf(operation, graphqlSchema).type)) : operation;
+  return byName(name, ids);
+}
+
+function byName(name: string, ids: Ids): Arguments {
   const id = new Map(Object.entries(ids)).get(name) as string | undefined;
   return id === undefined ? {} : { id };
 }

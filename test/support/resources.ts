@@ -6,6 +6,7 @@ import type { StoredMember, StoredType } from '../../src/schema/storedTypes';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';
+import { addedMembers, HAS_OWN_SCHEMA, withProjects } from './ownRows';
 
 /*
  * The resources as described in sections 2 and 3 of the contract, and the expected content of their lists, computed from
@@ -61,7 +62,7 @@ const OF_CONTRACT: readonly Resource[] = [
     list: 'quotes',
     one: 'quote',
     order: 'number',
-    members: `id number external_ref status ${AMOUNTS} valid_until customer_id sent_at decided_at metadata ${TIMES} lines`,
+    members: `id number external_ref status ${AMOUNTS} valid_until customer_id sent_at decided_at metadata ${TIMES} lines${HAS_OWN_SCHEMA ? ' project_code' : ''}`,
     nested: { lines: LINE },
   },
   {
@@ -135,7 +136,7 @@ export function selection({ members, nested }: Resource): string {
 /** A record as returned by the API, with a thread's messages counted instead of listed. */
 export function toRow(record: ImportRecord): Json {
   if ('contacts' in record) return { erased_at: null, metadata: {}, ...record };
-  if (!('messages' in record)) return { external_ref: null, metadata: {}, ...record };
+  if (!('messages' in record)) return { ...(addedMembers(record) ?? { external_ref: null, metadata: {} }), ...record };
   const { messages, ...row } = record as Json;
   const last = messages
     .map((message: Json) => message.created_at)
@@ -186,7 +187,7 @@ export function variedNorthwind(): Records {
     ...others,
     products: products.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Chai' }) })),
     customers: customers.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Ernst' }) })),
-    quotes,
+    quotes: withProjects(quotes),
     orders: orders.map((record, at) => ({
       ...record,
       status: ORDER_STATUS[at % 7],
