@@ -34,6 +34,12 @@ export function isText({ schema }: Position): boolean {
   return [schema.type].flat().includes('string');
 }
 
+/** Whether that string can have any form. GraphQL refuses the whole call for a malformed id, time or value of an enum. */
+export function isFreeText(position: Position): boolean {
+  const { format, enum: values } = position.schema as Json;
+  return isText(position) && values === undefined && !['uuid', 'date', 'date-time'].includes(format);
+}
+
 /** Whether it is a read-only member, which may be sent back with its row (test/resources/elements.test.ts). */
 export function isIgnored({ operation, steps: [list, , member, ...inner] }: Position): boolean {
   const upsert = published.upserts.find(({ operation: name }) => name === operation.name);

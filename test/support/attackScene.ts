@@ -5,13 +5,14 @@ import { allScopes, type Scope } from '../../src/auth/scopes';
 import { events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
 import { openWrites } from '../../src/database/slots';
+import { published } from '../../src/schema/model';
 import { MINUTE } from '../../src/units';
 import { canaryRecords, secretsIn } from './attackCanaries';
 import { type Client, client, type Json } from './client';
 import { callerOf, makeKey, makeOrganisation, store } from './factories';
 import type { TestGateway } from './gateway';
 import type { Ids } from './operations';
-import { names, type Records, RESOURCES } from './resources';
+import { type ListName, names, type Records, RESOURCES } from './resources';
 
 /** The key of a request: its owner, or what is wrong with it. */
 export const KEYS = [
@@ -111,11 +112,11 @@ async function makeHolding(
   await store(gateway, organisation, records);
   await recordEvents(gateway, organisation, records.products[0]!.id);
   const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
-  const { products, customers, quotes } = records;
+  const { customers, quotes } = records;
   const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
   // keys and ids that attackers use themselves are not secret, but the objects behind them are
-  const keys = [...products.slice(1), ...customers.slice(1)].map(
-    (row) => (row as Json).sku ?? (row as Json).external_ref,
+  const keys = published.upserts.flatMap(({ list, key }) =>
+    records[list as ListName].slice(1).map((row) => (row as Json)[key] as unknown),
   );
   for (const used of [customer, customers[NAMED]!.id, quotes[NAMED]!.id, ...keys]) secrets.delete(String(used));
   return {
