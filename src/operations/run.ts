@@ -51,18 +51,24 @@ interface GuardOptions {
   readonly rootsAreChecked: boolean;
 }
 
-/** Guards every field with @access. */
+/** Guards every field with @access, and checks the arguments of other fields of rows if they may be null. */
 export function guardFields(schema: GraphQLSchema, options: GuardOptions): void {
   const { resolvers, operations, eventScopes, rootsAreChecked } = options;
-  const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
-  const checksOf = argumentChecks(schema, guarded);
   const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
+  const guarded = objectFields(schema).filter(
+    ({ type, field: { astNode, args, type: of } }) =>
+      directiveOf(astNode, 'access') ?? (!roots.includes(type) && args.length > 0 && !isNonNullType(of)),
+  );
+  const checksOf = argumentChecks(schema, guarded);
   for (const { type, field } of guarded) {
     const isRoot = roots.includes(type);
     const check =
       isRoot && rootsAreChecked
         ? undefined
-        : checkOf(accessOf(field.astNode, eventScopes), checksOf({ type, field }).all);
+        : checkOf(
+            directiveOf(field.astNode, 'access') && accessOf(field.astNode, eventScopes),
+            checksOf({ type, field }).all,
+          );
     // checked once for all events of the stream
     if (field.subscribe) {
       field.subscribe = guard(field.subscribe as Resolver, check);
@@ -90,9 +96,9 @@ export function guardFields(schema: GraphQLSchema, options: GuardOptions): void 
 type Check = (args: Readonly<Record<string, unknown>>, context: Pick<RequestContext, 'authorise'>) => void;
 
 /** Checks access before arguments and lookup, so that callers without access learn nothing. */
-function checkOf(access: Access, checkArguments: (args: unknown) => void): Check {
+function checkOf(access: Access | undefined, checkArguments: (args: unknown) => void): Check {
   return (args, context) => {
-    context.authorise(access);
+    if (access) context.authorise(access);
     checkArguments(normaliseKeys(args));
   };
 }

@@ -1,19 +1,30 @@
 import type { FieldDefinitionNode } from 'graphql';
 import { ETAG } from './entityTags';
+import { METADATA_VALUE } from './metadata';
 import type { SchemaModel } from './model';
 import { directiveOf, namedType, rowName } from './sdl';
 import type { Relation, StoredType } from './storedTypes';
 import type { BulkUpsert } from './upserts';
 
-/* The fields that need no code: lists, reads, relations, totals, entity tags, bulk calls, and changes of one object. */
+/* The fields that need no code: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes of one object. */
 
 export type Derivation =
-  | { readonly as: 'list' | 'read' | 'change' | 'totals' | 'tag'; readonly of: StoredType }
+  | { readonly as: 'list' | 'read' | 'change' | 'totals' | 'tag' | 'metadataValue'; readonly of: StoredType }
   /** The object whose id is in a member of the row. */
   | { readonly as: 'reference'; readonly of: StoredType; readonly member: string }
   /** The objects that refer to the row. */
   | { readonly as: 'parentList'; readonly of: StoredType; readonly relation: Relation }
   | { readonly as: 'bulk'; readonly of: StoredType; readonly call: BulkUpsert };
+
+/** Fields whose values are worked out from the row, by name. */
+const WORKED_OUT = new Map([
+  [ETAG, 'tag'],
+  [METADATA_VALUE, 'metadataValue'],
+] as const) as ReadonlyMap<string, 'tag' | 'metadataValue'>;
+
+export function isWorkedOut(field: string): boolean {
+  return WORKED_OUT.has(field);
+}
 
 export type DerivedField = Derivation & { readonly type: string; readonly field: FieldDefinitionNode };
 
@@ -60,6 +71,9 @@ function ofStored(sdl: SchemaModel, stored: StoredType): DerivedField[] {
     if (!of) return [];
     return [isList ? { as: 'parentList', of, relation, type, field } : { as: 'reference', of, member, type, field }];
   });
-  const tag = sdl.fieldsOf(type).find(({ name }) => name.value === ETAG);
-  return [...related, ...(tag ? [{ as: 'tag', of: stored, type, field: tag } as const] : [])];
+  const workedOut = sdl.fieldsOf(type).flatMap((field): DerivedField[] => {
+    const as = WORKED_OUT.get(field.name.value);
+    return as ? [{ as, of: stored, type, field }] : [];
+  });
+  return [...related, ...workedOut];
 }

@@ -7,6 +7,8 @@ import { getNamedType, type GraphQLOutputType, type GraphQLSchema } from 'graphq
 
 /** The member of a stored type, and the argument of its writes and its list. */
 export const METADATA = 'metadata';
+/** The field of GraphQL with the value of one key. */
+export const METADATA_VALUE = 'metadata_value';
 /** The type of its pairs in the SDL. */
 export const PAIR = 'MetadataPair';
 /** The scalars that stand for lists of pairs in REST, as they are read and written. */
@@ -54,4 +56,10 @@ export function metadataPairs(object: unknown): unknown {
 export function filteredPair(text: string): Pair {
   const at = text.indexOf(':');
   return { key: text.slice(0, at), value: text.slice(at + 1) };
+}
+
+/** The value of a key of stored pairs; null if there is none. */
+export function metadataValue(stored: unknown, key: string): string | null {
+  const pairs = Array.isArray(stored) ? (stored as readonly Pair[]) : [];
+  return pairs.find((pair) => pair.key === key)?.value ?? null;
 }

@@ -1,5 +1,5 @@
 import { type FieldDefinitionNode, Kind } from 'graphql';
-import { ETAG } from './entityTags';
+import { isWorkedOut } from './derivedFields';
 import { PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
@@ -88,7 +88,7 @@ export function findStoredTypes(sdl: Sdl): Types {
     const path = [...around, type];
     return sdl
       .fieldsOf(type)
-      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
+      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && isWorkedOut(field.name.value)))
       .map((field) => {
         const named = namedType(field.type);
         if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));

@@ -7,6 +7,7 @@ import type { RequestContext } from '../operations/context';
 import { mergeResolvers, type Resolver, type Resolvers } from '../operations/run';
 import type { SchemaModel } from '../schema/model';
 import { type DerivedField, derivedFields } from '../schema/derivedFields';
+import { METADATA, metadataValue } from '../schema/metadata';
 import { directiveOf } from '../schema/sdl';
 import { totalledAmounts, typeOf } from '../schema/storedTypes';
 import { type ChangeArguments, changeObject } from './change';
@@ -57,6 +58,8 @@ function resolverOf(
       return changeOf(sdl, resource);
     case 'tag':
       return tagResolver(derived.type);
+    case 'metadataValue':
+      return (row, { key }) => metadataValue((row as Partial<Record<string, unknown>>)[METADATA], key as string);
     case 'reference':
       return refersTo(resource, derived.member);
     case 'parentList':

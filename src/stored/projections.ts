@@ -15,6 +15,7 @@ import {
 import { type Projection, WITHOUT_SEARCH } from '../database/collection';
 import { memberOf } from '../operations/build';
 import { fieldsIn } from '../operations/selection';
+import { METADATA, METADATA_VALUE } from '../schema/metadata';
 import { ROWS } from '../schema/sdl';
 import type { StoredType } from '../schema/storedTypes';
 
@@ -146,6 +147,10 @@ function addMembers(members: Set<string>, nodes: readonly FieldNode[], place: Pl
     if (name === '__typename') return true;
     const field = fields[name];
     const member = field && memberOf(field);
+    if (name === METADATA_VALUE) {
+      for (const part of ['key', 'value']) members.add(`${prefix}${METADATA}.${part}`);
+      return true;
+    }
     if (member === undefined) {
       const relation = relations.find((one) => one.field.name.value === name);
       if (relation && !relation.isList) members.add(relation.member);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Scope } from '../../src/auth/scopes';
 import type { Operation } from '../../src/schema/declaredOperations';
+import { isWorkedOut } from '../../src/schema/derivedFields';
 import { published } from '../../src/schema/model';
 import { namedType } from '../../src/schema/sdl';
 import { IDS, makeStocked } from '../contract/scene';
@@ -133,7 +134,8 @@ describe.each(CHANGES)('$name', (operation) => {
     const [sent] = SENT[operation.name]! as [Json];
     for (const member of members.filter((name) => name !== 'id' && !(name in sent))) {
       const named = published.fieldsOf(type).find(({ name }) => name.value === member)!;
-      const text = published.fieldsOf(namedType(named.type)).length > 0 ? `${member} { __typename }` : member;
+      const called = isWorkedOut(member) && named.arguments?.length ? `${member}(key: "a")` : member;
+      const text = published.fieldsOf(namedType(named.type)).length > 0 ? `${called} { __typename }` : called;
       for (const select of [
         text,
         `name: ${text}`,

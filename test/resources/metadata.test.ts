@@ -204,6 +204,41 @@ test('GraphQL refuses a key twice and keys of another form', async () => {
   ]);
 });
 
+describe('metadata_value in GraphQL', () => {
+  const FIELDS = `one: metadata_value(key: "a.b.0") two: metadata_value(key: "__proto__") none: metadata_value(key: "x")`;
+  const EXPECTED = { one: ODD['a.b.0'], two: ODD.__proto__, none: null };
+
+  test('is the value of a key alone or beside the pairs, in a read, a list and the answer to a change', async () => {
+    const id = await newProduct(ODD);
+    const { product } = await query(caller, `query($id: ID!) { product(id: $id) { ${FIELDS} } }`, { id });
+    expect(product).toEqual(EXPECTED);
+    const list = `query($id: [ID!]) { products(id: $id) { data { metadata { key } ${FIELDS} } } }`;
+    const [row] = (await query(caller, list, { id: [id] })).products.data;
+    expect(row).toMatchObject(EXPECTED);
+    expect(Object.keys(row.metadata)).toHaveLength(Object.keys(ODD).length);
+    const change = `mutation($id: ID!) { update_product(id: $id, active: false) { ${FIELDS} } }`;
+    expect((await query(caller, change, { id })).update_product).toEqual(EXPECTED);
+    const without = await newProduct();
+    expect(
+      (await query(caller, `query($id: ID!) { product(id: $id) { ${FIELDS} } }`, { id: without })).product,
+    ).toEqual({ one: null, two: null, none: null });
+  });
+
+  test('needs the scope to read, and a key of the right form', async () => {
+    const id = await newProduct({ secret: '1' });
+    const writer = await callerOf(gateway, organisation, { scopes: ['products:write'] });
+    const selected = 'metadata_value(key: "secret")';
+    const change = `mutation($id: ID!) { update_product(id: $id, metadata: [{ key: "a", value: "2" }]) { ${selected} } }`;
+    const refused = await writer.graphql(change, { id });
+    expect(refused.body.errors[0].extensions.code).toBe('insufficient_scope');
+    for (const key of ['', '$a', 'k'.repeat(41)]) {
+      const document = 'query($id: ID!, $key: String!) { product(id: $id) { metadata_value(key: $key) } }';
+      const { body } = await caller.graphql(document, { id, key });
+      expect(body.errors[0].extensions.code).toBe('invalid_request');
+    }
+  });
+});
+
 describe('the entity tag', () => {
   const tags = async (id: string): Promise<[string | null, string]> => {
     const document = 'query($id: ID!) { product(id: $id) { etag } }';

@@ -70,7 +70,12 @@ describe.each(RESOURCES)('reading $list', (resource) => {
       customers: ['quotes', 'orders', 'requests', ...(HAS_OWN_SCHEMA ? ['invoices'] : [])],
     };
     expect(fields.sort()).toEqual(
-      [...names(members), ...(relations[list] ?? guarded(type)), ...versionOf(list)].sort(),
+      [
+        ...names(members),
+        ...(relations[list] ?? guarded(type)),
+        ...versionOf(list),
+        ...(members.includes('metadata') ? ['metadata_value'] : []),
+      ].sort(),
     );
   });
 

@@ -238,7 +238,8 @@ function selectionOf(field: GraphQLField<unknown, unknown>): string {
   if (!isObjectType(type)) return '';
   const isList = isListType(getNullableType(field.type));
   const fields = Object.values(type.getFields()).filter(
-    ({ astNode }) => !directiveOf(astNode, 'access') && !(isList && omittedFrom(astNode!) === 'LISTS'),
+    ({ args, astNode }) =>
+      args.length === 0 && !directiveOf(astNode, 'access') && !(isList && omittedFrom(astNode!) === 'LISTS'),
   );
   return ` { ${fields.map((inner) => inner.name + selectionOf(inner)).join(' ')} }`;
 }
