@@ -17,9 +17,9 @@ afterEach(() => {
 /** What a command refuses to start with. A process loads the rules once, so each call loads Scopegate again. */
 async function errorsOf(): Promise<string[]> {
   jest.resetModules();
-  const { useFolder } = await import('../../src/sdl/folder');
+  const { useFolder } = await import('../../src/sdl/folder.js');
   useFolder(folder);
-  return (await import('../../src/cli/schema/own')).errorsOfFolder(folder);
+  return (await import('../../src/cli/schema/own.js')).errorsOfFolder(folder);
 }
 
 test.each([
