@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import mongoose from 'mongoose';
 import { GatewayError, type Source } from '../../clients/sync/src';
-import { versionOf } from '../../clients/sync/src/source';
 import { eventually } from '../http/eventually';
 import { TOKENS } from '../operator/operator';
 import { driver, served } from '../support/gateway';
@@ -13,7 +12,7 @@ import { SOURCES, syncScene } from './syncScene';
 
 /* @scopegate/sync: an app's collections against a gateway. */
 
-const { ObjectId, Timestamp } = mongoose.mongo;
+const { ObjectId } = mongoose.mongo;
 const gateway = served(TOKENS);
 const bare = driver();
 const stops: (() => void)[] = [];
@@ -306,20 +305,4 @@ test('events come one after another, again if the handler rejects, and from the 
   void scene.open({ gateway: { url, token: 'x' } }).follow(handler);
   await eventually(() => asked.length > 0);
   expect(asked).toEqual(['c4']);
-});
-
-test('a version grows with the time of a change and with its increment, and fits into 53 bits', () => {
-  const at = (t: number, i: number): number => versionOf(new Timestamp({ t, i }));
-  const all = [
-    at(1, 1),
-    at(1, 2),
-    at(2, 0),
-    at(1_795_000_000, 1),
-    at(1_795_000_000, 2_097_151),
-    at(1_795_000_001, 0),
-    at(2 ** 32 - 1, 2 ** 32 - 1),
-  ];
-  expect(all).toEqual([...all].sort((one, other) => one - other));
-  expect(new Set(all).size).toBe(all.length);
-  expect(all.at(-1)).toBe(Number.MAX_SAFE_INTEGER);
 });

@@ -23,6 +23,8 @@ export async function installProduct(bare: mongo.MongoClient, gateway: TestGatew
 
   return {
     database,
+    /** Where its packages are installed. */
+    folder,
     /** What all of its processes said. */
     said: (): string => apps.map((app) => app.said()).join(''),
     async start() {

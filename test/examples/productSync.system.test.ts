@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose from 'mongoose';
 import { eventually } from '../http/eventually';
@@ -7,8 +9,9 @@ import { client, type Json, readAll } from '../support/client';
 import { makeKey } from '../support/factories';
 import { driver, late, served } from '../support/gateway';
 import { call, installProduct } from './productApp';
+import { ROOT, run } from './run';
 
-/* The example product against a real gateway: its data in the API, and the API's changes in it. */
+/* The example product against a real gateway: its data in the API, and the API's changes in it. Its copy of clients/sync is packed and installed. */
 
 afterAll(() => bare.db(CONTROL_DATABASE).dropDatabase());
 afterAll(() => product.remove());
@@ -17,6 +20,7 @@ const bare = driver();
 const gateway = served({ ...TOKENS, CONTROL_DATABASE, EVENTS: 'on' });
 const product = late(() => installProduct(bare, gateway));
 
+const KILLS = 6;
 const STATUSES: Json = { offered: 'sent', won: 'accepted', lost: 'declined', lapsed: 'expired' };
 const minor = (amount: unknown): number => Math.round(Number(String(amount)) * 100);
 
@@ -29,6 +33,22 @@ async function signUp(url: () => string, name: string) {
   const { key } = await makeKey(gateway, (await gateway.control.organisations.find(body.id as string))!);
   return { id, path: `/accounts/${id}`, organisation: body.id as string, api: client(gateway, key) };
 }
+
+test("the archive has exactly the files it needs, the API's version and the project's licence, and loads no other package", async () => {
+  const archive = join(product.folder, 'node_modules', '@scopegate', 'sync');
+  const files = await readdir(archive, { recursive: true });
+  const others = files.filter((file) => !/^dist(\/\w+(\.d\.ts|\.js))?$/.test(file)).sort();
+  expect(others).toEqual(['LICENSE', 'README.md', 'package.json']);
+  const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8');
+  const { info } = JSON.parse(await read(ROOT, 'openapi.json')) as { info: { version: string } };
+  const { version, dependencies } = JSON.parse(await read(archive, 'package.json')) as Json;
+  expect([version, dependencies]).toEqual([info.version, undefined]);
+  expect(await read(archive, 'LICENSE')).toBe(await read(ROOT, 'LICENSE'));
+  const input = "export * from '@scopegate/sync'";
+  const options = ['--bundle', '--platform=node', '--format=esm', '--log-level=warning'];
+  const bundled = await run(join(ROOT, 'node_modules', '.bin', 'esbuild'), options, { cwd: product.folder, input });
+  expect([...bundled.matchAll(/from "(?!node:)(.+)"/g)]).toEqual([]);
+});
 
 test('what the product stores in its own shape is in the API within seconds, and what is done there is in the product', async () => {
   const app = await product.start();
@@ -65,27 +85,27 @@ test('what the product stores in its own shape is in the API within seconds, and
   await app.kill();
 }, 120_000);
 
-test('killed ten times while it writes, and with two processes at once, nothing is lost, doubled or out of order', async () => {
+test('killed six times while it writes, and with two processes at once, nothing is lost, doubled or out of order', async () => {
   let apps = [await product.start()];
   const url = (): string => apps[randomInt(apps.length)]!.url;
   const [one, two, closed] = [await signUp(url, 'One'), await signUp(url, 'Two'), await signUp(url, 'Closed')];
   let [kills, made] = [0, 0];
   const killing = (async () => {
-    for (; kills < 10; kills += 1) {
+    for (; kills < KILLS; kills += 1) {
       await sleep(randomInt(100, 900));
       const killed = apps[0]!;
       const others = apps.slice(1);
       await killed.kill();
-      // from the fifth on there are two
+      // in the second half there are two
       const started = await Promise.all(
-        Array.from({ length: kills < 5 ? 1 : 2 - others.length }, () => product.start()),
+        Array.from({ length: kills < KILLS / 2 ? 1 : 2 - others.length }, () => product.start()),
       );
       apps = [...others, ...started];
     }
   })();
   const work = async (account: Awaited<ReturnType<typeof signUp>>): Promise<void> => {
     const ids: string[] = [];
-    while (kills < 10) {
+    while (kills < KILLS) {
       made += 1;
       const number = String(made).padStart(5, '0');
       // every tenth cannot be mapped, or is refused by the gateway

@@ -1,0 +1,41 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../docs/markdown';
+
+/* Mistakes in the files of a user's folder that are not SDL, and types that lack such a file. */
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
+  cpSync(join(ROOT, 'examples', 'schema'), folder, { recursive: true });
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+/** What a command refuses to start with. A process loads the rules once, so each call loads Scopegate again. */
+async function errorsOf(): Promise<string[]> {
+  jest.resetModules();
+  const { useFolder } = await import('../../src/sdl/folder.js');
+  useFolder(folder);
+  return (await import('../../src/cli/schema/own.js')).errorsOfFolder(folder);
+}
+
+test.each([
+  ['rules.mjs', 'export const Invoice = (', 'rules.mjs: cannot be loaded: SyntaxError'],
+  ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
+  ['rules.mjs', 'export const Bill = () => {};', 'rules.mjs: exports Bill, which is not a type with @stored'],
+  ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs: exports Invoice, which is not a function'],
+  ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs: exports Invoice, which is asynchronous'],
+  ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
+  ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
+  [
+    'more.graphql',
+    'type Note @stored(collection: "notes") { id: ID! created_at: DateTime! }',
+    'notes.json: is missing',
+  ],
+])('%s: %j', async (file, text, sentence) => {
+  writeFileSync(join(folder, file), text);
+  expect((await errorsOf()).join('\n')).toContain(sentence);
+});
