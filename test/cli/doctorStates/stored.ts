@@ -93,6 +93,12 @@ export const STORED: States = {
     const { cli } = at(scene);
     return { cli, names: organisationNames(await acme(changed(cli, { STORED_VALIDATION: 'off' }))) };
   },
+  'a validator of another version': async (scene) => {
+    const { made, id } = await stocked(scene);
+    const validator = { $jsonSchema: { title: 'Scopegate: Product' } };
+    await onServer(scene.main, (client) => client.db(databaseName(id)).command({ collMod: 'products', validator }));
+    return made;
+  },
   'a validator of another program': async (scene) => {
     const { made, id } = await stocked(scene);
     const validator = { sku: { $exists: true } };
