@@ -5,8 +5,8 @@ import type { OrganisationData } from '../../database/organisationData';
 import { setValidator, type Validation, validationOptions, validatorState } from '../../database/validators';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
-import { counted } from '../terminal';
-import { type Check, examine, Finding, listed, type DoctorContext } from './check';
+import { counted, listed } from '../terminal';
+import { type Check, examine, Finding, type DoctorContext } from './check';
 
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
 const AT_ONCE = 10;
