@@ -202,7 +202,8 @@ function addDoctor(program: ExplainedCommand): void {
       [
         '--rows looks for what another program has stored: values that the API cannot show, missing search words, wrong counters. With --fix',
         'it corrects what follows from the rest or can mean one thing only: search words, counters, numbers stored as text or Decimal128, days',
-        'stored as dates, times stored as text. It names the first 1,000 rows, and ends with 1 if rows are left.',
+        'stored as dates, times stored as text, members with a @default that rows lack. It names the first 1,000 rows, and ends with 1 if rows',
+        'are left.',
       ],
     )
     .run(async () => (await import('./doctor/command.js')).doctorCommand);

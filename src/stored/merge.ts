@@ -61,6 +61,33 @@ export function defaultsOf(members: readonly StoredMember[]): (organisation: Org
     Object.fromEntries(some.map(([name, otherwise]) => [name, defaultValue(otherwise, organisation)]));
 }
 
+/**
+ * An object in which members that are never null and are left out have their default, at any depth: one that is from before they were added. The
+ * same object if there are none. With `nulls` a null is left out, too.
+ */
+export function withDefaults<T extends object>(
+  members: readonly StoredMember[],
+  object: T,
+  organisation: Organisation,
+  nulls = false,
+): T {
+  const given = object as Members;
+  const filled: Record<string, unknown> = {};
+  for (const { name, isRequired, isList, otherwise, members: inner } of members) {
+    const value = given[name];
+    if (value === undefined || (nulls && value === null)) {
+      if (isRequired && otherwise) filled[name] = defaultValue(otherwise, organisation);
+    } else if (inner.length > 0) {
+      const fill = (one: unknown) => (isObject(one) ? withDefaults(inner, one, organisation, nulls) : one);
+      const made: unknown = isList && Array.isArray(value) ? value.map(fill) : fill(value);
+      const isSame =
+        Array.isArray(made) && Array.isArray(value) ? made.every((one, at) => one === value[at]) : made === value;
+      if (!isSame) filled[name] = made;
+    }
+  }
+  return Object.keys(filled).length > 0 ? { ...object, ...filled } : object;
+}
+
 /** A given value as it is stored: times as dates, ids in lower case, and objects with every member. */
 function asStored(member: StoredMember, value: unknown, organisation: Organisation): unknown {
   if (Array.isArray(value)) return value.map((one) => asStored({ ...member, isList: false }, one, organisation));

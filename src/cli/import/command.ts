@@ -49,7 +49,15 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     const stamp = options.stamp ?? (await defaultStamp(store, org));
     await recordNames(store.control);
     const missing = deleteMissing && (yes ? 'delete' : 'count');
-    const imported = await importPath({ data, path, type: options.type, stamp, missing, ...target });
+    const imported = await importPath({
+      data,
+      path,
+      organisation: file ?? organisation,
+      type: options.type,
+      stamp,
+      missing,
+      ...target,
+    });
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
     if (!keys || signal.aborted) return imported;
