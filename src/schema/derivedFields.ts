@@ -8,7 +8,9 @@ import type { BulkUpsert } from './upserts';
 /* The fields that need no code: lists, reads, relations, totals, entity tags, bulk calls, and changes of one object. */
 
 export type Derivation =
-  | { readonly as: 'list' | 'read' | 'change' | 'totals' | 'tag'; readonly of: StoredType }
+  | { readonly as: 'list' | 'read' | 'totals' | 'tag'; readonly of: StoredType }
+  /** The change of one object. */
+  | { readonly as: 'change'; readonly of: StoredType }
   /** The object whose id is in a member of the row. */
   | { readonly as: 'reference'; readonly of: StoredType; readonly member: string }
   /** The objects that refer to the row. */

@@ -94,7 +94,7 @@ describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer)
       errors: [{ pointer, code: expect.any(String), detail: expect.any(String) }],
     };
     for (const face of FACES) expect(await refusal(face, caller, 'quote', { id: row._id })).toEqual(refused);
-    const { body } = await caller.get(`/quotes/${row._id}`);
+    const { body } = await caller.get(`/quotes/${String(row._id)}`);
     const isMissing = /: \S+ is missing\. /.test(body.detail);
     expect(body.detail).toContain(isMissing ? 'It was stored before that was added' : 'Another program stored it');
     expect(isMissing).toBe(/^(no|a line without) /.test(title));
