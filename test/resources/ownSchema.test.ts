@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { importPath } from '../../src/cli/import/importPath';
 import { indexesOf } from '../../src/database/indexes';
 import { recordKinds, resourceOf } from '../../src/resources';
+import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../src/stored/records';
 import type { Client, Json } from '../support/client';
 import { callerOf, makeOrganisation, makeStored, northwind } from '../support/factories';
@@ -137,6 +138,24 @@ test('an invoice refers to a customer that is there, in bulk calls and changes, 
   await data.collection(resourceOf('customers')).updateOne({ _id: id }, { $set: { erased_at: new Date() } as never });
   const erased = await bulk([invoice('R-5', id)]);
   expect(erased.body.results[0].errors).toMatchObject([{ pointer: '/invoices/0/customer_id', code: 'erased' }]);
+});
+
+test('erasing a customer removes texts in members that the schema does not have', async () => {
+  const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-3', name: 'Three' }] });
+  const { id } = made.results[0];
+  await bulk([{ number: 'E-1', total_minor: 1, customer_id: id }]);
+  const data = gateway.databases.organisationData(organisation);
+  const left = { remark: 'Lives at 5 Main St', notes: [{ text: 'Mrs Smith' }] };
+  const kept = { __v: 3, seen_at: new Date(), paid: true };
+  const [of, named] = [data.collection(resourceOf('invoices')), { number: 'E-1' } as never];
+  await of.updateOne(named, { $set: { ...left, ...kept } as never });
+  const signal = new AbortController().signal;
+  const erased = await eraseCustomer(data, id, { by: 'operator', signal });
+  expect(erased).toMatchObject({ customers: 1, invoices: 1 });
+  const row = await of.findOne(named);
+  expect(row).toMatchObject({ ...kept, total_minor: 1, customer_id: id, search: ['E', '1'] });
+  for (const name of Object.keys(left)) expect(row).not.toHaveProperty(name);
+  expect(await eraseCustomer(data, id, { by: 'operator', signal })).toMatchObject({ customers: 0 });
 });
 
 test('files from before a member was added are imported, and invoices with them', async () => {
