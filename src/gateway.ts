@@ -93,9 +93,18 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     throw error;
   });
   const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
-  databases.tend((id, collection, error) => {
-    const where = { organisation_id: id, collection };
-    logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
+  databases.tend({
+    onFailure: (id, collection, error) => {
+      const where = { organisation_id: id, collection };
+      logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
+    },
+    onWidened: (id, collection) => {
+      const where = { organisation_id: id, collection };
+      logger.warn(
+        where,
+        'the validator allows what this version writes, too; run doctor --fix once no gateway has another',
+      );
+    },
   });
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
   databases.giveWayTo((organisationId) => tracker.hasOthers(organisationId));

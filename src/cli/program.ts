@@ -128,7 +128,7 @@ function addCustomer(program: ExplainedCommand): void {
   customer
     .subcommand(
       'erase',
-      "erase one customer's personal data for good: name, contacts, email, phone, addresses, and the copies in orders and request threads",
+      "erase one customer's personal data for good: name, contacts, email, phone, addresses, and the copies in quotes, orders, request threads and your own types",
     )
     .id('the customer')
     .org()
@@ -138,9 +138,9 @@ function addCustomer(program: ExplainedCommand): void {
       [`scopegate customer erase 4fe3db78-fae6-5e29-978f-54799d0ea0d1 --org ${ORG_ID} --confirm "Alfreds Futterkiste"`],
       [
         'Ids, external_ref, numbers, amounts and times are kept, as accounting law requires. Subjects and texts of request threads are',
-        'replaced as a whole. If it is interrupted, run it again to continue. Backups and exports are not changed. Afterwards, writes of the',
-        'customer fail with the code erased, until scopegate customer readmit. Messages that still arrive in its threads are stored: run',
-        'this again to erase them.',
+        'replaced as a whole. Texts in members that the schema does not have (any more) are removed from what refers to the customer. If it',
+        'is interrupted, run it again to continue. Backups and exports are not changed. Afterwards, writes of the customer fail with the code',
+        'erased, until scopegate customer readmit. Messages that still arrive in its threads are stored: run this again to erase them.',
       ],
     )
     .run(async () => (await import('./erase.js')).eraseCustomerCommand);
@@ -202,7 +202,8 @@ function addDoctor(program: ExplainedCommand): void {
       [
         '--rows looks for what another program has stored: values that the API cannot show, missing search words, wrong counters. With --fix',
         'it corrects what follows from the rest or can mean one thing only: search words, counters, numbers stored as text or Decimal128, days',
-        'stored as dates, times stored as text. It names the first 1,000 rows, and ends with 1 if rows are left.',
+        'stored as dates, times stored as text, members with a @default that rows lack. It names the first 1,000 rows, and ends with 1 if rows',
+        'are left.',
       ],
     )
     .run(async () => (await import('./doctor/command.js')).doctorCommand);

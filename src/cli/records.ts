@@ -5,10 +5,12 @@ import type { GraphQLSchema } from 'graphql';
 import type { Fault } from '../errors';
 import { BODY_BOUNDS, checkedJson, type JsonBounds } from '../http/json';
 import { publishedSchemas } from '../published';
+import { published } from '../schema/model';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../schema/validation';
 import { addedMembers } from '../sdl/files';
 import { brokenTexts, replaceNegativeZero } from '../stored/brokenTexts';
+import { withDefaults } from '../stored/merge';
 import type { ImportRecord, RecordKind } from '../stored/records';
 import {
   isObjectSchema,
@@ -159,8 +161,11 @@ export type ReadRecord = (
   line: Line['content'],
 ) => { readonly record: ImportRecord } | { readonly faults: readonly Fault[] };
 
-/** Creates the line reader of each kind, from the SDL. */
-export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
+/** Creates the line reader of each kind, from the SDL; with an `organisation`, records may lack members that have a default. */
+export function recordReaders(
+  kinds: readonly RecordKind[],
+  organisation?: { readonly currency: string },
+): (kind: RecordKind) => ReadRecord {
   const schemas = recordSchemas(publishedSchemas().rest, kinds);
   const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
   const uuids = uuidMembers(schemas);
@@ -178,7 +183,8 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
       if (typeof value !== 'object' || value === null || Array.isArray(value)) {
         return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
       }
-      const record = value as ImportRecord;
+      const { members = [] } = published.stored.get(kind.type) ?? {};
+      const record = (organisation ? withDefaults(members, value, organisation) : value) as ImportRecord;
       // before the check, which bounds the stored length: a string may be longer in NFC
       normaliseIdentifiers(record, uuids);
       replaceNegativeZero(record);

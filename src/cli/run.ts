@@ -1,4 +1,6 @@
+import { pathToFileURL } from 'node:url';
 import { CommanderError } from 'commander';
+import { ownPath } from '../sdl/folder';
 import { EXIT, exitCodeOf, messageOf } from './ending';
 import { createProgram } from './program';
 import { sayError, sendStderrTo, tolerateClosedPipes } from './terminal';
@@ -7,10 +9,13 @@ import { sayError, sendStderrTo, tolerateClosedPipes } from './terminal';
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
   sendStderrTo(undefined);
-  // even an error outside a command ends with a message; the embedded database stops with this process
-  process.on('uncaughtException', (error) => {
-    sayError(messageOf(error));
-    process.exit(EXIT.failed);
+  // also for rejections that nobody handles; the embedded database stops with this process
+  process.on('uncaughtException', (error: unknown) => {
+    const isRule = isFromFolder(error);
+    const what = isRule ? 'a rule left an error behind, after its request: rules are synchronous: ' : '';
+    sayError(`${what}${messageOf(error)}${framesOf(error)}`);
+    // callers must not be able to end a gateway by a mistake in a rule
+    if (!isRule) process.exit(EXIT.failed);
   });
   try {
     await createProgram().parseAsync(argv);
@@ -21,4 +26,19 @@ export async function run(argv: readonly string[]): Promise<number> {
     sayError(messageOf(error));
     return exitCodeOf(error);
   }
+}
+
+/** Where an error was thrown, a line each; empty if that is not known. */
+function framesOf(error: unknown): string {
+  const { stack }: { readonly stack?: unknown } = error instanceof Error ? error : {};
+  const lines = typeof stack === 'string' ? stack.split('\n').filter((line) => /^ +at /.test(line)) : [];
+  return lines.map((line) => `\n${line}`).join('');
+}
+
+/** Whether an error was thrown by the user's rules, or by what they import from their folder. */
+function isFromFolder(error: unknown): boolean {
+  const folder = ownPath();
+  if (folder === undefined) return false;
+  const frames = framesOf(error);
+  return [folder, pathToFileURL(folder).href].some((path) => frames.includes(`${path}/`));
 }

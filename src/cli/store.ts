@@ -9,6 +9,7 @@ import { idempotencyRecords } from '../database/idempotency';
 import type { Actor } from '../organisations/auditEvents';
 import { type Control, openControl } from '../organisations/control';
 import { collections } from '../resources/index';
+import { lackingNames } from './ownNames';
 import { webhookDeliveries } from '../webhooks/deliveries';
 import { writeVersions } from '../stored/writeVersions';
 
@@ -23,6 +24,8 @@ export interface Store {
   readonly operator: Actor;
   /** The database server that was chosen. */
   readonly server: Database;
+  /** What this database is served with, and the folder of SCHEMA_DIR lacks. */
+  readonly lacking: readonly string[];
   close(): Promise<void>;
 }
 
@@ -56,7 +59,9 @@ export async function openStore(
       report(`a background write failed: ${String(error)}`);
     };
     const operator = { who: `cli:${userName()}`, from: hostname() };
-    const control = await openControl({ config, databases, actor: operator, onError }).catch(async (error: unknown) => {
+    const opening = openControl({ config, databases, actor: operator, onError });
+    const opened = opening.then((control) => ({ control, lacking: lackingNames(control.added) }));
+    const { control, lacking } = await opened.catch(async (error: unknown) => {
       // open connections would keep the command from ending
       await databases.close();
       throw error;
@@ -66,6 +71,7 @@ export async function openStore(
       control,
       operator,
       server,
+      lacking,
       close: async () => {
         await control.apiKeys.settle();
         await databases.close();

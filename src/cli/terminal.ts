@@ -45,6 +45,11 @@ export function counted(count: number, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** The first of the names, and how many more there are. */
+export function listed(names: readonly string[], most = 20): string {
+  return names.slice(0, most).join(', ') + (names.length > most ? ` and ${String(names.length - most)} more` : '');
+}
+
 type Level = 'info' | 'warn' | 'error';
 /** In a server that logs, gets the lines that would otherwise go to stderr. */
 let stderrSink: ((level: Level, line: string) => void) | undefined;

@@ -13,6 +13,7 @@ export async function withStore<T>(
   const config = readConfig();
   const store = await openStore(config, note, signal);
   try {
+    if (store.lacking.length > 0) (await import('./ownNames.js')).warnOfNames(store.lacking);
     return await work(store, config);
   } finally {
     await store.close();

@@ -261,7 +261,7 @@ export const VARIABLES = {
   DATA_DIR: { schema: nonEmpty.default('.data'), help: 'directory for the data of the embedded database' },
   SCHEMA_DIR: {
     schema: nonEmpty.optional(),
-    help: 'folder with extensions of the schema (docs/guides/schema.md), for gateways and every command',
+    help: 'folder with extensions of the schema (docs/guides/schema.md), for gateways and every command; once a database is served with one, those without are refused, unless this is none',
   },
   CACHE_DIR: { schema: nonEmpty.default('.cache'), help: 'directory for a downloaded database server' },
 } as const satisfies Record<string, { schema: z.ZodType; help: string }>;

@@ -65,6 +65,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     validation: options.validation ?? 'error',
     quota: undefined,
     onFailure: () => undefined,
+    onWidened: () => undefined,
   };
   return {
     /** Organisations, keys, sessions and the audit log. */
@@ -78,9 +79,8 @@ export async function connectDatabases(options: DatabaseOptions) {
       Object.assign(upkeep, { standingOf, noteFollowed });
     },
     /** Adds missing indexes to collections that have grown or that another program created, when they are used, one at a time. */
-    tend(onFailure: Upkeep['onFailure']): void {
-      upkeep.looks = createGate(1);
-      upkeep.onFailure = onFailure;
+    tend(reports: Pick<Upkeep, 'onFailure' | 'onWidened'>): void {
+      Object.assign(upkeep, reports, { looks: createGate(1) });
     },
     /** Limits the bytes that each organisation may store; undefined for no limit. */
     limitBytes(most: number | undefined): void {

@@ -10,6 +10,7 @@ const NO_SUCH_INDEX = 27;
 const COLLECTION_EXISTS = 48;
 /** IndexOptionsConflict, IndexKeySpecsConflict. */
 const INDEX_CONFLICTS: ReadonlySet<unknown> = new Set([85, 86]);
+const INVALID_ROW = 121;
 const DROP_PENDING = 215;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
@@ -98,6 +99,9 @@ const withCode =
 
 /** Whether a write violated a unique index. */
 export const isDuplicateKey = withCode(DUPLICATE_KEY);
+
+/** Whether the validator of a collection refused a row. */
+export const isRefusedRow = withCode(INVALID_ROW);
 
 /** Whether the database user lacks a privilege. */
 export const isUnauthorised = withCode(UNAUTHORISED);

@@ -32,6 +32,8 @@ export interface Upkeep {
   quota: Quota | undefined;
   /** Called if another program's collection cannot get its indexes. */
   onFailure: (organisationId: string, collection: string, error: unknown) => void;
+  /** Called when the validator of an earlier version allows what this one writes. */
+  onWidened: (organisationId: string, collection: string) => void;
 }
 
 /** How often reads check whether a missing collection exists now, in milliseconds. */

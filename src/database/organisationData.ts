@@ -12,6 +12,7 @@ import { type Keeper, keeperOf, type Standing, type Upkeep } from './keeper';
 import { type Reading, RowSizes } from './readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
+import { type Widening, wideningOf } from './widening';
 
 /** How long to wait for another drop of the same database, and how often to look, in milliseconds. */
 const DROPPED_WITHIN = 30_000;
@@ -80,6 +81,7 @@ export class OrganisationData {
   /** The same, but others go first between two pieces. */
   readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.giveWay());
   readonly #keeper: Keeper;
+  readonly #widening: Widening;
   /** Without mongoose, since rows are checked before they are stored; so filters and documents must be complete. */
   readonly database: mongo.Db;
   /** The database's time, in milliseconds since 1970. */
@@ -98,6 +100,7 @@ export class OrganisationData {
     this.budget = createBudget(courtesy.ownTurn);
     this.isSharded = open.isSharded;
     this.#keeper = keeperOf(organisationId, this.database, upkeep, (work) => this.creating(work));
+    this.#widening = wideningOf(organisationId, this.database, upkeep, (work) => this.creating(work));
   }
 
   /** Every write updates its own row here; deleting the rows fences off writes in flight. */
@@ -256,7 +259,7 @@ export class OrganisationData {
   /** Creates the collections that `work` writes, then runs it in a transaction, and again after a conflict. */
   async transaction<T>(work: (session: ClientSession) => Promise<T>, { writes, rows = 1 }: UnitOptions): Promise<T> {
     await this.prepare(writes);
-    const done = await this.#transactions(() => this.open.transact(work));
+    const done = await this.#widening.over(writes, () => this.#transactions(() => this.open.transact(work)));
     this.wrote(writes, rows);
     return done;
   }

@@ -12,7 +12,7 @@ export type Validation = 'error' | 'warn' | 'off';
 
 /** The options of a collection that decide what MongoDB checks. */
 interface ValidationOptions {
-  readonly validator?: { readonly $jsonSchema?: { readonly title?: unknown } };
+  readonly validator?: { readonly $jsonSchema?: { readonly title?: unknown; readonly anyOf?: unknown } };
   readonly validationLevel?: string;
   readonly validationAction?: string;
 }
@@ -51,15 +51,15 @@ export async function validationOptions(database: mongo.Db): Promise<ReadonlyMap
   return new Map(found.map(({ name, options = {} }) => [name, options]));
 }
 
-/** Whether a collection has the validator that it should have, another of ours, or one of another program. */
+/** Whether a collection has the validator that it should have, none, another of ours, or one of another program. */
 export function validatorState(
   definition: Collection,
   { validator, validationLevel, validationAction }: ValidationOptions,
   validation: Validation,
-): 'current' | 'outdated' | 'foreign' {
+): 'current' | 'missing' | 'outdated' | 'foreign' {
   const wanted = optionsOf(definition, validation);
   const has = validator !== undefined && Object.keys(validator).length > 0;
-  if (!has) return wanted ? 'outdated' : 'current';
+  if (!has) return wanted ? 'missing' : 'current';
   if (!isOurs(definition, validator)) return definition.schema ? 'foreign' : 'current';
   return wanted && isDeepStrictEqual({ validator, validationLevel, validationAction }, wanted) ? 'current' : 'outdated';
 }
@@ -68,4 +68,37 @@ export function validatorState(
 function isOurs({ schema }: Collection, { $jsonSchema: found }: NonNullable<ValidationOptions['validator']>): boolean {
   const { title }: { readonly title?: unknown } = schema ?? {};
   return title !== undefined && found?.title === title;
+}
+
+/** How many schemas a validator allows at a time: those of two versions that gateways have, and of one that they had. */
+const MOST_SCHEMAS = 3;
+/** How long to wait for transactions that use the collection, since others wait behind that, in milliseconds. */
+const WITHIN = 5000;
+
+/**
+ * Has the validator of a collection, if it is of another version, allow what this one writes too. It allows no less than before, so that gateways
+ * of several versions can take turns at that; `doctor --fix` ends it. Resolves with whether the validator is another now.
+ */
+export async function widenValidator(
+  database: mongo.Db,
+  definition: Collection,
+  found: ValidationOptions,
+  validation: Validation,
+): Promise<boolean> {
+  if (validatorState(definition, found, validation) !== 'outdated') return false;
+  if (validation === 'error') {
+    const { $jsonSchema: before } = found.validator ?? {};
+    const { title }: { readonly title?: unknown } = definition.schema ?? {};
+    const schemas: unknown[] = Array.isArray(before?.anyOf) ? before.anyOf : [before];
+    if (schemas.some((one) => isDeepStrictEqual(one, definition.schema))) return false;
+    const anyOf = [definition.schema, ...schemas].slice(0, MOST_SCHEMAS);
+    const validator = { $jsonSchema: { title, anyOf } };
+    await database.command({
+      collMod: definition.name,
+      validator,
+      writeConcern: { w: 'majority', j: true },
+      maxTimeMS: WITHIN,
+    });
+  } else await setValidator(database, definition, validation);
+  return true;
 }

@@ -14,7 +14,7 @@ import { jobs } from './jobs';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
-import { adoptSchema } from './controlSchema';
+import { adoptSchema, recordAdded } from './controlSchema';
 import { type Session, sessions, userActor } from './sessions';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
@@ -38,7 +38,7 @@ export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'
 export async function openControl({ databases, config, ...options }: ControlOptions) {
   const { now } = databases;
   const models = controlModels(databases);
-  await adoptSchema(databases.control, controlCollections);
+  const added = await adoptSchema(databases.control, controlCollections);
   const place: Place = async (id, shard) => {
     if (databases.shards) await databases.shards.place(id, shard, databases.isShardDown);
     else if (shard !== undefined) throw new ShardRefused('the database is a replica set, without shards');
@@ -75,6 +75,9 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     webhooks: webhookEndpointsOf(models, now),
     webhookLeases: webhookLeases(models, now),
     pepper,
+    /** What the folders of gateways add to the schema, as recorded when this was opened. */
+    added,
+    recordAdded: (names: readonly string[], only = false): Promise<void> => recordAdded(databases.control, names, only),
     /** The operations of a signed-in user who acts from a network address. */
     integrations: ({ organisation, home, user }: Session, from: string) =>
       integrationsOf({ organisation, home, name: user.name, actor: userActor(user, from) }, stores),

@@ -13,6 +13,8 @@ export const CONTROL_SCHEMA = 11;
 interface SchemaDocument {
   readonly _id: 'schema';
   readonly version: number;
+  /** What the folder of SCHEMA_DIR adds, so that a process without it does not leave it out unnoticed. */
+  readonly added?: readonly string[];
 }
 
 /** The control database was made by a later version of this program. */
@@ -76,16 +78,17 @@ async function dropFormer(database: mongo.Db, definitions: readonly Collection<{
 
 /**
  * Creates the indexes of the control database and drops former ones, unless this version's exist already. Concurrent calls are safe: each index is
- * created once, and the stored version never goes down. @throws NewerSchemaError; OtherClusterError
+ * created once, and the stored version never goes down. Resolves with what is recorded of the user's folder. @throws NewerSchemaError;
+ * OtherClusterError
  */
 export async function adoptSchema(
   control: Connection,
   collections: readonly Collection<{ readonly _id: string }>[],
-): Promise<void> {
-  const rows = databaseOf(control).collection<SchemaDocument>('deployment');
-  const version = (await rows.findOne({ _id: 'schema' }))?.version ?? 0;
+): Promise<readonly string[]> {
+  const rows = deploymentOf(control);
+  const { version = 0, added = [] } = (await rows.findOne({ _id: 'schema' })) ?? {};
   if (version > CONTROL_SCHEMA) throw new NewerSchemaError(control.name, version);
-  if (version === CONTROL_SCHEMA) return;
+  if (version === CONTROL_SCHEMA) return added;
   await requireOneCluster(databaseOf(control).collection<FormerOrganisation>('organisations'));
   await Promise.all(
     collections.map((definition) => createIndexes(databaseOf(control), definition, indexesOf(definition))),
@@ -97,4 +100,14 @@ export async function adoptSchema(
     // another start stored it at the same moment
     if (!isDuplicateKey(error)) throw error;
   }
+  return added;
+}
+
+const deploymentOf = (control: Connection): mongo.Collection<SchemaDocument> =>
+  databaseOf(control).collection<SchemaDocument>('deployment');
+
+/** Records what the user's folder adds, beside what other gateways add or, with `only`, instead of it. */
+export async function recordAdded(control: Connection, names: readonly string[], only: boolean): Promise<void> {
+  const change = only ? { $set: { added: names } } : { $addToSet: { added: { $each: [...names] } } };
+  await deploymentOf(control).updateOne({ _id: 'schema' }, change);
 }

@@ -54,7 +54,7 @@ async function correct(
   let [together, stored]: [Row[], number] = [[], 0];
   const changed: string[] = [];
   const look = async (): Promise<void> => {
-    const found = await correctionsOf(data, resource, together, { converts: false, ...(texts && { texts }) });
+    const found = await correctionsOf(data, resource, together, { converts: undefined, ...(texts && { texts }) });
     // most rows lack nothing, and then nothing is written, not even the row by which a write is tracked
     const done = await storeCorrections(data, resource, found, 'other');
     stored += done.size;

@@ -13,7 +13,7 @@ import { changedAt, isSameRow, writeRows } from '../stored/rows';
 
 /*
  * Erases one customer's personal data wherever it was copied: the members with @personal of the customer, of the objects that refer to
- * it, and of their parts (docs/decisions/organisation-life.md).
+ * it, and of their parts (docs/decisions/organisation-life.md); and texts in members that the schema no longer has.
  */
 
 /** Maximum rows changed in one transaction. */
@@ -47,13 +47,14 @@ function erasables(): Erasable[] {
     const resource = resources.get(type);
     return resource ? [{ resource, erased: erasedMembers(published, resource.stored) }] : [];
   };
-  const hasAny = ({ erased }: Pick<Erasable, 'erased'>): boolean => Object.keys(erased).length > 0;
   return typesOfCustomer(published.stored).flatMap(({ stored, by, parts: all }) => {
-    const parts = all.flatMap(erasable).filter(hasAny);
+    const parts = all.flatMap(erasable);
     const own = by.map((member) => (member === 'id' ? '_id' : member));
-    return erasable(stored)
-      .map((one) => ({ ...one, by: own, parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })) }))
-      .filter((one) => hasAny(one) || parts.length > 0);
+    return erasable(stored).map((one) => ({
+      ...one,
+      by: own,
+      parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })),
+    }));
   });
 }
 
@@ -64,13 +65,16 @@ function erasables(): Erasable[] {
 export async function eraseCustomer(data: OrganisationData, id: string, erasure: Erasure): Promise<Erased> {
   const { signal } = erasure;
   const counts: Record<string, number> = {};
-  const count = (resource: Resource, rows: number): void => {
+  const count = (resource: Resource, rows: number, isListed = rows > 0): void => {
+    if (!isListed) return;
     counts[resource.name] = (counts[resource.name] ?? 0) + rows;
   };
   for (const { resource, erased, by, parts } of erasables()) {
     const [first = '', ...others] = by;
     const ofCustomer = others.length === 0 ? { [first]: id } : { $or: by.map((member) => ({ [member]: id })) };
-    for (const one of [{ resource }, ...parts]) count(one.resource, 0);
+    const isListed = (members: Members): boolean => Object.keys(members).length > 0;
+    count(resource, 0, isListed(erased) || parts.some((part) => isListed(part.erased)));
+    for (const part of parts) count(part.resource, 0, isListed(part.erased));
     count(resource, await eraseRows(data, resource, { ...erasure, filter: ofCustomer, erased }));
     // writes that read these rows before may still store a copy, or an answer
     await writesEnded(data, signal);
@@ -107,7 +111,7 @@ async function eraseAnswers(
 ): Promise<void> {
   const { type, members } = resource.stored;
   const isReturned = published.roots.some(({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type);
-  if (!isReturned) return;
+  if (!isReturned || Object.keys(erased).length === 0) return;
   // answers of other types lack at least one of these members
   const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => (name === 'id' ? '_id' : name));
   const isOne = required.map((name) => ({ [`answer.${name}`]: { $exists: true } }));
@@ -155,8 +159,9 @@ async function changeRows(
   const rows = await stored.find({ _id: { $in: [...ids] } }, { session }).toArray();
   const changed = rows.flatMap((row) => {
     const before = row as Row & Members;
+    const known = withoutUnknown(resource, before);
     const isPerson = resource.stored.type === PERSON;
-    const after = { ...before, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
+    const after = { ...known, ...erased, ...(isPerson && { [ERASED_AT]: before[ERASED_AT] ?? now }) };
     const searched = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };
@@ -164,6 +169,20 @@ async function changeRows(
   });
   await writeRows(stored, changed, { ordered: false, session });
   return changed.length;
+}
+
+/** A row without texts in members that its type has no longer, or never had: nobody can say whether they are personal. */
+function withoutUnknown({ stored: { members } }: Resource, row: Row & Members): Row & Members {
+  const names = new Set(['_id', 'search', ...members.map(({ name }) => name)]);
+  return Object.fromEntries(
+    Object.entries(row).filter(([name, value]) => names.has(name) || !mayHaveText(value)),
+  ) as Row & Members;
+}
+
+/** Whether a value is or has a text; an ObjectId or a number of BSON is none. */
+function mayHaveText(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string';
+  return !(value instanceof Date || '_bsontype' in value);
 }
 
 /** The matching rows, with only their _id, in batches of up to {@link AT_ONCE}. */

@@ -5,8 +5,8 @@ import type { ImportRecord, RecordRules } from '../stored/records';
 
 /* Rules of the user across the members of an object: rules.mjs in the folder of the schema, with a function for each type. */
 
-/** Says what is wrong: where, as a JSON Pointer, and a sentence. */
-type Say = (pointer: string, detail: string) => void;
+/** Says what is wrong: where, as a JSON Pointer, and a sentence; the user's code may give anything. */
+type Say = (pointer: unknown, detail: unknown) => void;
 type OwnRule = (record: ImportRecord, tools: { readonly fault: Say }) => unknown;
 type Exports = Readonly<Record<string, unknown>>;
 
@@ -48,12 +48,29 @@ export function withOwnRules(type: string, ours: RecordRules = {}): RecordRules 
     ...ours,
     rules: (record) => {
       const faults = [...(ours.rules?.(record) ?? [])];
-      own(record, { fault: (pointer, detail) => faults.push(faultOf(pointer, detail)) });
+      const fault = (pointer: unknown, detail: unknown): void => void faults.push(faultOf(type, pointer, detail));
+      refusePromise(type, own(record, { fault }));
       return faults;
     },
   };
 }
 
-function faultOf(pointer: string, detail: string): Fault {
-  return { pointer, code: 'invalid', detail };
+/** @throws Error if a rule calls `fault` with anything else than a JSON Pointer and a sentence */
+function faultOf(type: string, pointer: unknown, detail: unknown): Fault {
+  const isPointer = typeof pointer === 'string' && /^(\/|$)/.test(pointer);
+  if (isPointer && typeof detail === 'string' && detail !== '') return { pointer, code: 'invalid', detail };
+  const called = `fault(${[pointer, detail].map((one) => (one === undefined ? '' : JSON.stringify(one))).join(', ')})`;
+  throw wrongRule(type, `calls ${called}: write fault('/member', 'must …'), with a JSON Pointer and a sentence`);
 }
+
+/** @throws Error if a rule returned a promise, since nothing waits for it: its faults would come too late */
+function refusePromise(type: string, returned: unknown): void {
+  const { then } = (returned ?? {}) as { readonly then?: unknown };
+  if (typeof then !== 'function') return;
+  // without that, its rejection would end the process
+  Promise.resolve(returned).catch(() => undefined);
+  throw wrongRule(type, 'returns a promise, but rules are synchronous: they are called in a transaction');
+}
+
+const wrongRule = (type: string, what: string): Error =>
+  new Error(`${String(ownPath('rules.mjs'))}: the rule ${type} ${what}`);

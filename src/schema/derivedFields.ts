@@ -9,7 +9,9 @@ import type { BulkUpsert } from './upserts';
 /* The fields that need no code: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes of one object. */
 
 export type Derivation =
-  | { readonly as: 'list' | 'read' | 'change' | 'totals' | 'tag' | 'metadataValue'; readonly of: StoredType }
+  | { readonly as: 'list' | 'read' | 'totals' | 'tag' | 'metadataValue'; readonly of: StoredType }
+  /** The change of one object. */
+  | { readonly as: 'change'; readonly of: StoredType }
   /** The object whose id is in a member of the row. */
   | { readonly as: 'reference'; readonly of: StoredType; readonly member: string }
   /** The objects that refer to the row. */

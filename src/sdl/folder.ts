@@ -3,7 +3,12 @@ import { resolve } from 'node:path';
 /* The folder of the user's schema. It is not read from the configuration, which is read after the schema: options of commands name scopes. */
 
 const { SCHEMA_DIR: given = '' } = process.env;
-let folder = given === '' ? undefined : given;
+/** What SCHEMA_DIR is to go without the folder that a database is served with. */
+const NONE = 'none';
+let folder = ['', NONE].includes(given) ? undefined : given;
+
+/** Whether it was said that there is no folder. */
+export const isWithoutFolder = given === NONE;
 
 /** The folder as it was named; undefined if there is none. */
 export function ownFolder(): string | undefined {

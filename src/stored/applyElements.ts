@@ -8,6 +8,7 @@ import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './eleme
 import { asJson } from './change';
 import { toRecord } from './records';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
+import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, type RowChange, writeRows } from './rows';
 
@@ -23,6 +24,7 @@ export interface Stored extends Row {
 export interface Bulk extends BulkUpsert {
   readonly collection: Resource<Stored>;
   readonly merge: Merge;
+  readonly references: readonly Reference[];
   /** Checks that span several of the given members; pointers are relative to the element. */
   readonly rules?: ((given: unknown) => readonly Fault[]) | undefined;
 }
@@ -54,6 +56,9 @@ export async function applyElements(
   const reading = data.reading(holdRows);
   const pace = data.pace();
   let hasFailed = false;
+  const sound = validated.filter(({ count }) => count === 0).map(({ element }) => element);
+  const faultsIn = await referenceChecks(data, spec.references, sound, session);
+  const missing = ({ element, at, count }: ValidatedElement): Fault[] => (count === 0 ? faultsIn(element, at) : []);
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
   function decide(index: number, one: ValidatedElement, existing: Stored | undefined): RowChange<Stored>[] {
@@ -62,7 +67,8 @@ export async function applyElements(
       steps[index] = { checked, outcome: 'failed' };
       return [];
     };
-    const checked = withRules(withFaults(one, faultsBeside(existing, one, spec)), spec);
+    const known = withFaults(one, [...faultsBeside(existing, one, spec), ...missing(one)]);
+    const checked = withRules(known, spec);
     if (checked.count > 0) return fail(checked);
     const given = checked.element as Readonly<Record<string, unknown>>;
     const merged = withMetadata(spec.merge(existing, given, principal.organisation), given, existing);

@@ -13,6 +13,7 @@ import { requireServed } from './invalidRows';
 import { brokenTexts, replaceNegativeZero } from './brokenTexts';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { toRecord } from './records';
+import { type Reference, referenceChecks } from './referenceFaults';
 import type { Resource, Row } from './resource';
 import { changedAt, erasedFault, isSameRow, writeRows } from './rows';
 
@@ -28,9 +29,10 @@ type Members = Readonly<Record<string, unknown>>;
 /** How members are changed. */
 export interface ChangeSpec<T> {
   /** Returns the members to set; those it leaves out keep their stored values. */
-  readonly merge: (before: T, given: Members, organisation: RequestContext['principal']['organisation']) => object;
+  readonly merge?: (before: T, given: Members, organisation: RequestContext['principal']['organisation']) => object;
   /** Checks that span several of the given members. */
   readonly rules?: (given: Members) => readonly Fault[];
+  readonly references?: readonly Reference[];
 }
 
 /**
@@ -43,7 +45,7 @@ export async function changeObject<T extends Row>(
   { id, if_match: ifMatch, ...sent }: ChangeArguments,
   context: Pick<RequestContext, 'data' | 'write' | 'principal' | 'ifNoneMatch' | 'noteInvalid'>,
   { schema }: Pick<GraphQLResolveInfo, 'schema'>,
-  { merge, rules }: ChangeSpec<T> = { merge: settingMembers(resource) },
+  { merge = settingMembers(resource), rules, references = [] }: ChangeSpec<T> = {},
 ): Promise<object> {
   const { type } = resource.stored;
   const { data, write, principal, ifNoneMatch } = context;
@@ -71,6 +73,7 @@ export async function changeObject<T extends Row>(
           const detail = `This ${nameOf(resource)} was erased; only the operator can readmit it.`;
           throw new AppError('validation_failed', detail, { errors: [erased] });
         }
+        throwFaults((await referenceChecks(data, references, [members], session))(members, ''));
         const merged = { ...before, ...merge(before, members, principal.organisation) };
         const changed = withMetadata(merged, given, before);
         throwFaults(tooManyPairs(changed, given, resource.mostPairs));
@@ -131,7 +134,7 @@ function taken(name: string, member: string, owner: string | undefined): AppErro
 }
 
 /** Sets members to the values given, with times as dates, and updates the search words. */
-function settingMembers(resource: Resource): ChangeSpec<Row>['merge'] {
+function settingMembers(resource: Resource): NonNullable<ChangeSpec<Row>['merge']> {
   const times = new Set(resource.stored.members.flatMap(({ name, kind }) => (kind === 'dateTime' ? [name] : [])));
   return (before, given) => {
     const set = Object.entries(given).map(([name, value]) => {

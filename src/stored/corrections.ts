@@ -4,12 +4,13 @@ import type { OrganisationData } from '../database/organisationData';
 import type { Writer } from '../database/slots';
 import type { Fault } from '../errors';
 import { converted } from './conversions';
+import { withDefaults } from './merge';
 import type { Resource, Row, Texts } from './resource';
 import { changedAt, isSameMember, isSameRow, writeRows } from './rows';
 
 /*
  * What another program left out of its rows or stored with another type, and what follows from the rest (docs/decisions/invalid-rows.md):
- * search words and counters, which the tail of the log fills in too, and values that are converted by `doctor --rows --fix` alone.
+ * search words and counters, which the tail of the log fills in too, and values that are converted, or have a default, by `doctor --rows --fix` alone.
  */
 
 /** What is wrong with a row, and what it becomes. */
@@ -27,20 +28,24 @@ const memberOf = (row: object, name: string): unknown => (row as Readonly<Record
 /** Another program's id may be of any type. */
 const keyOf = ({ _id }: { readonly _id: unknown }): string => String(_id);
 
-/** Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong. */
+/**
+ * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong; `converts` is their organisation if
+ * values are converted, too.
+ */
 export async function correctionsOf(
   data: OrganisationData,
   resource: Resource,
   rows: readonly Row[],
-  { converts, texts }: { readonly converts: boolean; readonly texts?: Texts },
+  { converts, texts }: { readonly converts: { readonly currency: string } | undefined; readonly texts?: Texts },
 ): Promise<Correction[]> {
   if (rows.length === 0) return [];
   const find = resource.faultIn(WITHOUT_SEARCH);
   const { members: all } = resource.stored;
   const hasTime = hasMember(resource, 'updated_at');
   const made = rows.map((row) => {
-    const one = converts ? converted(row, all) : row;
-    return converts && hasTime ? stamped(one) : one;
+    if (!converts) return row;
+    const one = withDefaults(all, converted(row, all), converts, true);
+    return hasTime ? stamped(one) : one;
   });
   const derived = await resource.derive(data, made, texts);
   const pace = data.pace();

@@ -16,6 +16,7 @@ import { tagResolver } from './entityTag';
 import { isServed, requireServed } from './invalidRows';
 import { listOfParent } from './parentList';
 import { projectionOfList, projectionOfObject } from './projections';
+import { type Reference, referencesOf } from './referenceFaults';
 import { listedRow, referredRow } from './references';
 import type { Resource, Row } from './resource';
 import { totals, type TotalsArguments } from './totals';
@@ -32,8 +33,12 @@ export function deriveResolvers(sdl: SchemaModel, resources: readonly Resource[]
   const resolvers = derivedFields(sdl).map((derived): Resolvers => {
     const [resource, owner] = [byType.get(derived.of.type), byType.get(derived.type)];
     if (!resource) return {};
-    if (derived.as === 'bulk') return upsertResolvers(derived.call, resource);
-    return { [derived.type]: { [derived.field.name.value]: resolverOf(sdl, derived, resource, owner ?? resource) } };
+    if (derived.as === 'bulk') return upsertResolvers(derived.call, resource, referencesOf(resource, resources));
+    const resolver =
+      derived.as === 'change'
+        ? changeOf(sdl, resource, referencesOf(resource, resources))
+        : resolverOf(sdl, derived, resource, owner ?? resource);
+    return { [derived.type]: { [derived.field.name.value]: resolver } };
   });
   return mergeResolvers(...resolvers);
 }
@@ -43,7 +48,7 @@ type Args = ListArguments & Readonly<Record<string, unknown>>;
 /** The resolver of a field that leads to a resource, of a type with the rows of `owner`. */
 function resolverOf(
   sdl: SchemaModel,
-  derived: Exclude<DerivedField, { readonly as: 'bulk' }>,
+  derived: Exclude<DerivedField, { readonly as: 'bulk' | 'change' }>,
   resource: Resource,
   owner: Resource,
 ): Resolver {
@@ -54,8 +59,6 @@ function resolverOf(
       return listOf(resource);
     case 'read':
       return readOf(resource, derived.field.name.value);
-    case 'change':
-      return changeOf(sdl, resource);
     case 'tag':
       return tagResolver(derived.type);
     case 'metadataValue':
@@ -95,9 +98,9 @@ function readOf(read: Resource, name: string): Resolver {
 }
 
 /** Changes members of one object; where there is a bulk call, the way that it does. */
-function changeOf({ upserts }: SchemaModel, resource: Resource): Resolver {
+function changeOf({ upserts }: SchemaModel, resource: Resource, references: readonly Reference[]): Resolver {
   const call = upserts.find(({ stored }) => stored.type === resource.stored.type);
-  const spec = call && changeSpec(call, resource);
+  const spec = { ...(call && changeSpec(call, resource)), references };
   return (_, args, context, info) => changeObject(resource, args as ChangeArguments, context, info, spec);
 }
 

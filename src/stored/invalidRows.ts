@@ -23,6 +23,8 @@ export interface Checked {
   readonly faultIn: (projection: Projection) => FindFault;
 }
 
+const MISSING = 'is missing';
+
 type Row = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => Fault | undefined;
 
@@ -99,7 +101,7 @@ function checkOf(member: StoredMember, isRead: (path: string) => boolean, path: 
   const check = isList ? listCheck(one) : one;
   return (value) => {
     if (value !== undefined && value !== null) return check(value);
-    return isRequired ? { code: 'required', detail: value === null ? 'is stored as null' : 'is missing' } : undefined;
+    return isRequired ? { code: 'required', detail: value === null ? 'is stored as null' : MISSING } : undefined;
   };
 }
 
@@ -222,6 +224,10 @@ export function isServed(
   return !fault;
 }
 
+/** Whose row it is: one that lacks a member may be from before the member was added. */
+const causeOf = ({ detail }: Fault): string =>
+  detail === MISSING ? 'It was stored before that was added, or by another program' : 'Another program stored it';
+
 /** @throws AppError stored_object_invalid that names the object and the member */
 export function requireServed(
   { noteInvalid }: Noting,
@@ -233,6 +239,6 @@ export function requireServed(
   if (!fault) return;
   noteInvalid?.({ collection: name, id: row._id, fault }, 'refused');
   const what = referenceTo(type).replace(/_id$/, '').replaceAll('_', ' ');
-  const detail = `The ${what} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. Another program stored it; whoever runs the gateway has to correct it.`;
+  const detail = `The ${what} ${row._id} cannot be shown: ${String(fault.pointer)} ${fault.detail}. ${causeOf(fault)}; whoever runs the gateway has to correct it.`;
   throw new AppError('stored_object_invalid', detail, { errors: [fault] });
 }

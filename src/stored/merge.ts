@@ -3,6 +3,7 @@ import { METADATA } from '../schema/metadata';
 import type { Default, StoredMember } from '../schema/storedTypes';
 import type { BulkUpsert, Merge } from '../schema/upserts';
 import { isObject } from './elementFaults';
+import { withIds } from './parts';
 
 /* What a bulk call or a PATCH makes of an object: from @default, @ignored and the types of its members. */
 
@@ -34,7 +35,9 @@ export function mergeOf(
       const [old, value] = [before[name], isSet ? given[name] : undefined];
       if (value !== undefined && value !== null) {
         const mergeOwn = own[name];
-        row[name] = mergeOwn ? mergeOwn(value as never, old) : asStored(member, value, organisation);
+        row[name] = mergeOwn
+          ? mergeOwn(value as never, old)
+          : withOldIds(member, value, asStored(member, value, organisation), old);
       } else if (value === undefined && old !== undefined) row[name] = old;
       else if (isSet || member.isRequired) row[name] = clearedValue(member, organisation);
     }
@@ -43,6 +46,15 @@ export function mergeOf(
 }
 
 type Members = Readonly<Record<string, unknown>>;
+
+/** A list in which objects that were given without an id keep that of a stored one. */
+function withOldIds({ isList, members }: StoredMember, given: unknown, made: unknown, old: unknown): unknown {
+  const hasIds = isList && members.some(({ name }) => name === 'id');
+  if (!hasIds || !Array.isArray(given) || !Array.isArray(made)) return made;
+  const lacks = (one: unknown): boolean => isObject(one) && (one.id ?? null) === null;
+  const bare = made.map((one: Members, at) => (lacks(given[at]) ? { ...one, id: null } : one));
+  return withIds(bare, members, Array.isArray(old) ? old.filter(isObject) : []);
+}
 
 /** What a member is once it is cleared; checks of the schema make sure that one that is never null has a default or is given. */
 function clearedValue({ isList, isRequired, otherwise }: StoredMember, organisation: Organisation): unknown {
@@ -59,6 +71,33 @@ export function defaultsOf(members: readonly StoredMember[]): (organisation: Org
   const some = members.flatMap(({ name, otherwise }) => (otherwise ? [[name, otherwise] as const] : []));
   return (organisation) =>
     Object.fromEntries(some.map(([name, otherwise]) => [name, defaultValue(otherwise, organisation)]));
+}
+
+/**
+ * An object in which members that are never null and are left out have their default, at any depth: one that is from before they were added. The
+ * same object if there are none. With `nulls` a null is left out, too.
+ */
+export function withDefaults<T extends object>(
+  members: readonly StoredMember[],
+  object: T,
+  organisation: Organisation,
+  nulls = false,
+): T {
+  const given = object as Members;
+  const filled: Record<string, unknown> = {};
+  for (const { name, isRequired, isList, otherwise, members: inner } of members) {
+    const value = given[name];
+    if (value === undefined || (nulls && value === null)) {
+      if (isRequired && otherwise) filled[name] = defaultValue(otherwise, organisation);
+    } else if (inner.length > 0) {
+      const fill = (one: unknown) => (isObject(one) ? withDefaults(inner, one, organisation, nulls) : one);
+      const made: unknown = isList && Array.isArray(value) ? value.map(fill) : fill(value);
+      const isSame =
+        Array.isArray(made) && Array.isArray(value) ? made.every((one, at) => one === value[at]) : made === value;
+      if (!isSame) filled[name] = made;
+    }
+  }
+  return Object.keys(filled).length > 0 ? { ...object, ...filled } : object;
 }
 
 /** A given value as it is stored: times as dates, ids in lower case, and objects with every member. */

@@ -10,6 +10,7 @@ import { admitted, type OnCommitted } from './unrecorded';
 import { refuseFaults, storeAgain } from './elementCalls';
 import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
+import type { Reference } from './referenceFaults';
 import type { Resource } from './resource';
 
 /**
@@ -33,9 +34,9 @@ const ELEMENTS_PER_POINT = 100;
 const SMALL_CALL = 100;
 
 /** Resolvers for a bulk call: the call, and the key in its results. */
-export function upsertResolvers(call: BulkUpsert, collection: Resource): Resolvers {
+export function upsertResolvers(call: BulkUpsert, collection: Resource, references: readonly Reference[]): Resolvers {
   const merge = mergeOf(call, collection.words, collection.merges);
-  const bulk = { ...call, collection, merge, rules: rulesOf(collection) } as Bulk;
+  const bulk = { ...call, collection, merge, references, rules: rulesOf(collection) } as Bulk;
   const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context, { schema }) =>
     bulkUpsert(bulk, args, context, hasObjects(schema));
   return {

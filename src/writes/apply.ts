@@ -3,6 +3,7 @@ import type { Fault } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
 import { MAX_WORDS } from '../stored/search';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
+import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
 import { changedAt, erasedFault, isSameRow } from '../stored/rows';
 import type { Ask, Element } from './elements';
@@ -126,12 +127,10 @@ function resolved({ kind, members }: Ask, place: string, names: Names): { given:
     if (typeof ref === 'string') given[member] = names.owner(to, 'external_ref', ref);
     const id = given[member];
     const at = typeof ref === 'string' ? by : member;
-    if (typeof ref === 'string' ? id === undefined : typeof id === 'string' && !names.get(to, id)) {
-      const what = `is not the ${by === at ? 'external_ref' : 'id'} of a ${to.name}`;
-      faults.push({ pointer: `${place}/${at}`, code: 'not_found', detail: `${what} of the organisation` });
-    } else if (typeof id === 'string') {
-      const erased = erasedFault(names.get(to, id), `${place}/${at}`);
-      if (erased) faults.push(erased);
+    if (typeof ref === 'string' || typeof id === 'string') {
+      const named = { pointer: `${place}/${at}`, name: to.name, by: by === at ? 'external_ref' : 'id' };
+      const fault = referenceFault(typeof id === 'string' ? names.get(to, id) : undefined, named);
+      if (fault) faults.push(fault);
     }
     // one that is missing is named by the fault above
     if (typeof ref === 'string' && id === undefined) given[member] = NOWHERE;

@@ -41,7 +41,7 @@ test('a row with an id in upper case, which nobody could read, is left out of li
   expect((await caller.get(`/quotes/${String(row._id)}`)).status).toBe(404);
 });
 
-describe.each(MISTAKES)('%s, stored by another program', (_title, spoil, pointer) => {
+describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer) => {
   const scene = late(() => withRow(spoil));
   const isOmitted = (inLists: boolean): boolean => pointer !== undefined && (inLists || !pointer.startsWith(OF_LINES));
   const expected = (inLists: boolean): { rows: number; omitted: number } => {
@@ -94,6 +94,10 @@ describe.each(MISTAKES)('%s, stored by another program', (_title, spoil, pointer
       errors: [{ pointer, code: expect.any(String), detail: expect.any(String) }],
     };
     for (const face of FACES) expect(await refusal(face, caller, 'quote', { id: row._id })).toEqual(refused);
+    const { body } = await caller.get(`/quotes/${String(row._id)}`);
+    const isMissing = /: \S+ is missing\. /.test(body.detail);
+    expect(body.detail).toContain(isMissing ? 'It was stored before that was added' : 'Another program stored it');
+    expect(isMissing).toBe(/^(no|a line without) /.test(title));
   });
 
   test('counts in totals if the members that they depend on can be shown', async () => {

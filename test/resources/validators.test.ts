@@ -79,9 +79,7 @@ test('doctor --fix adds validators, and replaces and removes those of ours, by S
 
   expect(await checkOf(strict, 'indexes')).toMatchObject({
     ok: true,
-    detail: expect.stringContaining(
-      '1 has collections without the validator of this version, which scopegate doctor --fix adds',
-    ),
+    detail: expect.stringContaining('1 has collections without a validator, which scopegate doctor --fix adds'),
   });
   expect(await actionNow()).toBeUndefined();
   expect((await strict.run('doctor', '--fix')).stdout).toContain('set the validator of products');

@@ -46,8 +46,3 @@ export async function examine(
     return { name, ok: false, detail: messageOf(error), fix: error instanceof Finding ? error.fix : fix };
   }
 }
-
-/** The first of the names, and how many more there are. */
-export function listed(names: readonly string[], most = 20): string {
-  return names.slice(0, most).join(', ') + (names.length > most ? ` and ${String(names.length - most)} more` : '');
-}

@@ -15,6 +15,7 @@ import {
   checkRedis,
   checkWebhooks,
 } from './environment';
+import { checkFolder } from './folder';
 import { checkIndexes, type Counts } from './indexes';
 import { rowsCommand } from './rows';
 import { checkClocks, checkDatabase, checkEvents, checkTransactionLimit } from './servers';
@@ -53,7 +54,7 @@ const MARKS = { ok: ['green', 'ok    '], warn: ['yellow', 'warn  '], failed: ['r
 /** The checks of an open database, in the order in which they are run. */
 const OF_STORE = [
   ...[checkFingerprint, checkProxy, checkTransactionLimit, checkClocks, checkEvents],
-  ...[checkControl, checkWebhooks, checkOperatorWebhook],
+  ...[checkControl, checkFolder, checkWebhooks, checkOperatorWebhook],
 ];
 
 /** Runs every check in order; stops if one that the others depend on fails. */

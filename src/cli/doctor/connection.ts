@@ -1,6 +1,7 @@
 import mongoose from 'mongoose';
 import { type Config, sourceOf } from '../../config';
 import { OLDEST_MONGODB, OldServerError, StandaloneError } from '../../database/deployment';
+import { FolderMissingError, SET_FOLDER } from '../ownNames';
 import { NewerSchemaError, OtherClusterError } from '../../organisations/controlSchema';
 import { Finding } from './check';
 
@@ -109,6 +110,7 @@ export async function rethrowWithFix(uri: string | undefined, error: unknown): P
     );
   if (error instanceof NewerSchemaError)
     throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
+  if (error instanceof FolderMissingError) throw new Finding(error.detail, SET_FOLDER);
   if (error instanceof OtherClusterError)
     throw new Finding(error.message, 'see docs/guides/sharding.md, From MONGODB_CLUSTERS');
   const isVague = causeOf(errorsIn(error))?.isVague;

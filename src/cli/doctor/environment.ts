@@ -27,7 +27,7 @@ export function checkNode(): Promise<Check> {
 }
 
 export function checkPepper({ KEY_PEPPER }: Config): Check {
-  const unset = 'KEY_PEPPER is not set (optional outside production); set it before the first key is created';
+  const unset = 'KEY_PEPPER is not set (optional outside production); it can be set only while there are no keys';
   return { name: 'keys', ok: true, detail: KEY_PEPPER === '' ? unset : 'KEY_PEPPER is set' };
 }
 

@@ -5,7 +5,7 @@ import type { OrganisationData } from '../../database/organisationData';
 import { setValidator, type Validation, validationOptions, validatorState } from '../../database/validators';
 import { aborted, messageOf } from '../ending';
 import { createProgress } from '../progress';
-import { counted } from '../terminal';
+import { counted, listed } from '../terminal';
 import { type Check, examine, Finding, type DoctorContext } from './check';
 
 /** Organisations to check at once: enough to hide the round trips, but little work for a database in use. */
@@ -22,6 +22,8 @@ interface Tally {
   grown: number;
   /** Have collections without the validator that they should have. */
   unchecked: number;
+  /** How many have a collection whose validator is of another version, by the name of the collection. */
+  readonly others: Map<string, number>;
   /** The ids of the organisations that have a database. */
   readonly present: ReadonlySet<string>;
   /** The shards of their databases. */
@@ -50,7 +52,17 @@ export async function* checkIndexes(
   const { store, signal } = context;
   const { organisations } = store.control;
   const shards = await store.databases.shardsOf([...present]);
-  const tally: Tally = { complete: 0, empty: 0, surplus: 0, grown: 0, unchecked: 0, present, shards, counts };
+  const tally: Tally = {
+    complete: 0,
+    empty: 0,
+    surplus: 0,
+    grown: 0,
+    unchecked: 0,
+    others: new Map(),
+    present,
+    shards,
+    counts,
+  };
   const found: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
@@ -79,7 +91,17 @@ export async function* checkIndexes(
   }
   yield* found.sort((one, other) => one.at - other.at).map(({ check }) => check);
   yield { name: 'indexes', ok: true, detail: summary(tally, context.config.STORED_VALIDATION) };
+  if (tally.others.size > 0) yield otherVersions(tally);
 }
+
+/** A gateway widens such a validator once it refuses a write, if its user may; other programs may write what this version cannot serve. */
+function otherVersions({ others }: Tally): Check {
+  const names = [...others].map(([name, count]) => `${name} (${counted(count, 'organisation')})`);
+  const detail = `of another version of Scopegate, STORED_VALIDATION or SCHEMA_DIR: ${listed(names)}`;
+  return { name: 'validators', ok: true, detail, fix: OTHERS };
+}
+
+const OTHERS = 'run scopegate doctor --fix once all gateways have this version and its settings';
 
 function summary({ complete, empty, surplus, grown, unchecked }: Tally, validation: Validation): string {
   const whole = complete + empty;
@@ -97,7 +119,7 @@ function summary({ complete, empty, surplus, grown, unchecked }: Tally, validati
       : []),
     ...(unchecked > 0
       ? [
-          `${String(unchecked)} ${have(unchecked)} ${validation === 'off' ? 'validators, which are off now and which scopegate doctor --fix removes' : 'collections without the validator of this version, which scopegate doctor --fix adds'}`,
+          `${String(unchecked)} ${have(unchecked)} ${validation === 'off' ? 'validators, which are off now and which scopegate doctor --fix removes' : 'collections without a validator, which scopegate doctor --fix adds'}`,
         ]
       : []),
   ].join('; ');
@@ -119,7 +141,8 @@ async function checkOrganisation(
     const data = store.databases.organisationData(organisation);
     const { STORED_VALIDATION: validation } = config;
     const found = await differencesOf(data, validation);
-    const unchecked = found.filter(({ validator }) => validator === 'outdated');
+    const unchecked = found.filter(({ validator }) => isToSet(validator));
+    const others = validation === 'off' ? [] : found.filter(({ validator }) => validator === 'outdated');
     const foreign = found.filter(({ validator }) => validator === 'foreign').map(({ definition }) => definition.name);
     const missing = found.flatMap(namesOf('missing'));
     const surplus = found.flatMap(namesOf('surplus'));
@@ -129,7 +152,8 @@ async function checkOrganisation(
         throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (missing.length > 0) tally.grown += 1;
       if (surplus.length > 0) tally.surplus += 1;
-      if (unchecked.length > 0) tally.unchecked += 1;
+      if (unchecked.length > others.length) tally.unchecked += 1;
+      for (const { definition: one } of others) tally.others.set(one.name, (tally.others.get(one.name) ?? 0) + 1);
       if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN };
       return '';
     } finally {
@@ -153,6 +177,8 @@ interface Found extends Difference {
   readonly definition: Collection;
   readonly validator: ReturnType<typeof validatorState>;
 }
+
+const isToSet = (validator: Found['validator']): boolean => validator === 'missing' || validator === 'outdated';
 
 /** How existing collections differ from the definitions: one command for all, and one per collection. */
 async function differencesOf({ database, collections }: OrganisationData, validation: Validation): Promise<Found[]> {
@@ -187,7 +213,7 @@ async function fixAll(data: OrganisationData, found: readonly Found[], validatio
       // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
       done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
-      if (validator !== 'outdated') continue;
+      if (!isToSet(validator)) continue;
       await data.creating(() => setValidator(data.database, definition, validation));
       done.push(`${validation === 'off' ? 'removed' : 'set'} the validator of ${definition.name}`);
     } catch (error) {

@@ -48,7 +48,7 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
     try {
       for await (const organisation of organisationsOf(store, org)) {
         const data = store.databases.organisationData(organisation);
-        for await (const piece of look(data, fix, signal)) {
+        for await (const piece of look(data, organisation, fix, signal)) {
           tally.rows += piece.rows;
           for (const one of piece.found) {
             tally[one.fixed && !one.fault ? 'fixed' : 'left'] += 1;
@@ -94,14 +94,14 @@ async function* organisationsOf(store: Store, org: string | undefined): AsyncGen
 }
 
 /** Looks at an organisation's rows, a piece at a time. */
-async function* look(data: OrganisationData, fix: boolean, signal: AbortSignal) {
+async function* look(data: OrganisationData, organisation: Organisation, fix: boolean, signal: AbortSignal) {
   const names = await collectionNames(data.database);
   for (const resource of collections) {
     if (!names.has(resource.name)) continue;
     const rows = data.collection(resource).find<Row>({}, { sort: { _id: 1 }, batchSize: AT_ONCE });
     for (let piece = await next(rows); piece.length > 0; piece = await next(rows)) {
       signal.throwIfAborted();
-      yield { rows: piece.length, found: await lookAt(data, resource, piece, fix) };
+      yield { rows: piece.length, found: await lookAt({ data, organisation, resource, rows: piece, fix }) };
     }
   }
 }
@@ -117,13 +117,16 @@ async function next(rows: mongo.FindCursor<Row>): Promise<Row[]> {
   return piece;
 }
 
-async function lookAt(
-  data: OrganisationData,
-  resource: Resource,
-  rows: readonly Row[],
-  fix: boolean,
-): Promise<Found[]> {
-  const found = await correctionsOf(data, resource, rows, { converts: true });
+interface Piece {
+  readonly data: OrganisationData;
+  readonly organisation: Organisation;
+  readonly resource: Resource;
+  readonly rows: readonly Row[];
+  readonly fix: boolean;
+}
+
+async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promise<Found[]> {
+  const found = await correctionsOf(data, resource, rows, { converts: organisation });
   const done = fix ? await fixAll(data, resource, found) : new Set();
   return found.map(({ before, members, fault }) => ({
     ...{ organisation_id: data.organisationId, collection: resource.name, id: idOf(before) },

@@ -5,8 +5,8 @@ import { controlCollections } from '../../organisations/models';
 import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
 import type { Store } from '../store';
-import { counted } from '../terminal';
-import { type Check, examine, Finding, type Found, listed, type DoctorContext } from './check';
+import { counted, listed } from '../terminal';
+import { type Check, examine, Finding, type Found, type DoctorContext } from './check';
 import { isOnAtlas } from './connection';
 import type { Counts } from './indexes';
 

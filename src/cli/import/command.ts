@@ -11,6 +11,7 @@ import type { Stamp } from '../../stored/records';
 import { CommandFailure, interrupted, interruption, notFound, usageFailure } from '../ending';
 import type { OrgOption } from '../help';
 import { createProgress } from '../progress';
+import { recordNames } from '../ownNames';
 import { ORGANISATION_FILE } from '../records';
 import type { Store } from '../store';
 import { note, paint, plain, printJson, printTable, say, sayPainted } from '../terminal';
@@ -46,8 +47,17 @@ export async function importCommand(path: string, options: ImportOptions): Promi
     const raise = keys ? await checkKeys(store, path) : 0;
     if (file) await restoreOrganisation(store, organisation, data, file, options.organisation === true);
     const stamp = options.stamp ?? (await defaultStamp(store, org));
+    await recordNames(store.control);
     const missing = deleteMissing && (yes ? 'delete' : 'count');
-    const imported = await importPath({ data, path, type: options.type, stamp, missing, ...target });
+    const imported = await importPath({
+      data,
+      path,
+      organisation: file ?? organisation,
+      type: options.type,
+      stamp,
+      missing,
+      ...target,
+    });
     const isWhole = isFolder && !signal.aborted && Object.values(imported).every(({ failed }) => failed === 0);
     if (isWhole) await store.control.organisations.noteImported(org);
     if (!keys || signal.aborted) return imported;

@@ -51,6 +51,8 @@ interface ImportPathOptions extends ImportTarget {
   readonly path: string;
   /** What is in the file, by the name of such a file without .ndjson. */
   readonly type?: string | undefined;
+  /** With it, records may lack members that have a default. */
+  readonly organisation?: { readonly currency: string };
   /** `file` by default. */
   readonly stamp?: Stamp;
   /** Whether to delete what a file does not have, and whether that is only to be counted. */
@@ -63,9 +65,9 @@ interface ImportPathOptions extends ImportTarget {
  * @throws CommandFailure if there is nothing to import at the path.
  */
 export async function importPath(options: ImportPathOptions): Promise<Record<string, FileReport>> {
-  const { path, type, stamp, missing, ...target } = options;
+  const { path, type, stamp, missing, organisation, ...target } = options;
   const files = findFiles(path, type);
-  const reader = recordReaders(recordKinds);
+  const reader = recordReaders(recordKinds, organisation);
   const reports: Record<string, FileReport> = {};
   for (const { kind, file } of files) {
     if (target.signal?.aborted) break;

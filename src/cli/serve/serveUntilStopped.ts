@@ -8,6 +8,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../serve
 import { openTracing } from '../../tracing';
 import { version } from '../../package';
 import { aborted, CommandFailure, interruption, isAbort } from '../ending';
+import { recordNames, warnOfNames } from '../ownNames';
 import { openStore, type Store } from '../store';
 import { note } from '../terminal';
 
@@ -51,6 +52,8 @@ export async function serveUntilStopped(
     opened.push(() => tracing?.stop());
     const store = await openStore(config, note, signal, tracing?.watchClient);
     opened.push(() => store.close());
+    warnOfNames(store.lacking);
+    await recordNames(store.control);
     const { onListening, ...shown } = await prepare(store, signal);
     signal.throwIfAborted();
     const PORT = anyPort && config.PORT !== 0 ? await nextFreePort(config) : config.PORT;

@@ -93,6 +93,24 @@ export const STORED: States = {
     const { cli } = at(scene);
     return { cli, names: organisationNames(await acme(changed(cli, { STORED_VALIDATION: 'off' }))) };
   },
+  'no `SCHEMA_DIR`, for a database that is served with one': async (scene) => {
+    const { cli } = at(scene);
+    await acme(cli, { isStocked: false });
+    await recorded(scene, cli, ['Quote.project_code', 'invoices']);
+    return { cli };
+  },
+  'the folder of `SCHEMA_DIR` lacks what the database is served with': async (scene) => {
+    const { cli } = at(scene);
+    await acme(cli, { isStocked: false });
+    await recorded(scene, cli, ['invoices']);
+    return { cli: changed(cli, { SCHEMA_DIR: 'none' }), isAlone: true };
+  },
+  'a validator of another version': async (scene) => {
+    const { made, id } = await stocked(scene);
+    const validator = { $jsonSchema: { title: 'Scopegate: Product' } };
+    await onServer(scene.main, (client) => client.db(databaseName(id)).command({ collMod: 'products', validator }));
+    return made;
+  },
   'a validator of another program': async (scene) => {
     const { made, id } = await stocked(scene);
     const validator = { sku: { $exists: true } };
@@ -123,6 +141,13 @@ export const STORED: States = {
     return { cli, names: [[/knows only \d+/g, 'knows only 1']] };
   },
 };
+
+/** As if a gateway with a folder had used the database. */
+function recorded(scene: Scene, cli: CommandLine, added: readonly string[]): Promise<unknown> {
+  return inControl(scene, cli, (control) =>
+    control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { added } }),
+  );
+}
 
 /** An organisation with a database. */
 async function stocked(scene: Scene): Promise<{ made: Made; id: string }> {

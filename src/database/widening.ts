@@ -1,0 +1,75 @@
+import type { mongo } from 'mongoose';
+import { MINUTE } from '../units';
+import type { Collection } from './collection';
+import { isRefusedRow } from './faults';
+import type { Upkeep } from './keeper';
+import { validationOptions, validatorState, widenValidator } from './validators';
+
+/*
+ * A write of a new version that a validator of an earlier one refuses is done again once the validator allows it
+ * (docs/decisions/stored-validation.md).
+ */
+
+/** How long the outcome for a collection counts, in milliseconds: it costs commands, and fails again without the privilege. */
+const COUNTS_FOR = MINUTE;
+
+export type Widening = ReturnType<typeof wideningOf>;
+
+/** `creating` runs work that may create a collection: see OrganisationData.creating. */
+export function wideningOf(
+  organisationId: string,
+  database: mongo.Db,
+  upkeep: Pick<Upkeep, 'validation' | 'onWidened'>,
+  creating: (work: () => Promise<boolean>) => Promise<boolean>,
+) {
+  const attempts = new Map<string, { readonly at: number; readonly outcome: Promise<string | undefined> }>();
+
+  /** Undefined if the validator allows more now, otherwise why it does not. */
+  async function widen(definition: Collection): Promise<string | undefined> {
+    const { validation } = upkeep;
+    try {
+      const found = (await validationOptions(database)).get(definition.name) ?? {};
+      if (validatorState(definition, found, validation) === 'foreign') return "is another program's";
+      if (!(await creating(() => widenValidator(database, definition, found, validation))))
+        return 'allows what this version writes';
+      upkeep.onWidened(organisationId, definition.name);
+      return undefined;
+    } catch (error) {
+      return `could not be changed (${error instanceof Error ? error.message : String(error)})`;
+    }
+  }
+
+  /** Concurrent writes share one attempt. */
+  function once(definition: Collection): Promise<string | undefined> {
+    const { name } = definition;
+    const now = performance.now();
+    const known = attempts.get(name);
+    if (known && now < known.at + COUNTS_FOR) return known.outcome;
+    const outcome = widen(definition);
+    attempts.set(name, { at: now, outcome });
+    return outcome;
+  }
+
+  return {
+    /** Runs a transaction, and once more if a validator that refused it allows more now. @throws Error that says what to do if not */
+    async over<T>(definitions: readonly Collection[], run: () => Promise<T>): Promise<T> {
+      try {
+        return await run();
+      } catch (error) {
+        if (!isRefusedRow(error)) throw error;
+        const checked = definitions.filter(({ schema }) => schema !== undefined);
+        const outcomes = await Promise.all(checked.map(once));
+        if (!outcomes.includes(undefined)) throw refusal(checked, outcomes, error);
+        return run().catch((again: unknown) => {
+          throw isRefusedRow(again) ? refusal(checked, outcomes, again) : again;
+        });
+      }
+    },
+  };
+}
+
+function refusal(definitions: readonly Collection[], outcomes: readonly (string | undefined)[], error: unknown): Error {
+  const why = definitions.map(({ name }, at) => `${name}: ${outcomes[at] ?? 'was widened'}`).join('; ');
+  const message = `MongoDB's validator refused a row: run scopegate doctor --fix; that of ${why} (${String(error)})`;
+  return new Error(message, { cause: error });
+}

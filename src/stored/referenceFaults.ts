@@ -1,0 +1,71 @@
+import type { ClientSession } from 'mongoose';
+import { READ_TIMEOUT } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import type { Fault } from '../errors';
+import { ERASED_AT } from '../schema/personal';
+import { objectName, referenceTo } from '../schema/storedTypes';
+import { isObject } from './elementFaults';
+import type { Resource, Row } from './resource';
+import { erasedFault } from './rows';
+
+/* References to objects that are not there, or were erased. */
+
+/** A member with the id of another object. */
+export interface Reference {
+  readonly member: string;
+  readonly to: Resource;
+}
+
+/** The references of a resource to others. */
+export function referencesOf({ stored }: Resource, resources: Iterable<Resource>): Reference[] {
+  return [...resources].flatMap((to) => {
+    const { type } = to.stored;
+    const led = stored.relations.filter((one) => !one.isList && one.type === type).map(({ member }) => member);
+    const members = new Set([referenceTo(type), ...led]);
+    return stored.members.flatMap(({ name: member }) => (members.has(member) ? [{ member, to }] : []));
+  });
+}
+
+/** The fault of a reference to an object; undefined if it is there. */
+export function referenceFault(
+  found: object | undefined,
+  { pointer, name, by = 'id' }: { readonly pointer: string; readonly name: string; readonly by?: string },
+): Fault | undefined {
+  if (found) return erasedFault(found, pointer);
+  return { pointer, code: 'not_found', detail: `is not the ${by} of a ${name} of the organisation` };
+}
+
+/** Looks up what objects refer to, with one read for each resource, and returns what finds the faults of one of them. */
+export async function referenceChecks(
+  data: OrganisationData,
+  references: readonly Reference[],
+  all: readonly unknown[],
+  session: ClientSession,
+): Promise<(given: unknown, at: string) => Fault[]> {
+  const idOf = (given: unknown, { member }: Reference): string | undefined => {
+    const id = isObject(given) ? given[member] : undefined;
+    return typeof id === 'string' ? id.toLowerCase() : undefined;
+  };
+  const wanted = new Map<Resource, Set<string>>();
+  for (const reference of references) {
+    const ids = all.flatMap((given) => idOf(given, reference) ?? []);
+    if (ids.length > 0) wanted.set(reference.to, new Set([...(wanted.get(reference.to) ?? []), ...ids]));
+  }
+  const found = new Map<Resource, ReadonlyMap<string, Row>>();
+  for (const [to, ids] of wanted) {
+    const options = { session, projection: { [ERASED_AT]: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.size + 1 };
+    const rows = await data
+      .collection(to)
+      .find({ _id: { $in: [...ids] } }, options)
+      .toArray();
+    found.set(to, new Map(rows.map((row) => [row._id, row])));
+  }
+  return (given, at) =>
+    references.flatMap((reference) => {
+      const id = idOf(given, reference);
+      if (id === undefined) return [];
+      const { member, to } = reference;
+      const place = { pointer: `${at}/${member}`, name: objectName(to.stored.type) };
+      return referenceFault(found.get(to)?.get(id), place) ?? [];
+    });
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withOwnRules } from '../../src/resources/ownRules';
+import { useFolder } from '../../src/sdl/folder';
+
+/* What rules of the user may return and say; each type has a rule with a mistake of its own. */
+
+const RULES = `
+const late = async () => { throw new Error('too late'); };
+export const Product = () => late();
+export const Customer = () => ({ then() { throw new Error('no promise'); } });
+export const Quote = (quote, { fault }) => fault('due_on', 'must be set');
+export const Order = (order, { fault }) => fault();
+export const Request = (request, { fault }) => fault('/subject', 5);
+export const Invoice = (invoice, { fault }) => { fault('', 'is wrong'); fault('/lines/0', 'is wrong'); return 1; };
+`;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scopegate-rules-'));
+  writeFileSync(join(folder, 'rules.mjs'), RULES);
+  useFolder(folder);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const called = (type: string) => withOwnRules(type).rules?.({ id: '1' });
+
+test.each([
+  ['Product', 'returns a promise, but rules are synchronous'],
+  ['Customer', 'returns a promise, but rules are synchronous'],
+  ['Quote', `calls fault("due_on", "must be set"): write fault('/member', 'must …')`],
+  ['Order', 'calls fault(, ): write'],
+  ['Request', 'calls fault("/subject", 5): write'],
+])('a mistake in the rule %s is an error that names it', async (type, sentence) => {
+  const unhandled = jest.fn();
+  process.on('unhandledRejection', unhandled);
+  try {
+    expect(() => called(type)).toThrow(`rules.mjs: the rule ${type} ${sentence}`);
+    await new Promise(setImmediate);
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
+});
+
+test('a fault is of the whole object or of a member, and what else a rule returns is ignored', () => {
+  expect(called('Invoice')).toEqual([
+    { pointer: '', code: 'invalid', detail: 'is wrong' },
+    { pointer: '/lines/0', code: 'invalid', detail: 'is wrong' },
+  ]);
+});
