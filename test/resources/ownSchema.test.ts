@@ -93,7 +93,7 @@ test('invoices are created with defaults, found, summed, changed in one version,
   const { body: totals } = await caller.graphql(asked);
   const rows: Json[] = totals.data.invoice_totals.data;
   expect(rows.map(({ month }) => month)).toEqual([...months]);
-  expect(rows.reduce((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
+  expect(rows.reduce<number>((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
 });
 
 test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {

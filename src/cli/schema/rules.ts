@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
 import { ownRules } from '../../resources/ownRules';
 import { ownPath } from '../../sdl/folder';
 
@@ -15,9 +14,7 @@ export function ruleErrors(types: readonly string[], name: string): string[] {
     });
   } catch (error) {
     const [message = ''] = String(error).split('\n');
-    const [file, line] = placeOf(error);
-    const place = file === undefined ? name : relative('', file);
-    return [`${place}${line === undefined ? '' : `:${line}`}: cannot be loaded: ${message}`];
+    return [`${name}${lineIn(textOf(error))}: cannot be loaded: ${message}`];
   }
 }
 
@@ -38,15 +35,14 @@ function lineOf(key: string): string {
   return at < 0 ? '' : `:${String(at + 1)}`;
 }
 
-const IN_MODULE = /(?:file:\/\/)?(\/[^\n]*?\.m?js):(\d+)/;
+/** The text with the place of an error. The stack of a syntax error lacks it, but not what Node prints of it. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  if (!(error instanceof SyntaxError)) return error.stack ?? '';
+  return spawnSync(process.execPath, ['--check', ownPath('rules.mjs') ?? ''], { encoding: 'utf8' }).stderr;
+}
 
-/** The file and line of an error. The stack of a syntax error lacks them, but not what Node prints of it. */
-function placeOf(error: unknown): (string | undefined)[] {
-  const path = ownPath('rules.mjs') ?? '';
-  const text =
-    error instanceof SyntaxError
-      ? spawnSync(process.execPath, ['--check', path], { encoding: 'utf8' }).stderr
-      : String((error as Partial<Error> | undefined)?.stack);
-  const [, file, line] = IN_MODULE.exec(text) ?? [];
-  return [file, line];
+function lineIn(text: string): string {
+  const [, after = ''] = text.split(ownPath('rules.mjs') ?? '');
+  return /^:\d+/.exec(after)?.[0] ?? '';
 }
