@@ -13,31 +13,11 @@ type Exports = Readonly<Record<string, unknown>>;
 let loaded: Exports | undefined;
 
 /** What rules.mjs exports, loaded once. @throws the error of the module */
-function ownRules(): Exports {
+export function ownRules(): Exports {
   const path = ownPath('rules.mjs');
   if (path === undefined || !existsSync(path)) return {};
   // not import(), which tests and programs made by bundlers replace by a require of their own
   return (loaded ??= process.getBuiltinModule('node:module').createRequire(path)(path) as Exports);
-}
-
-/** What is wrong with the rules, for the types with @stored. */
-export function ruleErrors(types: readonly string[]): string[] {
-  const path = ownPath('rules.mjs') ?? '';
-  try {
-    return Object.entries(ownRules()).flatMap(([name, rule]) => {
-      const error = errorOf(name, rule, types);
-      return error === undefined ? [] : [`${path}: exports ${name}, which ${error}`];
-    });
-  } catch (error) {
-    return [`${path}: cannot be loaded: ${String(error)}`];
-  }
-}
-
-function errorOf(name: string, rule: unknown, types: readonly string[]): string | undefined {
-  if (!types.includes(name)) return `is not a type with @stored: name one of ${types.join(', ')}`;
-  if (typeof rule !== 'function') return 'is not a function: write (record, { fault }) => …';
-  const isPlain = rule.constructor.name === 'Function';
-  return isPlain ? undefined : 'is asynchronous, but rules are called in a transaction: make it a plain function';
 }
 
 /** Our rules of a type, then those of the user. */

@@ -94,6 +94,10 @@ export class Sdl {
     return this.#inputs.get(type) ?? [];
   }
 
+  get inputTypes(): readonly string[] {
+    return [...this.#inputs.keys()];
+  }
+
   /** Whether a type is an input type, which is an object in JSON. */
   isInputObject(type: string): boolean {
     return this.#inputs.has(type);

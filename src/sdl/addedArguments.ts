@@ -9,6 +9,7 @@ import type {
 } from 'graphql';
 import { Kind } from 'graphql/language/kinds';
 import { parseConstValue, parseType } from 'graphql/language/parser';
+import { visit } from 'graphql/language/visitor';
 import { nameOf, ROOTS } from './nodes';
 
 /* Arguments of our operations that follow from members which the user adds. */
@@ -58,7 +59,8 @@ export function withAddedArguments(
     const fields = (node.fields ?? []).map((field) => {
       const more = added.get(field.name.value) ?? [];
       const names = new Set((field.arguments ?? []).map(({ name }) => name.value));
-      const missing = more.filter(({ name }) => !names.has(name.value));
+      // a member that is there twice is an error of its own
+      const missing = more.filter(({ name }) => !names.has(name.value) && names.add(name.value));
       return missing.length === 0 ? field : { ...field, arguments: [...(field.arguments ?? []), ...missing] };
     });
     return { ...node, fields };
@@ -108,7 +110,7 @@ function directive(name: string, argumentName?: string, value = ''): ConstDirect
   };
 }
 
-/** An argument at the place of the member that it follows from. */
+/** An argument at the place of the member that it follows from, as are its parts. */
 function argument(
   { loc }: FieldDefinitionNode,
   name: string,
@@ -116,14 +118,14 @@ function argument(
   description: string,
   directives: readonly ConstDirectiveNode[],
 ): InputValueDefinitionNode {
-  return {
+  const node: InputValueDefinitionNode = {
     kind: Kind.INPUT_VALUE_DEFINITION,
     description: { kind: Kind.STRING, value: description },
     name: { kind: Kind.NAME, value: name },
     type: parseType(type, { noLocation: true }),
     directives,
-    ...(loc && { loc }),
   };
+  return loc ? visit(node, { enter: (one) => ({ ...one, loc }) }) : node;
 }
 
 /** For each PATCH of a type with a bulk call: the members that extensions add to the call's elements. */

@@ -30,7 +30,7 @@ export function readDocument(options: ParseOptions = {}): DocumentNode {
   const [ours, folder] = [readOurs(options), ownFolder()];
   if (folder === undefined) return ours;
   const own = readOwn(folder, options);
-  if (own.errors.length > 0) throw new Error(own.errors.join('\n'));
+  if (own.errors.length > 0) throw new Error(['invalid schema:', ...own.errors].join('\n'));
   return joined(ours, own);
 }
 

@@ -19,6 +19,10 @@ import { nameOf, ROOTS } from './nodes';
 /** Bytes of all files together: a hundred times what ours have. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
+/** What a folder may have: a file with another name, such as rules.js, would be without effect. */
+const READ = /^(?:\..*|.*\.graphql|.*\.md|rules\.mjs|examples)$/;
+const WHAT_IS_READ = 'the folder has *.graphql, rules.mjs, examples/ and *.md';
+
 export interface OwnDocument {
   readonly definitions: readonly DefinitionNode[];
   /** Files that cannot be read, with the line: `my-api/invoices.graphql:3: Syntax Error: …`. */
@@ -31,11 +35,15 @@ export function readOwn(folder: string, options: ParseOptions): OwnDocument {
   const errors: string[] = [];
   let files: string[];
   try {
-    files = readdirSync(folder).filter((file) => file.endsWith('.graphql'));
+    files = readdirSync(folder);
   } catch (error) {
     return { definitions, errors: [`${folder}: is not a folder that can be read (${(error as Error).message})`] };
   }
-  if (files.length === 0) errors.push(`${folder}: has no file *.graphql; scopegate schema init writes one`);
+  const others = files.filter((file) => !READ.test(file));
+  files = files.filter((file) => /^[^.].*\.graphql$/.test(file));
+  if (files.length === 0)
+    return { definitions, errors: [`${folder}: has no file *.graphql; scopegate schema init writes one`] };
+  for (const file of others) errors.push(`${join(folder, file)}: is not read: ${WHAT_IS_READ}`);
   let left = MOST_BYTES;
   for (const file of files.toSorted()) {
     const path = join(folder, file);

@@ -1,6 +1,6 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type CommandLine, commandLine, NORTHWIND } from './commandLine';
 
 /* A folder of the user's schema on the command line. All but the last test need no database: the address of theirs is refused. */
@@ -46,7 +46,7 @@ test('init writes a folder that is valid and has each kind of file, and overwrit
 /** One that keeps the schema from being read, and one in what is loaded; test/unit/ownSchema*.test.ts have all others. */
 const MISTAKES: readonly (readonly [file: string, text: string, sentence: string])[] = [
   ['more.graphql', '\nextend type Quote {', 'more.graphql:2: Syntax Error'],
-  ['rules.mjs', 'export const Bill = () => {};', 'rules.mjs: exports Bill, which is not a type with @stored'],
+  ['rules.mjs', '\nexport const Bill = () => {};', 'rules.mjs:2: exports Bill, which is not a type with @stored'],
 ];
 
 test.each(MISTAKES)(
@@ -63,6 +63,18 @@ test.each(MISTAKES)(
   },
 );
 
+test('check names files as the folder is named, of all kinds at once, and export default once', async () => {
+  const wrong = await edit('rules.mjs', '\nexport default 1;');
+  await writeFile(join(wrong, 'more.graphql'), 'extend type Quote { note: Strin }');
+  const within = relative(process.cwd(), wrong);
+  const { stdout } = await cli.run('schema', 'check', within);
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/more\.graphql:1: Unknown type "Strin"/),
+    expect.stringMatching(/rules\.mjs:2: has export default/),
+  ]);
+  for (const line of stdout.trimEnd().split('\n')) expect(line.startsWith(`${within}/`)).toBe(true);
+});
+
 test('SCHEMA_DIR is followed by what prints the schema, what is stored, and scopes', async () => {
   const own = alone(commandLine({ ...NOWHERE, SCHEMA_DIR: folder }));
   expect((await own.run('schema')).stdout).toContain('project_code: String');
@@ -74,7 +86,7 @@ test('SCHEMA_DIR is followed by what prints the schema, what is stored, and scop
 });
 
 test('diff says what breaks callers and what does not', async () => {
-  const { stdout: served } = await cli.run('schema');
+  const { stdout: served } = await cli.run('schema', '--directives');
   const file = join(folder, '..', 'served.graphql');
   await writeFile(file, served);
   const { stdout } = await cli.run('schema', 'diff', folder, '--against', file, '--json');
@@ -86,6 +98,22 @@ test('diff says what breaks callers and what does not', async () => {
   const removed = await cli.run('schema', 'diff', without, '--against', folder);
   expect(removed.code).toBe(1);
   expect(removed.stdout).toContain('breaking  negotiating was removed from enum type QuoteStatus.');
+  const invoices = await readFile(join(folder, 'invoices.graphql'), 'utf8');
+  const moved = await edit('invoices.graphql', invoices.replace('path: "/invoices"', 'path: "/bills"'));
+  expect(await cli.run('schema', 'diff', moved, '--against', folder)).toMatchObject({
+    code: 1,
+    stdout: 'breaking  Query.invoices: @rest was GET /invoices, is GET /bills.\n',
+  });
+});
+
+test('diff refuses a folder that is wrong in an example only, and says what a file without directives lacks', async () => {
+  const wrong = await edit('examples/invoices.json', '{}');
+  expect(await cli.failed('schema', 'diff', wrong, '--against', folder)).toContain('/id: is missing');
+  const file = join(folder, '..', 'types.graphql');
+  const { stdout: types } = await alone(commandLine({ ...NOWHERE, SCHEMA_DIR: folder })).run('schema');
+  await writeFile(file, types);
+  const { code, stdout } = await cli.run('schema', 'diff', folder, '--against', file);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^no change\ntypes only: .* schema --directives\n$/)]);
 });
 
 test('check --data names rows that the folder no longer allows, and reads them by the folder that is named', async () => {

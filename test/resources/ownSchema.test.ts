@@ -57,7 +57,7 @@ test('the index of a filter on a member follows', () => {
   const names = indexesOf(resourceOf('quotes')).map(({ name }) => name);
   expect(names).toContain('project_code_1_created_at_-1__id_-1');
   expect(indexesOf(resourceOf('invoices')).map(({ name }) => name)).toEqual(
-    expect.arrayContaining(['number_1', 'totals', 'customer_id_1_created_at_-1__id_-1', 'search_1']),
+    expect.arrayContaining(['number_1', 'newest_and_totals', 'customer_id_1_created_at_-1__id_-1', 'search_1']),
   );
 });
 
@@ -86,10 +86,15 @@ test('invoices are created with defaults, found, summed, changed in one version,
     body: { status: 'paid' },
   });
   expect(await patch({ status: 'void' }, headers.get('etag')!)).toMatchObject({ status: 412 });
-  const asked =
-    '{ invoice_totals(group_by: [MONTH], from: "2999-12-01") { data { month count total_minor currency } } }';
-  const month = { month: '2999-12', count: 1, total_minor: 12_345, currency: 'USD' };
-  expect((await caller.graphql(asked)).body).toEqual({ data: { invoice_totals: { data: [month] } } });
+  const undated = await bulk([{ number: `${number}-2`, total_minor: 5 }]);
+  const { body: other } = await caller.get(`/invoices/${String(undated.body.results[0].id)}`);
+  const since = String(invoice.created_at);
+  const asked = `{ invoice_totals(group_by: [MONTH], from: "${since}") { data { month count total_minor currency } } }`;
+  const months = new Set([since, String(other.created_at)].map((time) => time.slice(0, 7)));
+  const { body: totals } = await caller.graphql(asked);
+  const rows: Json[] = totals.data.invoice_totals.data;
+  expect(rows.map(({ month }) => month)).toEqual([...months]);
+  expect(rows.reduce<number>((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
 });
 
 test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {

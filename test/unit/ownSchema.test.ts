@@ -1,10 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { print } from 'graphql';
 import { ownErrors } from '../../src/schema/own/check';
-import { readOurs } from '../../src/sdl/files';
-import { joined, readOwn } from '../../src/sdl/own';
 import { blocksOf, ROOT } from '../docs/markdown';
 
 /* The folder of a user, and one mistake after another in it: each gets a sentence with file and line. */
@@ -68,7 +65,30 @@ const ADDED: readonly (readonly [sentence: string, sdl: string])[] = [
   ['Unknown directive "@serchable". Did you mean "@searchable"', 'extend type Order { size: Int @serchable }'],
   ['Value "BILLS_READ" does not exist in "Scope" enum', 'extend type Query { bills: Int @access(scope: BILLS_READ) }'],
   ['Query.bills has no @access', 'extend type Query { bills: Int }'],
-  ['Query.bills has no resolver', `extend type Query { bills: Int ${ACCESS} }`],
+  ['Query.bills would need code, which a folder cannot have', `extend type Query { bills: Int ${ACCESS} }`],
+  [
+    'Mutation.drop_note would need code, which a folder cannot have',
+    'extend type Mutation { drop_note(id: ID!): Quote @rest(method: DELETE, path: "/notes/:id") @access(scope: INVOICES_WRITE) }',
+  ],
+  [
+    'Query.bills lists Invoice, which has the collection invoices: name it invoices',
+    `extend type Query { bills(status: InvoiceStatus @filter): InvoicePage ${ACCESS} }`,
+  ],
+  ['Quote.size is Int, but the search finds words of a String', 'extend type Quote { size: Int @searchable }'],
+  ['Quote has cost: Minor, but its name does not say', 'extend type Quote { cost: Minor }'],
+  [
+    'Query.one_quote has the path /one/{id}, which matches no request: write /one/:id',
+    `extend type Query { one_quote(id: ID!): Quote @rest(path: "/one/{id}") ${ACCESS} }`,
+  ],
+  [
+    'Query.one_quote has the path one/:id, which matches no request: write one like /invoices/:id',
+    `extend type Query { one_quote(id: ID!): Quote @rest(path: "one/:id") ${ACCESS} }`,
+  ],
+  [
+    'Site.city is @personal, but that is said of whole objects: write it on Quote.site instead',
+    'extend type Quote { site: Site } type Site { city: String @personal }',
+  ],
+  ['Unknown type "Strin". Did you mean "String"', 'extend type Quote { note: Strin @filter @personal }'],
   [
     'Query.bill has the same route as Query.quotes',
     `extend type Query { bill(id: ID!): Quote @rest(path: "/quotes") ${ACCESS} }`,
@@ -170,8 +190,20 @@ const CHANGED: readonly (readonly [sentence: string, from: string, to: string, a
     'cursor: ID\n  ): InvoicePage @rest',
     'cursor: ID',
   ],
-  ['invoice_totals(from:) is DateTime: write Date', 'from: Date', 'from: DateTime', 'from: DateTime'],
-  ['invoice_totals(since:) has no effect on totals', 'from: Date', 'since: Date', 'since: Date'],
+  ['invoice_totals(from:) is Date: write DateTime', 'from: DateTime', 'from: Date', 'from: Date'],
+  ['invoice_totals(since:) has no effect on totals', 'from: DateTime', 'since: DateTime', 'since: DateTime'],
+  [
+    'Query.invoice_totals has @totals(at: "due_on"), so it would leave out each Invoice without it',
+    'at: "created_at"',
+    'at: "due_on"',
+    'invoice_totals(',
+  ],
+  [
+    'Query.invoices(sort:) sorts by due_on, so its pages would leave out rows without it',
+    '"number", "-number"',
+    '"number", "-due_on"',
+    'sort:',
+  ],
   ['InvoiceTotal lacks count: Int!: add it', 'count: Int!', 'number: Int!', 'type InvoiceTotal '],
   ['InvoiceUpsertReport.failed is Int: write Int!', 'failed: Int!', 'failed: Int', 'failed: Int'],
   [
@@ -208,6 +240,59 @@ test('a folder that is not there, and one without a schema', () => {
   expect(ownErrors(join(folder, 'examples'))).toEqual([expect.stringContaining('has no file *.graphql')]);
 });
 
+test.each([
+  ['quotes.gql', 'is not read: the folder has *.graphql, rules.mjs, examples/ and *.md'],
+  ['rules.js', 'is not read'],
+  ['rules.ts', 'is not read'],
+])('a file %s is without effect', (file, sentence) => {
+  writeFileSync(join(folder, file), '');
+  expect(ownErrors(folder)).toEqual([expect.stringContaining(`${join(folder, file)}: ${sentence}`)]);
+});
+
+test('hidden files and documents are no mistake', () => {
+  for (const file of ['.gitignore', '._quotes.graphql', 'NOTES.md']) writeFileSync(join(folder, file), '{');
+  expect(ownErrors(folder)).toEqual([]);
+});
+
+test.each([
+  ['a list with another name', '  invoices(\n    "Prefix', '  all_invoices(\n    "Prefix', 'name it invoices'],
+  ['a collection of ours', 'collection: "invoices"', 'collection: "orders"', 'has the same collection as Order'],
+  ['a key that is no member', 'unique: "number"', 'unique: "code"', 'Invoice has no code: String!'],
+])('%s is one line', (_what, from, to, sentence) => {
+  const [name, text] = FILES[0]!;
+  expect(text).toContain(from);
+  writeFileSync(join(folder, name), text.replace(from, to));
+  expect(ownErrors(folder)).toEqual([expect.stringContaining(sentence)]);
+});
+
+test('a member that is there twice is one line, and so is a type', () => {
+  writeFileSync(
+    join(folder, 'more.graphql'),
+    '\nextend type Quote { project_code: Int @filter } type Quote { id: ID! }',
+  );
+  const lines = ownErrors(folder);
+  expect(lines).toHaveLength(2);
+  for (const line of lines) expect(line).toMatch(/^\/\S+(?:more|quotes)\.graphql:\d+: /);
+});
+
+test('unknown types, wrong values of directives and what may not be defined are reported together', () => {
+  writeFileSync(
+    join(folder, 'more.graphql'),
+    'extend type Quote { note: Strin }\nextend type Order { size: Int @filter(by: SINC) }\nscalar Money',
+  );
+  expect(ownErrors(folder)).toEqual([
+    expect.stringContaining('more.graphql:2: Order.size has @filter with arguments'),
+    expect.stringContaining('more.graphql:3: a folder of your own has'),
+    expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
+  ]);
+  writeFileSync(join(folder, 'more.graphql'), 'extend type Quote { note: Strin }');
+  writeFileSync(join(folder, 'other.graphql'), 'extend type Query { bills(on: Date @filter(by: SINC)): Int }');
+  expect(ownErrors(folder)).toEqual([
+    expect.stringContaining('more.graphql:1: Unknown type "Strin"'),
+    expect.stringContaining('other.graphql:1: Value "SINC" does not exist'),
+  ]);
+});
+
 test('all mistakes are reported at once, each once', () => {
   writeFileSync(
     join(folder, 'more.graphql'),
@@ -217,35 +302,4 @@ test('all mistakes are reported at once, each once', () => {
   writeFileSync(join(folder, 'more.graphql'), 'extend type Quote {');
   writeFileSync(join(folder, 'other.graphql'), 'type }');
   expect(ownErrors(folder)).toHaveLength(2);
-});
-
-describe('a member that is added', () => {
-  const sdlWith = (sdl: string): string => {
-    writeFileSync(join(folder, 'more.graphql'), sdl);
-    expect(ownErrors(folder)).toEqual([]);
-    return print(joined(readOurs(), readOwn(folder, {})));
-  };
-
-  test.each([
-    [
-      'a text',
-      'colour: String @constraint(max_length: 20) @filter',
-      'colour: String @constraint(max_length: 20) @filter\n',
-    ],
-    ['a number', 'size: Int @filter', 'size: Int @filter\n'],
-    ['a time', 'made_at: DateTime @filter', 'made_at_since: DateTime @filter(member: "made_at", by: SINCE)'],
-    ['a day', 'sold_on: Date @filter', 'sold_on_before: Date @filter(member: "sold_on", by: BEFORE)'],
-    ['an enum', 'kind: LineType @filter', 'kind: [LineType!] @constraint(max_items: 20) @filter'],
-  ])('filters its list, if it has @filter: %s', (_what, member, argument) => {
-    const sdl = sdlWith(`extend type Product { ${member} }`);
-    const list = sdl.slice(sdl.indexOf('  products('), sdl.indexOf('): ProductPage'));
-    expect(list).toContain(argument);
-  });
-
-  test('is an argument of the change, if elements of the bulk call have it', () => {
-    const sdl = sdlWith('extend type Product { size: Int }\nextend input ProductUpsert { "In cm." size: Int }');
-    const change = sdl.slice(sdl.indexOf('  update_product('), sdl.indexOf('): Product @rest(method: PATCH'));
-    expect(change).toContain('"In cm."\n    size: Int');
-    expect(sdl.match(/^ {2}size: Int/gm)).toHaveLength(2);
-  });
 });

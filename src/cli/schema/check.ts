@@ -27,7 +27,8 @@ export async function checkCommand(
   await rowsCommand({ ...(json && { json }) });
 }
 
-async function errorsOf(folder: string): Promise<readonly string[]> {
+/** Everything that is wrong with the folder, which is the one in use. */
+export async function errorsOf(folder: string): Promise<readonly string[]> {
   const { errors } = readOwn(folder, { noLocation: true });
   // only then, since what it imports reads the schema
   return errors.length > 0 ? errors : (await import('./own.js')).errorsOfFolder(folder);

@@ -9,6 +9,7 @@ export function addSchema(program: ExplainedCommand): void {
       isDefault: true,
     })
     .option('--stored', 'print the JSON Schema of each collection in the form of MongoDB ($jsonSchema), by its name')
+    .option('--directives', 'print the schema with its directives: routes, scopes and limits, for diff to compare')
     .option('--json', 'print {schema} as JSON; what --stored prints is JSON anyway')
     .examples(
       ['scopegate schema > schema.graphql', 'SCHEMA_DIR=my-schema scopegate schema --stored > stored.json'],
@@ -37,9 +38,9 @@ export function addSchema(program: ExplainedCommand): void {
     )
     .run(async () => (await import('./check.js')).checkCommand);
   schema
-    .subcommand('diff', 'say which changes of a schema break its callers; exit code 1 if any does')
+    .subcommand('diff', 'say which changes of a schema break its callers or rows; exit code 1 if any does')
     .argument('[dir]', `${FOLDER}, as it is now (default: SCHEMA_DIR, or the schema without additions)`)
-    .requiredOption('--against <other>', 'the folder as it was, or a file that scopegate schema wrote')
+    .requiredOption('--against <other>', 'the folder as it was, or a file that scopegate schema --directives wrote')
     .json('{breaking, safe}')
     .examples(['scopegate schema diff my-schema --against served.graphql'])
     .run(async () => (await import('./diff.js')).diffCommand);

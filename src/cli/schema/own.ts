@@ -1,30 +1,31 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { type DefinitionNode, Kind } from 'graphql';
-import { ruleErrors } from '../../resources/ownRules';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DefinitionNode, isTypeDefinitionNode } from 'graphql';
 import { ownErrors } from '../../schema/own/check';
 import { SchemaModel } from '../../schema/model';
+import { directiveOf, isObjectNode } from '../../schema/sdl';
 import { type StoredType, ownerOf } from '../../schema/storedTypes';
 import { readOurs } from '../../sdl/files';
-import { ownFolder, ownPath } from '../../sdl/folder';
+import { ownFolder } from '../../sdl/folder';
 import { joined, readOwn } from '../../sdl/own';
 import { faultInRecord } from '../../stored/invalidRows';
 import { fromRecord } from '../../stored/records';
 import { CommandFailure } from '../ending';
+import { ruleErrors } from './rules';
 
 /* The folder of the user's schema, before a command uses it. */
 
 /** Everything that is wrong with the folder that is used, a line each. */
 export function errorsOfFolder(folder: string): string[] {
-  const errors = ownErrors(folder);
-  if (errors.length > 0) return errors;
   const own = readOwn(folder, { noLocation: true });
-  const { stored } = new SchemaModel(joined(readOurs({ noLocation: true }), own));
-  const added = [...stored.values()].filter(({ type }) => own.definitions.some((node) => defines(node, type)));
-  return [
-    ...ruleErrors([...stored.keys()]),
-    ...added.filter((one) => !ownerOf(one, stored.values())).flatMap(exampleErrors),
-  ];
+  const model = new SchemaModel(joined(readOurs({ noLocation: true }), own));
+  const errors = [...ownErrors(folder), ...ruleErrors(storedIn(model), join(folder, 'rules.mjs'))];
+  // examples are read by a schema that is valid
+  return errors.length > 0 ? errors : examplesErrors(folder, model, own.definitions);
 }
+
+const storedIn = ({ document }: SchemaModel): string[] =>
+  document.definitions.flatMap((node) => (isObjectNode(node) && directiveOf(node, 'stored') ? [node.name.value] : []));
 
 /** @throws CommandFailure with every error, if a folder is used that is wrong */
 export function refuseErrors(): void {
@@ -33,13 +34,25 @@ export function refuseErrors(): void {
   if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
 }
 
-function defines(node: DefinitionNode, type: string): boolean {
-  return node.kind === Kind.OBJECT_TYPE_DEFINITION && node.name.value === type;
+/** An example is what the demo stores and the API reference shows: of each own type, and of ours instead of the built-in one. */
+function examplesErrors(folder: string, { stored }: SchemaModel, own: readonly DefinitionNode[]): string[] {
+  const examples = join(folder, 'examples');
+  const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
+  const isOwn = (type: string): boolean => own.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
+  const fileOf = ({ collection }: StoredType): string => `${collection}.json`;
+  const shown = [...stored.values()].filter((one) => !ownerOf(one, stored.values()));
+  const known = shown.map(fileOf);
+  return [
+    ...files
+      .filter((file) => !known.includes(file))
+      .map((file) => `${join(examples, file)}: is not read: write one of ${known.join(', ')}`),
+    ...shown
+      .filter((one) => isOwn(one.type) || files.includes(fileOf(one)))
+      .flatMap((one) => exampleErrors(join(examples, fileOf(one)), one)),
+  ];
 }
 
-/** An example is what the demo stores and the API reference shows. */
-function exampleErrors(stored: StoredType): string[] {
-  const path = ownPath('examples', `${stored.collection}.json`) ?? '';
+function exampleErrors(path: string, stored: StoredType): string[] {
   if (!existsSync(path)) return [`${path}: is missing: write an object of ${stored.type}, as export does`];
   let example: unknown;
   try {

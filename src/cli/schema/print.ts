@@ -1,17 +1,23 @@
+import { print as printDocument } from 'graphql';
 import { keySdl } from '../../graphql';
 import { publishedSchemas } from '../../published';
 import { collections } from '../../resources';
+import { published } from '../../schema/model';
 import type { JsonOption } from '../help';
 import { print, printJson } from '../terminal';
 
 /** `scopegate schema` and `scopegate schema print`. */
-export function schemaCommand({ stored, json }: JsonOption & { readonly stored?: true }): Promise<void> {
+export function schemaCommand({
+  stored,
+  directives,
+  json,
+}: JsonOption & { readonly stored?: true; readonly directives?: true }): Promise<void> {
   if (stored) {
     const schemas = Object.fromEntries(collections.map(({ name, schema }) => [name, schema]));
     print(JSON.stringify(schemas, undefined, 2));
   } else {
     const { graphql, operations } = publishedSchemas();
-    const text = keySdl(graphql, operations);
+    const text = directives ? `${printDocument(published.document)}\n` : keySdl(graphql, operations);
     if (json) printJson({ schema: text });
     else print(text.trimEnd());
   }

@@ -12,7 +12,16 @@ import { IF_MATCH } from '../entityTags';
 import { filterOf } from '../filters';
 import { METADATA, PAIR } from '../metadata';
 import { omittedFrom } from '../restDocument';
-import { type Constraint, directiveOf, FORMATS, isListType, isRootType, namedType, SUBSCRIPTION } from '../sdl';
+import {
+  type Constraint,
+  directiveOf,
+  FORMATS,
+  isListType,
+  isRootType,
+  namedType,
+  rowName,
+  SUBSCRIPTION,
+} from '../sdl';
 import type { SchemaModel } from '../model';
 import { type StoredMember, type StoredType, typeOf, typesIn } from '../storedTypes';
 import { errorsAt, nodeOf, type SchemaError } from './errors';
@@ -37,7 +46,10 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
   const { type, collection, members, relations } = stored;
   const has = (name: string, wanted: string): boolean =>
     members.some((member) => member.name === name && member.type === wanted && member.isRequired);
-  const search = sdl.rootField(collection)?.arguments?.find((argument) => filterOf(argument)?.by === 'WORDS');
+  const list = sdl.rootField(collection);
+  // a list with another name is an error of its own
+  const isMisnamed = !list && sdl.roots.some(({ field }) => rowName(field) === type);
+  const search = list?.arguments?.find((argument) => filterOf(argument)?.by === 'WORDS');
   const isSearchable = searchableIn(members).length > 0;
   return [
     ...errorsAt(
@@ -50,6 +62,7 @@ function storedErrors(sdl: SchemaModel, stored: StoredType): SchemaError[] {
         `${type} is searched by Query.${collection}(${search.name.value}:), but no member of ${type} is @searchable`,
       !search &&
         isSearchable &&
+        !isMisnamed &&
         `${type} has members that are @searchable, but no argument of Query.${collection} has @filter(by: WORDS)`,
     ),
     ...relations.flatMap(({ field, type: other, member, isList }) =>
@@ -99,6 +112,9 @@ function memberErrors(
     isStored &&
       from === 'EVERYWHERE' &&
       `${place} is stored but has @graphql_only, so exports would lose it: remove @graphql_only`,
+    directiveOf(field, 'searchable') &&
+      namedType(field.type) !== 'String' &&
+      `${place} is ${print(field.type)}, but the search finds words of a String only: remove @searchable`,
   );
 }
 
@@ -156,8 +172,18 @@ function defaultErrors(sdl: SchemaModel, schema: GraphQLSchema): SchemaError[] {
   });
 }
 
+/** Words, and parameters with the names of arguments. */
+const PATH = /^(?:\/(?:[a-z0-9_-]+|:[a-z0-9_]+))+$/;
+
 function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
-  const names = [...(directiveOf(field, 'rest')?.path ?? '').matchAll(/:(\w+)/g)].map(([, name]) => name);
+  const { path } = directiveOf(field, 'rest') ?? {};
+  if (path === undefined) return [];
+  if (!PATH.test(path)) {
+    const wanted = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    const correction = PATH.test(wanted) ? `write ${wanted}` : 'write one like /invoices/:id';
+    return errorsAt(field, `${place} has the path ${path}, which matches no request: ${correction}`);
+  }
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   return names.flatMap((name) => {
     const argument = field.arguments?.find((one) => one.name.value === name);
     return errorsAt(

@@ -1,4 +1,11 @@
-import { type ASTNode, type DocumentNode, getLocation, type GraphQLError, Kind } from 'graphql';
+import {
+  type ASTNode,
+  type DocumentNode,
+  type FieldDefinitionNode,
+  getLocation,
+  type GraphQLError,
+  Kind,
+} from 'graphql';
 import { didYouMean } from 'graphql/jsutils/didYouMean';
 import { suggestionList } from 'graphql/jsutils/suggestionList';
 import { operatorModel, published, SchemaModel } from '../model';
@@ -13,6 +20,8 @@ export type IsResolved = (type: string, field: string) => boolean;
 export interface Checked {
   readonly sdl: SchemaModel;
   readonly isResolved: IsResolved;
+  /** What to say of a field that has none. */
+  readonly unresolved: (place: string, field: FieldDefinitionNode) => string;
 }
 
 /** A schema error: a sentence that says what to write, and its node in the SDL, unless it is about a table in the code. */

@@ -1,7 +1,9 @@
 import {
+  type ASTNode,
   buildASTSchema,
   type DocumentNode,
   type FieldDefinitionNode,
+  type GraphQLError,
   Kind,
   print,
   validate,
@@ -24,9 +26,9 @@ import {
   type Sdl,
   SUBSCRIPTION,
 } from '../sdl';
-import type { StoredType, Types } from '../storedTypes';
+import { type StoredType, type Types, typesIn } from '../storedTypes';
 import { agreementErrors } from './agreement';
-import { type Checked, errorsAt, errorsOf, linesOf, nodeOf, type IsResolved, type SchemaError } from './errors';
+import { type Checked, errorsAt, errorsOf, type IsResolved, linesOf, nodeOf, type SchemaError } from './errors';
 import { indexErrors } from './indexes';
 import { lengthErrors } from './lengths';
 import { listErrors } from './lists';
@@ -39,20 +41,37 @@ import { writeErrors } from './writes';
 
 /** Refuses an invalid schema. @throws Error with a line per error: where, and what to change */
 export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
-  const lines = linesOf(sdl, (one) => schemaErrors(one, isResolved));
+  const unresolved = (place: string): string => `${place} has no resolver: add one to the resolvers of its resource`;
+  const lines = linesOf(sdl, (one) => {
+    const errors = documentErrors(one.document);
+    return errors.length > 0 ? errors : modelErrors({ sdl: one, isResolved, unresolved });
+  });
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
 
-/** Checks in stages, each of which reads only what earlier stages found valid. */
-export function schemaErrors(sdl: SchemaModel, isResolved: IsResolved): SchemaError[] {
-  const { document } = sdl;
-  const invalid = validateSDL(document);
-  if (invalid.length > 0) return errorsOf(document, invalid);
-  const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
-  // graphql-js does not check the values of directive arguments by default, and ignores unknown ones
+/** What graphql-js finds, other than `isKnown`; anything else reads only what it found valid. */
+export function documentErrors(
+  document: DocumentNode,
+  isKnown: (error: GraphQLError) => boolean = () => false,
+): SchemaError[] {
+  // values of directives, which graphql-js does not check by default, need no other types
+  const definitions = document.definitions.filter(({ kind }) => OF_DIRECTIVES.includes(kind));
+  const schema = buildASTSchema({ ...document, definitions }, { assumeValidSDL: true, assumeValid: true });
   const values = validate(schema, document, [ValuesOfCorrectTypeRule], { maxErrors: Infinity });
-  if (values.length > 0) return errorsOf(document, values);
-  const checked: Checked = { sdl, isResolved };
+  return errorsOf(
+    document,
+    [...validateSDL(document), ...values].filter((error) => !isKnown(error)),
+  );
+}
+
+const OF_DIRECTIVES: readonly Kind[] = [
+  ...[Kind.DIRECTIVE_DEFINITION, Kind.SCALAR_TYPE_DEFINITION, Kind.ENUM_TYPE_DEFINITION, Kind.ENUM_TYPE_EXTENSION],
+];
+
+export function modelErrors(checked: Checked): SchemaError[] {
+  const { sdl } = checked;
+  const { document } = sdl;
+  const schema = buildASTSchema(document, { assumeValidSDL: true, assumeValid: true });
   return [
     ...scalarErrors(document),
     ...tableErrors(sdl),
@@ -100,7 +119,7 @@ export const OWN_COLLECTIONS = [
   ...['idempotency_records', 'open_writes', 'write_versions', 'events', 'webhook_deliveries'],
 ];
 
-function collectionErrors(sdl: SchemaModel): SchemaError[] {
+export function collectionErrors(sdl: SchemaModel): SchemaError[] {
   const owners = new Map<string, string>();
   return [...sdl.stored.values()].flatMap(({ type, collection, unique, members }) => {
     const other = owners.get(collection);
@@ -119,7 +138,11 @@ function collectionErrors(sdl: SchemaModel): SchemaError[] {
   });
 }
 
-function fieldErrors({ sdl, isResolved }: Checked, type: string, field: FieldDefinitionNode): SchemaError[] {
+function fieldErrors(
+  { sdl, isResolved, unresolved }: Checked,
+  type: string,
+  field: FieldDefinitionNode,
+): SchemaError[] {
   const [place, access] = [`${type}.${field.name.value}`, directiveOf(field, 'access')];
   const isRoot = isRootType(type) || type === SUBSCRIPTION;
   const role = access?.role;
@@ -136,23 +159,30 @@ function fieldErrors({ sdl, isResolved }: Checked, type: string, field: FieldDef
       role !== 'OPERATOR' &&
       directiveOf(field, 'rest') &&
       `${place} is for users but has @rest: remove it`,
-    (isRoot || access) &&
-      !isResolved(type, field.name.value) &&
-      `${place} has no resolver: add one to the resolvers of its resource`,
+    (isRoot || access) && !isResolved(type, field.name.value) && unresolved(place, field),
     ...(stored && access ? readErrors(field, place, stored) : []),
   );
 }
 
-/** Finds amounts of money that would be rounded, or refused when they are large. */
+/** Finds amounts of money that would be rounded, or refused when they are large, and members that are amounts without saying so. */
 function amountErrors({ definitions }: DocumentNode): SchemaError[] {
   return definitions.flatMap((node) => {
     if (!isObjectNode(node) && node.kind !== Kind.INPUT_OBJECT_TYPE_DEFINITION) return [];
+    const members: readonly ASTNode[] = isRootType(node.name.value) ? [] : (node.fields ?? []);
     return (node.fields ?? [])
       .flatMap((field) => [field, ...('arguments' in field ? (field.arguments ?? []) : [])])
-      .filter(({ name, type }) => name.value.endsWith('_minor') && namedType(type) !== 'Minor')
-      .flatMap((one) =>
-        errorsAt(one, `${node.name.value} has ${one.name.value}: ${print(one.type)}, but it is money: write Minor`),
-      );
+      .flatMap((one) => {
+        const text = `${node.name.value} has ${one.name.value}: ${print(one.type)}`;
+        const [isNamed, isMoney] = [one.name.value.endsWith('_minor'), namedType(one.type) === 'Minor'];
+        return errorsAt(
+          one,
+          isNamed && !isMoney && `${text}, but it is money: write Minor`,
+          isMoney &&
+            !isNamed &&
+            members.includes(one) &&
+            `${text}, but its name does not say that it is money: write ${one.name.value}_minor`,
+        );
+      });
   });
 }
 
@@ -231,21 +261,26 @@ function callerErrors({ roots }: Sdl): SchemaError[] {
 
 /** Finds personal data that erasing a customer would leave behind. */
 function personalErrors(sdl: SchemaModel): SchemaError[] {
-  const concerned = typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]);
+  const concerned = [...new Set(typesOfCustomer(sdl.stored).flatMap(({ stored, parts }) => [stored, ...parts]))];
   const own = new Set(concerned.flatMap(({ type, members }) => members.map(({ name }) => `${type}.${name}`)));
+  const misplaced = new Set<string>();
   const stray = sdl.fields.flatMap(({ type, field }) => {
     const place = `${type}.${field.name.value}`;
-    const isStray = directiveOf(field, 'personal') && !own.has(place);
-    return errorsAt(
-      field,
-      isStray &&
-        `${place} is @personal, but is not a member of a stored type that refers to a customer: remove @personal`,
+    if (!directiveOf(field, 'personal') || own.has(place)) return [];
+    const around = concerned.flatMap((stored) =>
+      stored.members.filter((one) => typesIn(one).includes(type)).map(({ name }) => `${stored.type}.${name}`),
     );
+    for (const one of around) misplaced.add(one);
+    const why =
+      around.length > 0
+        ? `that is said of whole objects: write it on ${around.join(' and ')} instead`
+        : 'is not a member of a stored type that refers to a customer: remove @personal';
+    return errorsAt(field, `${place} is @personal, but ${why}`);
   });
-  return [...[...new Set(concerned)].flatMap((stored) => erasureErrors(sdl, stored)), ...stray];
+  return [...concerned.flatMap((stored) => erasureErrors(sdl, stored, misplaced)), ...stray];
 }
 
-function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType): SchemaError[] {
+function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType, misplaced: ReadonlySet<string>): SchemaError[] {
   return sdl.fieldsOf(type).flatMap((field) => {
     const member = members.find(({ name }) => name === field.name.value);
     if (!member || member.name === unique) return [];
@@ -253,6 +288,7 @@ function erasureErrors(sdl: Sdl, { type, unique, members }: StoredType): SchemaE
     return errorsAt(
       field,
       !personal &&
+        !misplaced.has(place) &&
         takesFreeText(sdl, field, member) &&
         `${place} takes any text about a customer: add @personal, so that erasing the customer erases it, or @personal(erased: false) to keep it`,
       personal?.erased === true &&

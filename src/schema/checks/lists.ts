@@ -1,4 +1,4 @@
-import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { type FieldDefinitionNode, type InputValueDefinitionNode, Kind } from 'graphql';
 import { type Filter, filterOf, SPANS } from '../filters';
 import { sortsOf } from '../indexes';
 import { PAIR } from '../metadata';
@@ -81,7 +81,7 @@ function filterErrors(
   ];
 }
 
-/** Finds sorts by what the rows lack, or by lists and objects, which have no order that pages could follow. */
+/** Finds sorts by what the rows lack, and by lists, objects and nulls, which have no order that pages could follow. */
 function sortErrors(
   field: FieldDefinitionNode,
   members: ReadonlyMap<string, FieldDefinitionNode>,
@@ -90,7 +90,9 @@ function sortErrors(
   return sortsOf(field).flatMap((member) => {
     const type = members.get(member)?.type;
     if (type === undefined) return [`sorts by ${member}, which its rows do not have`];
-    return isListType(type) || isObject(namedType(type)) ? [`sorts by ${member}, which is not a single value`] : [];
+    if (isListType(type) || isObject(namedType(type))) return [`sorts by ${member}, which is not a single value`];
+    const isNullable = type.kind !== Kind.NON_NULL_TYPE;
+    return isNullable ? [`sorts by ${member}, so its pages would leave out rows without it: remove it`] : [];
   });
 }
 
@@ -99,13 +101,17 @@ function totalsErrors({ sdl }: Checked, place: string, field: FieldDefinitionNod
   if (of === undefined) return [];
   const stored = sdl.stored.get(of);
   const time = typeOf(stored, at);
+  const isTime = time === 'DateTime' || time === 'Date';
+  const isNullable = stored?.members.some(({ name, isRequired }) => name === at && !isRequired);
   return errorsAt(
     field,
     !stored && `${place} has @totals(of: "${of}"), which is not a type with @stored: name one`,
     stored &&
-      time !== 'DateTime' &&
-      time !== 'Date' &&
+      !isTime &&
       `${place} has @totals(at: "${at}"), but ${of} has no such DateTime or Date: add it, or name another member`,
+    isTime &&
+      isNullable &&
+      `${place} has @totals(at: "${at}"), so it would leave out each ${of} without it: name a member that is never null`,
     stored &&
       typeOf(stored, 'currency') !== 'String' &&
       `${place} sums amounts by currency, but ${of} has no currency: add currency: String!`,

@@ -1,11 +1,18 @@
-import type { DefinitionNode } from 'graphql';
+import {
+  type ASTNode,
+  type DefinitionNode,
+  type FieldDefinitionNode,
+  type GraphQLError,
+  isTypeDefinitionNode,
+} from 'graphql';
 import { readOurs } from '../../sdl/files';
 import { nameOf } from '../../sdl/nodes';
 import { joined, readOwn } from '../../sdl/own';
 import { linesFrom, type SchemaError } from '../checks/errors';
-import { schemaErrors } from '../checks';
+import { collectionErrors, documentErrors, modelErrors } from '../checks';
 import { derivedFields } from '../derivedFields';
 import { SchemaModel } from '../model';
+import { rowName } from '../sdl';
 import { extensionErrors } from './extensions';
 import { shapeErrors } from './shapes';
 
@@ -17,8 +24,21 @@ export function ownErrors(folder: string): string[] {
   if (own.errors.length > 0) return [...own.errors];
   const ours = new SchemaModel(readOurs());
   const structural = extensionErrors(ours, own.definitions);
-  if (structural.length > 0) return linesFrom(structural);
-  return linesFrom(errorsOfModel(ours, new SchemaModel(joined(ours.document, own)), own.definitions));
+  // a type that is there twice would get each extension twice
+  const known = new Set(ours.document.definitions.flatMap((node) => (isTypeDefinitionNode(node) ? nameOf(node) : [])));
+  const definitions = own.definitions.filter(
+    (node) => !isTypeDefinitionNode(node) || (!known.has(nameOf(node)) && known.add(nameOf(node))),
+  );
+  const all = new SchemaModel(joined(ours.document, { definitions }));
+  const isKnown = ({ nodes = [] }: GraphQLError): boolean =>
+    nodes.some((node) => structural.some((error) => isWithin(node, error.node)));
+  const errors = [...structural, ...documentErrors(all.document, isKnown)];
+  return linesFrom(errors.length > 0 ? errors : errorsOfModel(ours, all, own.definitions));
+}
+
+function isWithin({ loc }: ASTNode, node: ASTNode | undefined): boolean {
+  const around = node?.loc;
+  return loc !== undefined && loc.source === around?.source && loc.start >= around.start && loc.end <= around.end;
 }
 
 /** Fields of ours have resolvers, as our own tests know; those of the user must be derived. */
@@ -27,9 +47,24 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, own: readonly Defini
   let derived: ReadonlySet<string> | undefined;
   const isDerived = (name: string): boolean =>
     (derived ??= new Set(derivedFields(all).map(({ type, field }) => `${type}.${field.name.value}`))).has(name);
+  const underived = new Set<ASTNode>();
+  const unresolved = (place: string, field: FieldDefinitionNode): string => {
+    for (const argument of field.arguments ?? []) underived.add(argument);
+    const rows = all.stored.get(rowName(field) ?? '');
+    return rows
+      ? `${place} lists ${rows.type}, which has the collection ${rows.collection}: name it ${rows.collection}`
+      : `${place} would need code, which a folder cannot have: possible are ${POSSIBLE}`;
+  };
   try {
-    const errors = schemaErrors(all, (type, field) => names.has(`${type}.${field}`) || isDerived(`${type}.${field}`));
-    return errors.length > 0 ? errors : shapeErrors(all, own);
+    // what is derived of a collection follows from its names
+    const collections = collectionErrors(all);
+    if (collections.length > 0) return collections;
+    const isResolved = (type: string, field: string): boolean =>
+      names.has(`${type}.${field}`) || isDerived(`${type}.${field}`);
+    const errors = modelErrors({ sdl: all, isResolved, unresolved });
+    const found = errors.filter(({ node }) => !node || !underived.has(node));
+    const places = new Set(found.map(({ node }) => node));
+    return [...found, ...shapeErrors(all, own).filter(({ node }) => !places.has(node))];
   } catch (error) {
     // such as a type that is stored in itself without end, which the model itself refuses
     return [
@@ -40,3 +75,5 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, own: readonly Defini
     ];
   }
 }
+
+const POSSIBLE = 'lists, reads by id, bulk calls, a PATCH of one object, @totals, and relations of stored types';

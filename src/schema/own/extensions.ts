@@ -25,11 +25,12 @@ export function extensionErrors(ours: SchemaModel, own: readonly DefinitionNode[
       );
     const { value: name } = node.name;
     const other = defined.get(name);
+    const isOurs = other !== undefined && !own.includes(other as DefinitionNode);
     defined.set(name, node);
     return [
       ...errorsAt(
         node,
-        other && `${name} is also defined at ${placeText(other)}: rename yours, or write extend to add to it`,
+        other && `${name} is also defined at ${placeText(other, isOurs)}: rename yours, or write extend to add to it`,
       ),
       ...nameErrors(node),
     ];
@@ -53,7 +54,8 @@ function isExtension(node: DefinitionNode): node is Definition {
 /** `DirectiveDefinition` → `directive definition`. */
 const wordOf = ({ kind }: DefinitionNode): string => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-const placeText = (node: ASTNode): string => placeOf(node).replace(/: $/, '') || 'another place';
+const placeText = (node: ASTNode, isOurs: boolean): string =>
+  (placeOf(node).replace(/: $/, '') || 'another place') + (isOurs ? ' of Scopegate' : '');
 
 interface Scope {
   readonly ours: SchemaModel;
@@ -144,7 +146,10 @@ function twice(
 ): SchemaError[] {
   return own.flatMap((one) => {
     const other = ours.find(({ name }) => name.value === one.name.value);
-    return errorsAt(one, other && `${type}.${one.name.value} is also defined at ${placeText(other)}: rename yours`);
+    return errorsAt(
+      one,
+      other && `${type}.${one.name.value} is also defined at ${placeText(other, true)}: rename yours`,
+    );
   });
 }
 

@@ -1,0 +1,121 @@
+import type { FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { filterOf } from '../../schema/filters';
+import type { SchemaModel } from '../../schema/model';
+import { omittedFrom } from '../../schema/restDocument';
+import { type Constraint, directiveOf, isRootType } from '../../schema/sdl';
+import type { StoredMember } from '../../schema/storedTypes';
+
+/* What callers may do beside types, from directives, and which changes of it break them. */
+
+export interface Changes {
+  readonly breaking: readonly string[];
+  readonly safe: readonly string[];
+}
+
+type Value = string | number | boolean | readonly string[] | undefined;
+type Facts = Readonly<Record<string, Value>>;
+
+/** By place, such as `Query.invoices(limit:)`. */
+type Places = ReadonlyMap<string, Facts>;
+
+export function behaviourChanges(before: SchemaModel, now: SchemaModel): Changes {
+  const [old, current] = [placesOf(before), placesOf(now)];
+  const breaking: string[] = [];
+  const safe: string[] = [];
+  for (const [place, facts] of current) {
+    const was = old.get(place);
+    // what is new or gone as a whole is a change of types
+    if (!was) continue;
+    for (const name of Object.keys(facts)) {
+      const [from, to] = [was[name], facts[name]];
+      if (wordOf(from) === wordOf(to)) continue;
+      const text = `${place}: ${name} was ${wordOf(from)}, is ${wordOf(to)}.`;
+      (isBreaking(name, from, to) ? breaking : safe).push(text);
+    }
+  }
+  return { breaking: [...breaking, ...missingInRows(before, now)], safe };
+}
+
+function wordOf(value: Value): string {
+  if (value === undefined || value === false) return 'none';
+  return typeof value === 'object' ? value.join(', ') : String(value);
+}
+
+/** Facts that give callers something: more of it is safe, less is not. */
+const GIVEN = ['@rest', '@filter', '@default'];
+const LOWER = ['min', 'min_length', 'min_items'];
+const UPPER = ['max', 'max_length', 'max_items'];
+
+function isBreaking(name: string, from: Value, to: Value): boolean {
+  if (name === 'default') return false;
+  if (GIVEN.includes(name)) return from !== undefined;
+  if (LOWER.includes(name)) return Number(to ?? -Infinity) > Number(from ?? -Infinity);
+  if (UPPER.includes(name)) return Number(to ?? Infinity) < Number(from ?? Infinity);
+  if (name === 'one_of' && typeof from === 'object' && typeof to === 'object')
+    return from.some((value) => !to.includes(value));
+  if (name === '@stored') return true;
+  // a rule that was not there, or is another one
+  return to !== undefined && to !== false;
+}
+
+function placesOf(sdl: SchemaModel): Places {
+  const roles = new Set(sdl.roots.flatMap(({ field }) => (directiveOf(field, 'access')?.role ? [field] : [])));
+  const places = new Map<string, Facts>();
+  for (const { type, field } of sdl.fields) {
+    if (roles.has(field)) continue;
+    const place = `${type}.${field.name.value}`;
+    places.set(place, factsOf(field, isRootType(type)));
+    for (const argument of field.arguments ?? []) places.set(`${place}(${argument.name.value}:)`, limitsOf(argument));
+  }
+  for (const type of sdl.inputTypes)
+    for (const member of sdl.inputFieldsOf(type)) places.set(`${type}.${member.name.value}`, limitsOf(member));
+  for (const { type, collection, unique } of sdl.stored.values())
+    places.set(type, { '@stored': unique === undefined ? collection : `${collection} by ${unique}` });
+  return places;
+}
+
+function factsOf(field: FieldDefinitionNode, isRoot: boolean): Facts {
+  const [rest, access, otherwise] = [
+    directiveOf(field, 'rest'),
+    directiveOf(field, 'access'),
+    directiveOf(field, 'default'),
+  ];
+  return {
+    '@rest': rest && `${rest.method} ${rest.path}${rest.status === 200 ? '' : ` with ${String(rest.status)}`}`,
+    '@access': access && (access.scope ?? JSON.stringify(access)),
+    '@default': otherwise && ('from' in otherwise ? otherwise.from : JSON.stringify(otherwise.value)),
+    ...(!isRoot && { '@graphql_only': omittedFrom(field) }),
+  };
+}
+
+function limitsOf(input: InputValueDefinitionNode): Facts {
+  const filter = filterOf(input);
+  const limits: Constraint = directiveOf(input, 'constraint') ?? {};
+  const { required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items } = limits;
+  return {
+    '@filter': filter && [filter.member, filter.by, ...filter.members],
+    ...{ required, not_null, min, max, min_length, max_length, pattern, format, min_items, max_items },
+    ...{ one_of: limits.one_of, default: limits.default },
+  };
+}
+
+/** Finds members that are never null, but that rows stored before may lack. */
+function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
+  const found = [...now.stored.values()].flatMap(({ type, members }) => {
+    const old = before.stored.get(type);
+    return old ? missingIn(type, old.members, members) : [];
+  });
+  return [...new Set(found)];
+}
+
+function missingIn(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
+  return now.flatMap(({ name, isRequired, members, type: inner }) => {
+    const old = before.find((one) => one.name === name);
+    if (old && (old.isRequired || !isRequired)) return missingIn(inner, old.members, members);
+    return isRequired
+      ? [
+          `${type}.${name} is never null, but rows stored before lack it: make it nullable, or give it @default and run scopegate doctor --rows --fix.`,
+        ]
+      : [];
+  });
+}

@@ -1,0 +1,80 @@
+import { readFileSync, statSync } from 'node:fs';
+import {
+  buildASTSchema,
+  buildSchema,
+  findBreakingChanges,
+  findDangerousChanges,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  parse,
+} from 'graphql';
+import { keySdl } from '../../graphql';
+import { SchemaModel } from '../../schema/model';
+import { ownErrors } from '../../schema/own/check';
+import { readOurs } from '../../sdl/files';
+import { joined, readOwn } from '../../sdl/own';
+import { CommandFailure } from '../ending';
+import { behaviourChanges, type Changes } from './behaviour';
+
+/** A schema as keys see it, and with its directives, if they are known. */
+interface Compared {
+  readonly types: GraphQLSchema;
+  readonly model: SchemaModel | undefined;
+}
+
+/** What differs in a folder from another one, or from a file that `scopegate schema` wrote. */
+export function changesOf(against: string, folder: string | undefined): Changes & { readonly hasDirectives: boolean } {
+  const [before, now] = [isFolder(against) ? ofFolder(against) : ofFile(against), ofFolder(folder)];
+  const inBehaviour =
+    before.model && now.model ? behaviourChanges(before.model, now.model) : { breaking: [], safe: [] };
+  const [old, types] = [before.types, now.types];
+  return {
+    breaking: [...findBreakingChanges(old, types).map(({ description }) => description), ...inBehaviour.breaking],
+    safe: [
+      ...findDangerousChanges(old, types).map(({ description }) => description),
+      ...addedTo(old, types),
+      ...inBehaviour.safe,
+    ],
+    hasDirectives: before.model !== undefined,
+  };
+}
+
+function ofFile(path: string): Compared {
+  const document = parse(readFileSync(path, 'utf8'), { noLocation: true });
+  if (document.definitions.some(({ kind }) => kind === Kind.DIRECTIVE_DEFINITION))
+    return ofModel(new SchemaModel(document));
+  return { types: buildASTSchema(document, { assumeValidSDL: true, assumeValid: true }), model: undefined };
+}
+
+function ofFolder(path: string | undefined): Compared {
+  const errors = path === undefined ? [] : ownErrors(path);
+  if (errors.length > 0) throw new CommandFailure(['invalid schema:', ...errors].join('\n'));
+  const ours = readOurs({ noLocation: true });
+  return ofModel(new SchemaModel(path === undefined ? ours : joined(ours, readOwn(path, { noLocation: true }))));
+}
+
+function ofModel(model: SchemaModel): Compared {
+  const whole = buildASTSchema(model.document, { assumeValidSDL: true, assumeValid: true });
+  return { types: buildSchema(keySdl(whole, model.operations), { assumeValid: true }), model };
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    throw new CommandFailure(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** What the schema has now and had not before; graphql-js lists only additions that may surprise. */
+function addedTo(before: GraphQLSchema, now: GraphQLSchema): string[] {
+  return Object.values(now.getTypeMap()).flatMap((type) => {
+    const old = before.getType(type.name);
+    if (!old) return [`${type.name} was added.`];
+    // graphql-js names values of enums and members of inputs
+    const names = (one: typeof type): string[] => (isObjectType(one) ? Object.keys(one.getFields()) : []);
+    const known = new Set(names(old));
+    return names(type).flatMap((name) => (known.has(name) ? [] : `${type.name}.${name} was added.`));
+  });
+}
