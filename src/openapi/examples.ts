@@ -48,8 +48,9 @@ function searchedMember({ field }: Linked): string {
 export function requestExample(one: Linked, args: readonly GraphQLArgument[]): unknown {
   if (args.length === 0) return {};
   const example = requests[one.operation.name];
+  if (example !== undefined) return example;
   const element = elementOf(one);
-  if (example !== undefined || element) return example ?? { [element!.list]: [element!.example] };
+  if (element) return { [element.list]: [element.example] };
   const sample = sampleOf(one);
   if (!sample || !args.every(({ name }) => name in sample)) return undefined;
   return Object.fromEntries(args.map(({ name }) => [name, sample[name]]));

@@ -1,10 +1,9 @@
 import type { FieldDefinitionNode } from 'graphql';
-import { ETAG } from './entityTags';
-import { METADATA_VALUE } from './metadata';
 import type { SchemaModel } from './model';
 import { directiveOf, namedType, rowName } from './sdl';
 import type { Relation, StoredType } from './storedTypes';
 import type { BulkUpsert } from './upserts';
+import { WORKED_OUT } from './workedOut';
 
 /* The fields that need no code: lists, reads, relations, totals, entity tags, values of metadata, bulk calls, and changes of one object. */
 
@@ -17,16 +16,6 @@ export type Derivation =
   /** The objects that refer to the row. */
   | { readonly as: 'parentList'; readonly of: StoredType; readonly relation: Relation }
   | { readonly as: 'bulk'; readonly of: StoredType; readonly call: BulkUpsert };
-
-/** Fields whose values are worked out from the row, by name. */
-const WORKED_OUT = new Map([
-  [ETAG, 'tag'],
-  [METADATA_VALUE, 'metadataValue'],
-] as const) as ReadonlyMap<string, 'tag' | 'metadataValue'>;
-
-export function isWorkedOut(field: string): boolean {
-  return WORKED_OUT.has(field);
-}
 
 export type DerivedField = Derivation & { readonly type: string; readonly field: FieldDefinitionNode };
 

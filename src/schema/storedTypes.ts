@@ -1,8 +1,8 @@
 import { type FieldDefinitionNode, Kind } from 'graphql';
-import { isWorkedOut } from './derivedFields';
 import { PAIR } from './metadata';
 import { omittedFrom } from './restDocument';
 import { directiveOf, isListType, isObjectNode, namedType, rowName, type Sdl } from './sdl';
+import { WORKED_OUT } from './workedOut';
 
 /* What the database stores for a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -88,7 +88,7 @@ export function findStoredTypes(sdl: Sdl): Types {
     const path = [...around, type];
     return sdl
       .fieldsOf(type)
-      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && isWorkedOut(field.name.value)))
+      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && WORKED_OUT.has(field.name.value)))
       .map((field) => {
         const named = namedType(field.type);
         if (path.includes(named)) throw new Error(endlessMessage(`${type}.${field.name.value}`, named, path));

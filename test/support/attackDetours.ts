@@ -164,7 +164,7 @@ function repeatable(operation: Operation, { records }: Holding, home: Holding): 
   const writes: Record<string, Arguments> = {
     upsert_products: { products: [{ sku, name: 'Replayed' }] },
     upsert_customers: { customers: [{ external_ref, name: 'Replayed' }] },
-    upsert_invoices: { invoices: [{ number: ((records as Json).invoices?.at(-1) as Json)?.number, status: 'void' }] },
+    upsert_invoices: { invoices: [{ number: (records as Json).invoices?.at(-1)?.number, status: 'void' }] },
     open_request: { text: 'Replayed' },
   };
   if (!writes[name]) throw new Error(`add a write of ${name} to test/support/attackDetours.ts`);

@@ -15,7 +15,7 @@ export function invoicesFor(orders: readonly ImportRecord[]): ImportRecord[] {
     .slice(0, INVOICES)
     .map(({ id, number, currency, total_minor, customer_id, placed_at, created_at, updated_at }, at) => ({
       // the order's id with another version
-      id: String(id).replace(/-5/, '-4'),
+      id: id.replace(/-5/, '-4'),
       number: String(number).replace('SO', 'INV'),
       status: STATUSES[at % STATUSES.length],
       ...{ currency, total_minor, customer_id, created_at, updated_at },

@@ -23,11 +23,15 @@ async function errorsOf(): Promise<string[]> {
 }
 
 test.each([
-  ['rules.mjs', 'export const Invoice = (', 'rules.mjs: cannot be loaded: SyntaxError'],
+  ['rules.mjs', '\nexport const Invoice = (', 'rules.mjs:2: cannot be loaded: SyntaxError'],
   ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
-  ['rules.mjs', 'export const Bill = () => {};', 'rules.mjs: exports Bill, which is not a type with @stored'],
-  ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs: exports Invoice, which is not a function'],
-  ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs: exports Invoice, which is asynchronous'],
+  ['rules.mjs', '\nexport const Bill = () => {};', 'rules.mjs:2: exports Bill, which is not a type with @stored'],
+  ['rules.mjs', '\nexport default { Invoice() {} };', 'rules.mjs:2: has export default: write export const Invoice'],
+  ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs:1: exports Invoice, which is not a function'],
+  ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs:1: exports Invoice, which is asynchronous'],
+  ['rules.js', '', 'rules.js: is not read: the folder has *.graphql, rules.mjs'],
+  ['examples/invoice.json', '{}', 'examples/invoice.json: is not read: write one of customers.json, '],
+  ['examples/quotes.json', '{}', 'examples/quotes.json: /id: is missing'],
   ['examples/invoices.json', '{', 'invoices.json: is not JSON'],
   ['examples/invoices.json', '[]', 'invoices.json: /id: is missing'],
   [
