@@ -19,12 +19,16 @@ const BACKGROUND = ['ping', 'hello', 'dbStats', 'count', 'listIndexes', 'createI
 
 /** The commands sent while `work` runs, by name and collection, without what a gateway does in the background. */
 async function sentBy(work: () => Promise<{ readonly status: number }>): Promise<string[]> {
-  const sent: string[] = [];
+  const all: { readonly text: string; readonly of: string }[] = [];
+  /** Transactions in which a gateway counts the jobs that an organisation has waiting, such as to make its indexes. */
+  const ofJobs = new Set<string>();
   const note = ({ commandName: name, command }: { commandName: string; command: Json }): void => {
     const collection = String(command[name]);
+    const of = `${String(command.lsid?.id.toString('hex'))} ${String(command.txnNumber)}`;
+    if (command.update?.$inc?.holds !== undefined) ofJobs.add(of);
     const isBeside = BESIDE.includes(collection) || command.filter?.['move.to'] !== undefined;
-    if (name === 'commitTransaction') sent.push('commit');
-    else if (!BACKGROUND.includes(name) && !isBeside) sent.push(`${name} ${collection}`);
+    if (name === 'commitTransaction') all.push({ text: 'commit', of });
+    else if (!BACKGROUND.includes(name) && !isBeside) all.push({ text: `${name} ${collection}`, of });
   };
   const client = gateway.databases.control.getClient();
   client.on('commandStarted', note);
@@ -33,6 +37,7 @@ async function sentBy(work: () => Promise<{ readonly status: number }>): Promise
   } finally {
     client.off('commandStarted', note);
   }
+  const sent = all.filter(({ of }) => !ofJobs.has(of)).map(({ text }) => text);
   // a gateway also looks at organisations while it makes their indexes
   return sent.filter((one, at) => at === 0 || one !== 'find organisations');
 }
