@@ -18,9 +18,10 @@ const ADDED = `
 `;
 const PLACE = /\n {2}"Due date\."\n {2}due_on: Date\n {2}"Id of the customer\."\n {2}customer_id: ID\n/;
 
-let later: string;
+let [folder, later]: [string, string] = ['', ''];
 beforeAll(async () => {
-  later = await mkdtemp(join(tmpdir(), 'scopegate-later-'));
+  folder = await mkdtemp(join(tmpdir(), 'scopegate-later-'));
+  later = join(folder, 'schema');
   await cp(TEMPLATE, later, { recursive: true });
   const text = await readFile(join(later, 'invoices.graphql'), 'utf8');
   await writeFile(join(later, 'invoices.graphql'), text.replace(PLACE, ADDED));
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const whole = { ...(JSON.parse(await readFile(example, 'utf8')) as object), reminded: true, fee_currency: 'USD' };
   await writeFile(example, JSON.stringify(whole));
 });
-afterAll(() => rm(later, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true }));
 
 test('doctor --rows --fix fills it in where rows lack it, and so does an import of a file from before', async () => {
   const cli = commandLine();
@@ -39,11 +40,11 @@ test('doctor --rows --fix fills it in where rows lack it, and so does an import 
     if (stdout === '') throw new Error(stderr);
     return { ...(JSON.parse(stdout) as Record<string, unknown>), code };
   };
-  const files = join(later, 'files');
+  const files = join(folder, 'files');
   const example = JSON.parse(await readFile(join(TEMPLATE, 'examples', 'invoices.json'), 'utf8')) as object;
   const record = JSON.stringify({ ...example, customer_id: null });
-  await writeFile(join(later, 'invoices.ndjson'), record);
-  await run(before!, 'import', '--org', id, join(later, 'invoices.ndjson'));
+  await writeFile(join(folder, 'invoices.ndjson'), record);
+  await run(before!, 'import', '--org', id, join(folder, 'invoices.ndjson'));
   await run(before!, 'export', '--org', id, files);
 
   const found = [{ collection: 'invoices', fault: null, members: ['fee_currency', 'reminded'], fixed: false }];
