@@ -91,7 +91,7 @@ async function applyGuide(copy: string): Promise<void> {
   await addRows(copy);
   // npm run openapi
   for (const [file, ...args] of [['openapi.json'], ['openapi.operator.json', 'operator']] as const)
-    await writeFile(join(copy, file), await run(TSX, [join('tools', 'openapi', 'main.ts'), ...args], { cwd: copy }));
+    await writeFile(join(copy, file), await run(TSX, [join('tools', 'openapi.ts'), ...args], { cwd: copy }));
 }
 
 /** Applies a diff block; its old lines, with their context, must occur exactly once. */
