@@ -18,11 +18,26 @@ async function bundle(folder, entry = 'main.ts') {
     entryPoints: [join(ROOT, 'src', entry)],
     outfile: join(ROOT, folder, 'main.js'),
     packages: 'external',
+    // without the 50 languages that its own entry loads: 3 MiB less memory, 50 ms less of a start
+    alias: { zod: './node_modules/zod/index.js' },
     format: 'cjs',
     platform: 'node',
     target: 'node20',
     sourcemap: true,
     sourcesContent: false,
+    plugins: [{ name: 'ascii', setup: onlyAscii }],
+  });
+}
+
+/** Escapes other characters, which esbuild leaves in tagged templates: V8 keeps a file that has one in two bytes a character. */
+function onlyAscii({ initialOptions, onEnd }) {
+  initialOptions.write = false;
+  onEnd(({ outputFiles }) => {
+    for (const { path, text } of outputFiles) {
+      const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape), { mode: 0o755 });
+    }
   });
 }
 

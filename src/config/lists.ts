@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { parseRange, rangeFault } from '../auth/addresses';
 
 /* Variables that are lists. */

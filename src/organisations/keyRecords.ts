@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRange } from '../auth/addresses';
 import type { ApiKey } from '../auth/keys';
 import { MCP_ACCESS } from '../auth/principal';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { nameFault } from '../../auth/keys';
 import { modeOf, type Organisation, type Plan, PLANS } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { statSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Fault, FaultCode } from '../../errors';
 import { type KeyRecord, keyRecord } from '../../organisations/keyRecords';
 import { CommandFailure, notFound } from '../ending';
