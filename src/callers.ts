@@ -10,7 +10,7 @@ import { createEventSource } from './events/source';
 import type { Waiting } from './events/waiting';
 import { redact } from './log';
 import { keyLabel, type Metrics } from './metrics';
-import { contextFactory } from './operations/context';
+import { contextFactory } from './operations/openContext';
 import type { Schemas } from './operations/build';
 import type { Control } from './organisations/control';
 import { typeChecks } from './schema/validation';

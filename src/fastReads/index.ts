@@ -3,8 +3,7 @@ import { type Collection, type Projection, WITHOUT_SEARCH } from '../database/co
 import type { OrganisationData } from '../database/organisationData';
 import type { ListArguments } from '../database/pagination';
 import { notFound } from '../errors';
-import type { ReadOutcome, Written } from '../operations/ahead';
-import type { FastRead, FastReadOf, Selected } from '../operations/selection';
+import type { FastRead, FastReadOf, ReadOutcome, Selected, Written } from '../operations/selection';
 import { type PageWriter, pageWriter, singleWriter } from './answerWriter';
 import { pageShape, shapeOf } from './shapes';
 
@@ -63,9 +62,9 @@ export function fastObjectOf(collection: Stored, name: string): FastReadOf {
         if (bytes > LARGE) await data.budget({ bytes });
         return { text: writer.write(row) };
       });
-    const mayBegin = (data: OrganisationData): boolean =>
+    const isOneCommand = (data: OrganisationData): boolean =>
       data.isWarm(collection, projection) && !pauses.get(data)?.get(collection.name);
-    return Object.assign(read, { mayBegin });
+    return Object.assign(read, { isOneCommand });
   };
 }
 

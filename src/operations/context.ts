@@ -1,17 +1,13 @@
-import { LRUCache } from 'lru-cache';
-import { type Authenticate, type Refusal, requireAccess } from '../auth/authenticate';
-import { fingerprint } from '../auth/keys';
-import type { KeyPrincipal, OperatorPrincipal, Organisation, Principal } from '../auth/principal';
-import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationDataCache, UnitOfWork } from '../database/organisationData';
-import { AppError, type Fault, type FaultLimits, type Findings } from '../errors';
-import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
+import type { KeyRateState } from '../admission/rateLimit';
+import type { Refusal } from '../auth/authenticate';
+import type { KeyPrincipal, OperatorPrincipal, Principal } from '../auth/principal';
+import type { OrganisationData, UnitOfWork } from '../database/organisationData';
+import type { Fault, FaultLimits, Findings } from '../errors';
 import type { EventSource } from '../events/source';
-import type { WaitIdle, WaitingCaller } from '../events/waiting';
+import type { WaitIdle } from '../events/waiting';
 import type { Integrations } from '../organisations/integrations';
+import type { Access } from '../schema/declaredOperations';
 import type { Trace } from '../tracing/index';
-import { headStart, type HeadStart, type ReadAhead, type ReadContext } from './ahead';
 import type { OwnWebhooks } from '../webhooks/management';
 
 /** A stored row that cannot be served (docs/decisions/invalid-rows.md). */
@@ -19,6 +15,21 @@ export interface InvalidRow {
   readonly collection: string;
   readonly id: string;
   readonly fault: Fault;
+}
+
+/** The part of a request's context that reads need. */
+export interface ReadContext {
+  /** The data of the caller's organisation only. */
+  readonly data: OrganisationData;
+  /** Runs an operation in its own span; undefined if the request is not traced. */
+  readonly trace?: Trace | undefined;
+  /**
+   * Resolves once the caller's key has been read and is as expected, and rejects if it is not; undefined if it was read before. Whatever
+   * does more than read must wait for it (docs/decisions/one-round-trip.md).
+   */
+  readonly accepted?: Promise<void> | undefined;
+  /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
+  authorise(access: Access, what?: string): void;
 }
 
 /** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
@@ -64,8 +75,6 @@ export interface RequestContext extends ReadContext {
   readonly isGone?: (() => boolean) | undefined;
   /** Waits for a turn among the organisation's large requests. @throws AppError unavailable if too many are waiting */
   readonly takeTurn?: (() => Promise<void>) | undefined;
-  /** What was read ahead; undefined if nothing was. */
-  readonly ahead?: HeadStart['ahead'];
 }
 
 /** The input of the context factory, the same for all APIs. */
@@ -97,145 +106,11 @@ export interface IncomingRequest {
   readonly takeTurn?: RequestContext['takeTurn'];
 }
 
-/** `readAhead` is called before the request's key is read, if that is worth it (docs/decisions/one-round-trip.md). */
-export type OpenContext = (request: IncomingRequest, readAhead?: ReadAhead) => Promise<RequestContext>;
-
-interface ContextOptions {
-  readonly authenticate: Authenticate;
-  readonly limiter: KeyRateLimiter;
-  readonly organisationData: OrganisationDataCache;
-  readonly checkElement: RequestContext['checkElement'];
-  /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
-  readonly admit?: (organisation: Organisation) => void;
-  /** Whether requests may read ahead now. */
-  readonly isCalm?: () => boolean;
-  readonly eventSource?: (caller: WaitingCaller) => EventSource;
-  /** Called if a key over its limit is rejected without a lookup. */
-  readonly onOverLimit?: () => void;
-}
-
-/** Size and TTL (ms) of the cache of callers over their limit. */
-const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
-
 /**
- * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
+ * `begin` is called while the key is being read, if it will probably be accepted, with the context that the request will have then. If the
+ * key is as expected, that context is also the result; otherwise its `accepted` rejects, and the result is another.
  */
-export function contextFactory(options: ContextOptions): OpenContext {
-  const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
-  // callers over their limit a moment ago: rejected again without a lookup of the key, but never admitted without one
-  const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
-
-  /** @throws AppError if a request would be refused */
-  function contextOf(expected: KeyPrincipal): ReadContext {
-    const { organisation } = expected;
-    requireAccess(organisation);
-    admit?.(organisation);
-    return { data: organisationData(organisation), authorise: authoriserOf(expected) };
-  }
-
-  return async (request, readAhead) => {
-    const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
-    const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
-    const paid = await payIfOverLimit();
-    // a dropped read would leave spans in the trace
-    const isAhead = readAhead && !request.trace && (isCalm?.() ?? true);
-    const early = isAhead ? headStart({ limiter, paid, readAhead, contextOf }) : undefined;
-    const principal = await authenticate(authorization, address, onRefused, early?.onExpected).catch(early?.giveUp);
-    onPrincipal(principal);
-    const start = await early?.take();
-    if (paid) onRate(paid);
-    let rate = paid ?? (await take(1, start?.rate));
-    requireAccess(principal.organisation);
-    admit?.(principal.organisation);
-    const data = organisationData(principal.organisation);
-    const by = `key:${principal.key.id}` as const;
-
-    /** Takes the point of a caller that was over its limit; undefined for other callers. */
-    async function payIfOverLimit(): Promise<KeyRateState | undefined> {
-      // the hash that this takes costs a hundredth of a request
-      const known = overLimit.size === 0 ? undefined : overLimit.get(caller());
-      if (!known) return undefined;
-      const state = await limiter.consume(known);
-      if (state.allowed) return state;
-      onPrincipal(known);
-      onOverLimit?.();
-      onRate(state);
-      throw rateLimited(state);
-    }
-
-    async function take(points: number, taken?: KeyRateState): Promise<KeyRateState> {
-      const state = taken ?? (await limiter.consume(principal, points));
-      onRate(state);
-      if (state.allowed) return state;
-      overLimit.set(caller(), principal);
-      throw rateLimited(state);
-    }
-
-    return {
-      requestId,
-      trace: request.trace,
-      principal,
-      data,
-      // created on demand, since few requests are about events
-      get events() {
-        const { key, organisation } = principal;
-        return eventSource?.({
-          organisationId: organisation.id,
-          holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
-          recheck: async () => {
-            requireAccess((await authenticate(authorization, address)).organisation);
-          },
-          charge: async (points) => {
-            await take(points);
-          },
-          waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),
-        });
-      },
-      get rate() {
-        return rate;
-      },
-      authorise: authoriserOf(principal, request.onMissingScope),
-      async charge(points) {
-        rate = await take(points);
-      },
-      write: (work, how) => stampedWrite(data, work, { ...how, by }),
-      get idempotencyKey() {
-        return request.idempotencyKey;
-      },
-      async once(operation, args, run) {
-        const { idempotencyKey } = request;
-        if (idempotencyKey === undefined) return run();
-        const key = checkIdempotencyKey(idempotencyKey);
-        const call = { keyId: principal.key.id, by, idempotencyKey: key, operation, args, onReplay };
-        const { replay, write } = await idempotentWrite(data, call);
-        const first = await replay();
-        return first ? first.answer : run(write);
-      },
-      checkElement,
-      countAnswer: request.countAnswer,
-      holdRows: request.holdRows,
-      isGone: request.isGone,
-      noteInvalid: request.noteInvalid,
-      omitted: request.omitted,
-      takeTurn: request.takeTurn,
-      ahead: start?.ahead,
-    };
-  };
-}
-
-function authoriserOf(
-  { scopes }: KeyPrincipal,
-  onMissing?: IncomingRequest['onMissingScope'],
-): RequestContext['authorise'] {
-  return ({ scope, anyOf, role }, what = 'This') => {
-    if (role !== undefined)
-      throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
-    if (anyOf && !anyOf.some((one) => scopes.has(one))) {
-      onMissing?.(anyOf.join(' or '));
-      throw new AppError('insufficient_scope', `${what} needs a key with one of the scopes ${anyOf.join(', ')}.`);
-    }
-    if (scope === undefined || scopes.has(scope)) return;
-    onMissing?.(scope);
-    throw new AppError('insufficient_scope', `${what} needs a key with the scope ${scope}.`, { requiredScope: scope });
-  };
-}
+export type OpenContext = (
+  request: IncomingRequest,
+  begin?: (expected: RequestContext) => void,
+) => Promise<RequestContext>;

@@ -14,9 +14,8 @@ import { objectFields } from '../schema/jsonSchema';
 import type { Merge } from '../schema/upserts';
 import { directiveOf } from '../schema/sdl';
 import { argumentChecks } from './argumentChecks';
-import type { FallbackReason, ReadContext, ReadOutcome, Written } from './ahead';
-import type { RequestContext } from './context';
-import type { FastRead, FastReadOf, Field, Selected } from './selection';
+import type { ReadContext, RequestContext } from './context';
+import type { FallbackReason, FastRead, FastReadOf, Field, ReadOutcome, Selected, Written } from './selection';
 import { requireTold } from './toldMembers';
 
 /*
@@ -124,7 +123,7 @@ function guardRead(name: string, read: FastRead, check: Check | undefined): Fast
     check?.(args, context);
     return (await traced(name, context, () => read(args, context))) as ReadOutcome;
   };
-  return Object.assign(guarded, { mayBegin: read.mayBegin });
+  return Object.assign(guarded, { isOneCommand: read.isOneCommand });
 }
 
 function traced(name: string, { trace }: Pick<RequestContext, 'trace'>, work: () => unknown): unknown {
@@ -190,35 +189,21 @@ function whileAwaited(resolve: Resolver): Resolver {
 /** Called for each answer that a fast read could give, with the reason if it fell back to the resolver. */
 export type OnFastRead = ((reason?: FallbackReason) => void) | undefined;
 
-/** A fast read of a root field. Resolves with undefined if the resolver has to answer. */
-export interface Read {
-  (
-    /** The arguments that resolvers get; undefined if they cannot be coerced. */
-    args: Readonly<Record<string, unknown>> | undefined,
-    context: ReadContext,
-    /** The outcome of this read, if it was started ahead. */
-    pending?: Promise<ReadOutcome>,
-  ): Promise<Written | undefined>;
-  /** Starts the read before its caller is authenticated, if possible. The read is counted when its outcome is used. */
-  begin(args: Readonly<Record<string, unknown>> | undefined, context: ReadContext): Promise<ReadOutcome> | undefined;
-}
+/** A fast read of a root field. Resolves with undefined if the resolver has to answer, or if the arguments, coerced, are undefined. */
+export type Read = (
+  args: Readonly<Record<string, unknown>> | undefined,
+  context: ReadContext,
+) => Promise<Written | undefined>;
 
 /** The fast read of a selection of a root field; undefined if only the resolver can answer it. */
 export function readOf(field: Field, selected: readonly Selected[], onFastRead: OnFastRead): Read | undefined {
   const read = (field.extensions.fastReadOf as FastReadOf | undefined)?.(selected);
   if (!read) return undefined;
-  const use = async (...[args, context, pending]: Parameters<Read>): Promise<Written | undefined> => {
-    const { written, reason }: ReadOutcome = args ? await (pending ?? read(args, context)) : { reason: 'arguments' };
+  return async (args, context) => {
+    if (context.accepted && !read.isOneCommand?.(context.data)) await context.accepted;
+    const { written, reason }: ReadOutcome = args ? await read(args, context) : { reason: 'arguments' };
+    if (context.accepted) await context.accepted;
     onFastRead?.(written ? undefined : reason);
     return written;
   };
-  return Object.assign(use, {
-    begin(args: Parameters<Read>[0], context: ReadContext): Promise<ReadOutcome> | undefined {
-      if (!args || !read.mayBegin?.(context.data)) return undefined;
-      const pending = read(args, context);
-      // the error is reported to whoever uses the read
-      pending.catch(() => undefined);
-      return pending;
-    },
-  });
 }

@@ -14,8 +14,7 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { OrganisationData } from '../database/organisationData';
-import type { ReadContext, ReadOutcome } from './ahead';
-import type { RequestContext } from './context';
+import type { ReadContext, RequestContext } from './context';
 import type { Operation } from '../schema/declaredOperations';
 import { omittedFrom } from '../schema/restDocument';
 
@@ -85,11 +84,26 @@ export function fieldsIn(
   return fields;
 }
 
+/** An answer as JSON, with its next cursor if it is a page. */
+export interface Written {
+  readonly text: Buffer;
+  readonly next?: string | null;
+}
+
+/** Why a read fell back to resolvers: unexpected arguments or data, or unexpected data a moment ago. */
+export type FallbackReason = 'arguments' | 'data' | 'recently';
+
+/** The answer of a fast read, or the reason why it fell back. */
+export interface ReadOutcome {
+  readonly written?: Written;
+  readonly reason?: FallbackReason;
+}
+
 /** Answers a root field from the database's bytes, unless it has to fall back to the resolver. @throws what the resolver throws */
 export interface FastRead {
   (args: Readonly<Record<string, unknown>>, context: ReadContext): Promise<ReadOutcome>;
-  /** Whether it may begin before its caller is authenticated: only if it will send nothing but one read command. */
-  readonly mayBegin?: (data: OrganisationData) => boolean;
+  /** Whether it will send nothing but one read command, so that it may begin before its caller's key is read. */
+  readonly isOneCommand?: (data: OrganisationData) => boolean;
 }
 
 /** The fast read of a selection of a root field; undefined if the selection has fields whose values are not stored. */

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import type { Encode } from '../http/compression';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
-import type { Ahead, ReadContext } from '../operations/ahead';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import {
@@ -17,7 +16,6 @@ import {
 } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
 import { coerceArguments } from '../operations/argumentChecks';
-import type { Read } from '../operations/run';
 import type { Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
 import { toldMembers, withMembers } from '../operations/toldMembers';
@@ -29,7 +27,6 @@ import {
   hasEntityTag,
   includedIn,
   locationOf,
-  type ReadArguments,
   readsOneObject,
   type RestOperation,
   restOperations,
@@ -91,18 +88,26 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
-    const { readAhead } = step;
-    const context = await openContext(
-      incomingRequest(exchange),
-      readAhead && ((expected) => readAhead(exchange, match.params, expected)),
-    );
-    context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const { args, pending } = (await context.ahead) ?? { args: await step.read(exchange, match.params) };
-    const included = includedIn(args);
-    for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
-    if (included.length > 0 || isLargePage(args)) await exchange.turns.take(exchange, 'page');
-    const whole = await step.run(args, conditional(exchange, operation, context), pending);
+    const pass = async (context: RequestContext) => {
+      context.authorise(operation);
+      const args = await step.read(exchange, match.params);
+      const included = includedIn(args);
+      for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
+      if (included.length > 0 || isLargePage(args)) {
+        await context.accepted;
+        await exchange.turns.take(exchange, 'page');
+      }
+      return { args, included, whole: await step.run(args, conditional(exchange, operation, context)) };
+    };
+    let expected: { readonly context: RequestContext; readonly passed: ReturnType<typeof pass> } | undefined;
+    const begin = (early: RequestContext): void => {
+      expected = { context: early, passed: pass(early) };
+      // reported to a request that is accepted
+      expected.passed.catch(() => undefined);
+    };
+    const context = await openContext(incomingRequest(exchange), step.mayBegin ? begin : undefined);
+    const { args, included, whole } = await (expected?.context === context ? expected.passed : pass(context));
     const told = toldMembers(operation, args, context);
     const answered = told
       ? { ...whole, body: JSON.stringify(withMembers(JSON.parse(whole.body.toString()) as object, told)) }
@@ -168,34 +173,21 @@ function stepsOf(runner: Runner) {
       const plainRead = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const readWithLarge = readOf(everyField(field.type, large));
-      const run = async (
-        args: Arguments,
-        context: RequestContext,
-        pending?: Ahead['pending'],
-      ): Promise<RouteAnswer> => {
+      const run = async (args: Arguments, context: RequestContext): Promise<RouteAnswer> => {
         const included = includedIn(args);
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? plainRead : readWithLarge) : undefined;
-        const written = read && (await read(coerceArguments(field.args, args), context, pending));
+        const written = read && (await read(coerceArguments(field.args, args), context));
+        await context.accepted;
         if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };
       const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
-      const readAhead = plainRead && readsOneObject(operation) ? aheadOf(operation, field, read, plainRead) : undefined;
-      return [operation, { read, run, readAhead, location }] as const;
+      const mayBegin = plainRead !== undefined && readsOneObject(operation);
+      return [operation, { read, run, mayBegin, location }] as const;
     }),
   );
-}
-
-/** Reads an object while its caller's key is being read. */
-function aheadOf(operation: RestOperation, field: Field, readArguments: ReadArguments, read: Read) {
-  return async (...[exchange, params, context]: [...Parameters<ReadArguments>, ReadContext]): Promise<Ahead> => {
-    context.authorise(operation);
-    const args = await readArguments(exchange, params);
-    if (includedIn(args).length > 0) return { args, pending: undefined };
-    return { args, pending: read.begin(coerceArguments(field.args, args), context) };
-  };
 }
 
 function allowed(methods: ReadonlyMap<string, unknown>): string[] {

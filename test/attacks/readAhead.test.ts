@@ -88,6 +88,18 @@ describe('a key that was accepted, and then', () => {
     expect(await metric(gateway, WRITTEN)).toBe(written);
   });
 
+  test.each([
+    ['what takes more than one read', `${PATH}?include=customer`],
+    ['a collection that was not read before', `/products/${IDS.product}`],
+  ])('revoked, has nothing read of %s', async (_title, path) => {
+    const seen = await makeSeen();
+    await gateway.control.apiKeys.revoke(seen.id);
+    const sent = await commandsOf(gateway, seen.organisation, async () => {
+      expect((await seen.caller.get(path)).status).toBe(401);
+    });
+    expect(sent).toEqual([]);
+  });
+
   test('refused, costs its organisation no point', async () => {
     const seen = await makeSeen();
     const { caller } = await makeSeen(Promise.resolve(seen.organisation));

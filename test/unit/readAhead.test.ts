@@ -2,7 +2,8 @@ import type { RateState } from '../../src/admission/rateLimit';
 import { type Authenticate, createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { type ApiKey, checksum, DEFAULT_KEY_PREFIX, generateKey, hashWithNewSalt } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
-import { contextFactory } from '../../src/operations/context';
+import type { RequestContext } from '../../src/operations/context';
+import { contextFactory } from '../../src/operations/openContext';
 import { made, ORGANISATION, principal, rate, request, stored } from '../support/keyCaller';
 
 /* For a key that was accepted, the gateway remembers what is worth reading during its next lookup. */
@@ -84,7 +85,7 @@ describe('a key that was accepted is likely to be', () => {
 });
 
 describe('a request of a caller who is likely to be accepted', () => {
-  /** Opens a context; `events` says in which order it takes its point, reads ahead and reads its key. */
+  /** Opens a context; `events` says in which order it takes its point, begins and reads its key. */
   function opening({
     was = principal,
     is = principal as KeyPrincipal | null,
@@ -110,49 +111,90 @@ describe('a request of a caller who is likely to be accepted', () => {
       isCalm: () => isCalm,
     });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};
-    const ahead = { args: {}, pending: undefined };
-    const opened = open({ ...request(), ...(trace as object) }, () => {
-      events.push('read');
-      return Promise.resolve(ahead);
+    let expected: RequestContext | undefined;
+    const missing: string[] = [];
+    const calls = { onRate: () => events.push('rate told'), onMissingScope: (scope: string) => missing.push(scope) };
+    const opened = open({ ...request(), ...calls, ...(trace as object) }, (context) => {
+      events.push('begun');
+      context.accepted?.then(
+        () => events.push('accepted'),
+        () => events.push('dropped'),
+      );
+      expected = context;
     });
-    return { events, opened, ahead };
+    return { events, missing, opened, expected: () => expected };
   }
+  const settled = () => new Promise(setImmediate);
 
-  test('takes its point, and reads, before its key is read', async () => {
-    const { events, opened, ahead } = opening({});
-    expect(await (await opened).ahead).toBe(ahead);
-    expect(events).toEqual(['points 1', 'read', 'key']);
+  test('takes its point, and begins, before its key is read, with the context that it then has', async () => {
+    const { events, opened, expected } = opening({});
+    expect(await opened).toBe(expected());
+    await settled();
+    expect(events).toEqual(['points 1', 'begun', 'key', 'rate told', 'accepted']);
   });
 
-  test('gets its point back if its key is refused', async () => {
+  test('is dropped, and gets its point back, if its key is refused', async () => {
     const { events, opened } = opening({ is: null });
     await expect(opened).rejects.toMatchObject({ code: 'unauthenticated' });
-    await new Promise(setImmediate);
-    expect(events).toEqual(['points 1', 'read', 'key', 'points -1']);
+    await settled();
+    expect(events).toEqual(['points 1', 'begun', 'key', 'dropped', 'points -1']);
   });
 
-  test('does not read ahead over its limit, and is told so once its key is accepted', async () => {
+  test.each<[string, Partial<KeyPrincipal>]>([
+    ['scopes', { scopes: new Set(['read:quotes']) }],
+    ['name', { key: { ...principal.key, name: 'another' } }],
+    ['plan', { organisation: { ...ORGANISATION, plan: 'enterprise' } }],
+  ])('runs again if its %s changed, with a point and a context of its own', async (_member, change) => {
+    const { events, opened, expected } = opening({ is: { ...principal, ...change } });
+    const context = await opened;
+    expect(context).not.toBe(expected());
+    expect([context.principal, context.accepted]).toEqual([{ ...principal, ...change }, undefined]);
+    await settled();
+    expect(events.toSorted()).toEqual(
+      ['begun', 'dropped', 'key', 'points -1', 'points 1', 'points 1', 'rate told'].toSorted(),
+    );
+  });
+
+  test('has the scope that it lacks noted only once its key is accepted', async () => {
+    const access = { scope: 'write:products', role: undefined } as const;
+    const one = opening({ is: null });
+    const other = opening({});
+    for (const { opened } of [one, other]) opened.catch(() => undefined);
+    while (!other.expected()) await Promise.resolve();
+    for (const { expected } of [one, other])
+      expect(() => {
+        expected()!.authorise(access);
+      }).toThrow('write:products');
+    expect([one.missing, other.missing]).toEqual([[], []]);
+    await settled();
+    await settled();
+    expect([one.missing, other.missing]).toEqual([[], ['write:products']]);
+  });
+
+  test('does not begin over its limit, and is told so once its key is accepted', async () => {
     const over = opening({ allowed: false });
     await expect(over.opened).rejects.toMatchObject({ code: 'rate_limited' });
-    expect(over.events).toEqual(['points 1', 'key']);
+    expect(over.events).toEqual(['points 1', 'key', 'rate told']);
     await expect(opening({ allowed: false, is: null }).opened).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
   test.each([
-    ['of a suspended organisation', { state: 'suspended' }],
-    ['of a plan without integrations', { plan: 'starter' }],
-  ] as const)('does not read ahead for a key %s', async (_title, change) => {
-    const { events, opened } = opening({ was: { ...principal, organisation: { ...ORGANISATION, ...change } } });
-    expect((await opened).ahead).toBeUndefined();
-    expect(events).toEqual(['points 1', 'key']);
+    ['of a suspended organisation', { state: 'suspended' }, 'organisation_suspended'],
+    ['of a plan without integrations', { plan: 'starter' }, 'plan_required'],
+  ] as const)('does not begin for a key %s', async (_title, change, code) => {
+    const caller = { ...principal, organisation: { ...ORGANISATION, ...change } };
+    const { events, opened, expected } = opening({ was: caller, is: caller });
+    await expect(opened).rejects.toMatchObject({ code });
+    expect(expected()).toBeUndefined();
+    expect(events).toEqual(['points 1', 'key', 'rate told']);
   });
 
   test.each([
     ['it is traced, since a read that is dropped would leave a span', { isTraced: true }],
     ['many others wait for the database', { isCalm: false }],
-  ])('does not read ahead if %s', async (_title, change) => {
+  ])('does not begin if %s', async (_title, change) => {
     const { events, opened } = opening(change);
-    await opened;
-    expect(events).toEqual(['key', 'points 1']);
+    expect((await opened).accepted).toBeUndefined();
+    expect(events).toEqual(['key', 'points 1', 'rate told']);
   });
 });

@@ -4,7 +4,7 @@ import type { RateState } from '../../src/admission/rateLimit';
 import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { type ApiKey, DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import type { KeyPrincipal } from '../../src/auth/principal';
-import { contextFactory } from '../../src/operations/context';
+import { contextFactory } from '../../src/operations/openContext';
 import { made, principal, rate, request, stored } from '../support/keyCaller';
 
 /* Rejections may be cached, successful authentication never is. */

@@ -1,0 +1,211 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LRUCache } from 'lru-cache';
+import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
+import { type Authenticate, requireAccess } from '../auth/authenticate';
+import { fingerprint } from '../auth/keys';
+import type { KeyPrincipal, Organisation } from '../auth/principal';
+import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
+import { stampedWrite } from '../database/openWrites';
+import type { OrganisationDataCache } from '../database/organisationData';
+import { AppError } from '../errors';
+import type { EventSource } from '../events/source';
+import type { WaitingCaller } from '../events/waiting';
+import type { OpenContext, RequestContext } from './context';
+
+interface ContextOptions {
+  readonly authenticate: Authenticate;
+  readonly limiter: KeyRateLimiter;
+  readonly organisationData: OrganisationDataCache;
+  readonly checkElement: RequestContext['checkElement'];
+  /** Checks whether an organisation may have one more request in progress. @throws AppError unavailable */
+  readonly admit?: (organisation: Organisation) => void;
+  /** Whether requests may begin before their keys are read. */
+  readonly isCalm?: () => boolean;
+  readonly eventSource?: (caller: WaitingCaller) => EventSource;
+  /** Called if a key over its limit is rejected without a lookup. */
+  readonly onOverLimit?: () => void;
+}
+
+/** Size and TTL (ms) of the cache of callers over their limit. */
+const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
+
+/**
+ * The context factory of all APIs. Checks in the order of contract, section 2: key, rate, state, plan; scopes are checked per operation.
+ */
+export function contextFactory(options: ContextOptions): OpenContext {
+  const { authenticate, limiter, organisationData, checkElement, admit, isCalm, eventSource, onOverLimit } = options;
+  // callers over their limit a moment ago: rejected again without a lookup of the key, but never admitted without one
+  const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
+
+  return async (request, begin) => {
+    const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused, onMissingScope } = request;
+    const caller = (): string => fingerprint(`${address} ${authorization ?? ''}`);
+    const paid = await payIfOverLimit();
+    // what is dropped would leave spans in the trace
+    const mayBegin = begin && !request.trace && (isCalm?.() ?? true);
+    let early: Early | undefined;
+    const onExpected = (expected: KeyPrincipal): void => {
+      early = beginAs(expected);
+    };
+    const principal = await authenticate(
+      ...([authorization, address, onRefused] as const),
+      mayBegin ? onExpected : undefined,
+    ).catch((error: unknown) => {
+      early?.drop();
+      throw error;
+    });
+    onPrincipal(principal);
+    if (early && isDeepStrictEqual(early.caller, principal)) {
+      const { rate, context } = await early.begun;
+      tell(principal, rate);
+      early.accept();
+      return context ?? contextOf(principal, rate);
+    }
+    early?.drop();
+    const rate = paid ?? (await limiter.consume(principal));
+    tell(principal, rate);
+    return contextOf(principal, rate);
+
+    /** Takes the point of a caller that was over its limit; undefined for other callers. */
+    async function payIfOverLimit(): Promise<KeyRateState | undefined> {
+      // the hash that this takes costs a hundredth of a request
+      const known = overLimit.size === 0 ? undefined : overLimit.get(caller());
+      if (!known) return undefined;
+      const state = await limiter.consume(known);
+      if (state.allowed) return state;
+      onPrincipal(known);
+      onOverLimit?.();
+      onRate(state);
+      throw rateLimited(state);
+    }
+
+    /** Begins the request of a caller whose key is being read. */
+    function beginAs(expected: KeyPrincipal): Early {
+      const { accepted, accept, reject } = createAcceptance();
+      const begun = (async () => {
+        const state = paid ?? (await limiter.consume(expected));
+        try {
+          if (!state.allowed) return { rate: state };
+          const context = contextOf(expected, state, accepted);
+          begin?.(context);
+          return { rate: state, context };
+        } catch {
+          // the request runs into the same error once its key is read
+          return { rate: state };
+        }
+      })();
+      // reported to a request that is accepted
+      begun.catch(() => undefined);
+      return {
+        ...{ caller: expected, begun, accept },
+        drop() {
+          reject(new Error('the key is not as expected'));
+          const giveBack = ({ rate }: { rate: KeyRateState }) =>
+            rate.allowed && !paid ? limiter.consume(expected, -1) : undefined;
+          begun.then(giveBack).catch(() => undefined);
+        },
+      };
+    }
+
+    /** @throws AppError rate_limited */
+    function tell(principal: KeyPrincipal, state: KeyRateState): void {
+      onRate(state);
+      if (state.allowed) return;
+      overLimit.set(caller(), principal);
+      throw rateLimited(state);
+    }
+
+    /** @throws AppError if the organisation may not use the API now */
+    function contextOf(principal: KeyPrincipal, first: KeyRateState, accepted?: Promise<void>): RequestContext {
+      requireAccess(principal.organisation);
+      admit?.(principal.organisation);
+      const data = organisationData(principal.organisation);
+      const by = `key:${principal.key.id}` as const;
+      let rate = first;
+      const charge = async (points: number): Promise<void> => {
+        rate = await limiter.consume(principal, points);
+        tell(principal, rate);
+      };
+      const noteMissing = (scope: string): void => {
+        if (accepted) accepted.then(() => onMissingScope?.(scope)).catch(() => undefined);
+        else onMissingScope?.(scope);
+      };
+      return {
+        ...{ requestId, trace: request.trace, accepted, principal, data },
+        // created on demand, since few requests are about events
+        get events() {
+          const { key, organisation } = principal;
+          return eventSource?.({
+            organisationId: organisation.id,
+            holder: { key: key.id, owner: organisation.sandbox_of ?? organisation.id },
+            recheck: async () => {
+              requireAccess((await authenticate(authorization, address)).organisation);
+            },
+            charge,
+            waitIdle: request.waitIdle ?? ((wait) => wait(new AbortController().signal)),
+          });
+        },
+        get rate() {
+          return rate;
+        },
+        authorise: authoriserOf(principal, noteMissing),
+        charge,
+        write: (work, how) => stampedWrite(data, work, { ...how, by }),
+        get idempotencyKey() {
+          return request.idempotencyKey;
+        },
+        async once(operation, args, run) {
+          const { idempotencyKey } = request;
+          if (idempotencyKey === undefined) return run();
+          const key = checkIdempotencyKey(idempotencyKey);
+          const call = { keyId: principal.key.id, by, idempotencyKey: key, operation, args, onReplay };
+          const { replay, write } = await idempotentWrite(data, call);
+          const first = await replay();
+          return first ? first.answer : run(write);
+        },
+        checkElement,
+        countAnswer: request.countAnswer,
+        holdRows: request.holdRows,
+        isGone: request.isGone,
+        noteInvalid: request.noteInvalid,
+        omitted: request.omitted,
+        takeTurn: request.takeTurn,
+      };
+    }
+  };
+}
+
+/** A request that began before its key was read. */
+interface Early {
+  readonly caller: KeyPrincipal;
+  /** The budget after its point, and the context that it began with. */
+  readonly begun: Promise<{ readonly rate: KeyRateState; readonly context?: RequestContext }>;
+  readonly accept: () => void;
+  /** Lets nothing come of it, and gives its point back. */
+  readonly drop: () => void;
+}
+
+/** A promise that is settled from elsewhere, and that nothing may wait for. */
+function createAcceptance() {
+  let accept: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const accepted = new Promise<void>((resolve, refuse) => {
+    [accept, reject] = [resolve, refuse];
+  });
+  accepted.catch(() => undefined);
+  return { accepted, accept, reject };
+}
+
+function authoriserOf({ scopes }: KeyPrincipal, onMissing: (scope: string) => void): RequestContext['authorise'] {
+  return ({ scope, anyOf, role }, what = 'This') => {
+    if (role !== undefined)
+      throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
+    if (anyOf && !anyOf.some((one) => scopes.has(one))) {
+      onMissing(anyOf.join(' or '));
+      throw new AppError('insufficient_scope', `${what} needs a key with one of the scopes ${anyOf.join(', ')}.`);
+    }
+    if (scope === undefined || scopes.has(scope)) return;
+    onMissing(scope);
+    throw new AppError('insufficient_scope', `${what} needs a key with the scope ${scope}.`, { requiredScope: scope });
+  };
+}
