@@ -130,8 +130,13 @@ export function contextFactory(options: ContextOptions): OpenContext {
         if (accepted) accepted.then(() => onMissingScope?.(scope)).catch(() => undefined);
         else onMissingScope?.(scope);
       };
+      // no spread: beside accessors, it takes V8 half a microsecond a member
       return {
-        ...{ requestId, trace: request.trace, accepted, principal, data },
+        requestId,
+        trace: request.trace,
+        accepted,
+        principal,
+        data,
         // created on demand, since few requests are about events
         get events() {
           const { key, organisation } = principal;
