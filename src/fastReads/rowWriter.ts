@@ -13,6 +13,7 @@ import {
 } from '../database/rawRows';
 import type { JsonOutput } from './jsonOutput';
 import { metadataWriter, placesOfPairs } from './metadataWriter';
+import { afterName, dateWriter, enumWriter, idWriter, stringWriter, type Write } from './textWriters';
 
 /** A member of an object in an answer. */
 export interface Wanted {
@@ -24,7 +25,18 @@ export interface Wanted {
 
 export interface Value {
   readonly kind:
-    'string' | 'enum' | 'date' | 'dateTime' | 'minor' | 'int' | 'float' | 'boolean' | 'object' | 'objects' | 'metadata';
+    | 'id'
+    | 'string'
+    | 'enum'
+    | 'date'
+    | 'dateTime'
+    | 'minor'
+    | 'int'
+    | 'float'
+    | 'boolean'
+    | 'object'
+    | 'objects'
+    | 'metadata';
   /** Whether it must be present and not null. */
   readonly isRequired: boolean;
   /** Of metadata: the JSON of none. */
@@ -46,14 +58,6 @@ export interface Shape {
 
 /** Writes objects of a shape from their bytes. */
 type ObjectWriter = ReturnType<typeof objectWriter>;
-
-type Write = (at: number, type: number, end: number) => void;
-
-/** A value of an enum. */
-interface EnumValue {
-  readonly name: Uint8Array;
-  readonly json: Uint8Array;
-}
 
 /** A member as written: its name in JSON with what precedes it, and its value unless that is constant. */
 interface Part {
@@ -191,17 +195,10 @@ function formOf({ pattern }: Value): RegExp {
   return pattern;
 }
 
-/** The position after the key at `at` if it is `name` (with its terminating zero); otherwise 0. */
-function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
-  if (!name) return 0;
-  const { length } = name;
-  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== name[index]) return 0;
-  return at + length;
-}
-
 /** Writes values other than null. */
 function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
   const { kind } = value;
+  if (kind === 'id') return idWriter(out, writing);
   if (kind === 'string') return stringWriter(out, writing, value.pattern);
   if (kind === 'enum') return enumWriter(value.values ?? [], out, writing);
   if (kind === 'date') return dateWriter(out, writing);
@@ -250,49 +247,6 @@ function numberAt(bytes: Buffer, at: number, type: number): number {
   const number = int64(bytes, at);
   if (!Number.isSafeInteger(number)) throw new UnsupportedValue('number');
   return number;
-}
-
-function stringWriter(out: JsonOutput, writing: Writing, pattern?: RegExp): Write {
-  return (at, type, end) => {
-    if (type !== BSON.text) throw new UnsupportedValue('type');
-    if (pattern?.test(writing.bytes.toString('utf8', at + 4, end - 1)) === false) throw new UnsupportedValue('format');
-    out.string(writing.bytes, at + 4, end - 1);
-  };
-}
-
-function dateWriter(out: JsonOutput, writing: Writing): Write {
-  return (at, type, end) => {
-    const { bytes } = writing;
-    if (type !== BSON.text || !isDate(bytes, at + 4, end - 1)) throw new UnsupportedValue('type');
-    out.string(bytes, at + 4, end - 1);
-  };
-}
-
-/** Whether a string has the form of a date, `2026-01-31`, which is all that the Date scalar checks. */
-function isDate(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start !== 10) return false;
-  for (let index = 0; index < 10; index += 1) {
-    const byte = bytes[start + index] ?? 0;
-    const isFit = index === 4 || index === 7 ? byte === 0x2d : byte >= 0x30 && byte <= 0x39;
-    if (!isFit) return false;
-  }
-  return true;
-}
-
-function enumWriter(values: readonly string[], out: JsonOutput, writing: Writing): Write {
-  const known: EnumValue[] = values.map((value) => ({
-    name: Buffer.from(`${value}\0`),
-    json: Buffer.from(JSON.stringify(value)),
-  }));
-  return (at, type, end) => {
-    if (type !== BSON.text) throw new UnsupportedValue('type');
-    for (const { name, json } of known) {
-      if (afterName(writing.bytes, at + 4, name) !== end) continue;
-      out.put(json);
-      return;
-    }
-    throw new UnsupportedValue('enum');
-  };
 }
 
 function writerOfObject(inner: ObjectWriter): Write {

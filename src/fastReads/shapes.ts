@@ -11,7 +11,6 @@ import type { PageShape } from './answerWriter';
 import type { Shape, Value, Wanted } from './rowWriter';
 import { keysOfMetadata, memberOf, patternOfField } from '../operations/build';
 import type { Field, Selected } from '../operations/selection';
-import { STORED_ID } from '../units';
 
 /* Shapes of rows, from a selection and the types of its fields; undefined if the value of any field is not stored. */
 
@@ -55,7 +54,7 @@ export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]):
   return { wanted, others: ['_id', ...others] };
 }
 
-const ID: Value = { kind: 'string', isRequired: true, pattern: STORED_ID };
+const ID: Value = { kind: 'id', isRequired: true };
 
 function wantedOf({ key, field, type, selected }: Selected): Wanted | undefined {
   if (!field) return { key, from: { constant: type.name } };

@@ -6,6 +6,7 @@ import { UnsupportedValue } from '../../src/database/rawRows';
 import { type Reading, RowSizes } from '../../src/database/readRows';
 import { pageWriter, singleWriter, writePage } from '../../src/fastReads/answerWriter';
 import type { Shape } from '../../src/fastReads/rowWriter';
+import { STORED_ID } from '../../src/units';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
@@ -37,6 +38,23 @@ test.each<[string, string, (bytes: Buffer) => unknown]>([
     collect();
   }
   expect(used.map((one) => one.deref())).toEqual([undefined, undefined]);
+});
+
+const ID = '01234567-89ab-cdef-0123-456789abcdef';
+const withId = singleWriter({
+  wanted: [{ key: 'id', from: { member: '_id', value: { kind: 'id', isRequired: true } } }],
+  others: [],
+});
+const changedAt = (at: number, by: string): string => ID.slice(0, at) + by + ID.slice(at + 1);
+
+test('an id is written if it is one that is looked for, whichever of its characters is another', () => {
+  expect(withId.write(reply({ _id: ID })).toString()).toBe(`{"id":"${ID}"}`);
+  const wrong = ['', ID.slice(1), `${ID}0`, ID.replaceAll('-', ''), ID.toUpperCase()];
+  for (let at = 0; at < ID.length; at += 1)
+    wrong.push(...['-', '0', 'g', '`', ':', '/', 'A', '\0', 'é'].map((by) => changedAt(at, by)));
+  for (const _id of wrong)
+    if (STORED_ID.test(_id)) expect(withId.write(reply({ _id })).toString()).toBe(`{"id":"${_id}"}`);
+    else expect(() => withId.write(reply({ _id }))).toThrow(UnsupportedValue);
 });
 
 let size = 0;

@@ -1,0 +1,98 @@
+import { BSON, UnsupportedValue } from '../database/rawRows';
+import type { JsonOutput } from './jsonOutput';
+
+/* Writers of values that the database has as text. */
+
+/** Writes the value of this type between two places. @throws UnsupportedValue */
+export type Write = (at: number, type: number, end: number) => void;
+
+interface Writing {
+  readonly bytes: Buffer;
+}
+/** A value of an enum. */
+interface EnumValue {
+  readonly name: Uint8Array;
+  readonly json: Uint8Array;
+}
+
+export function stringWriter(out: JsonOutput, writing: Writing, pattern?: RegExp): Write {
+  // rows often have the same currency as the one before
+  let last: Uint8Array | undefined;
+  return (at, type, end) => {
+    const { bytes } = writing;
+    if (type !== BSON.text) throw new UnsupportedValue('type');
+    if (pattern && afterName(bytes, at + 4, last) !== end) {
+      if (!pattern.test(bytes.toString('utf8', at + 4, end - 1))) throw new UnsupportedValue('format');
+      last = end - at < LONGEST ? Buffer.from(bytes.subarray(at + 4, end)) : undefined;
+    }
+    out.string(bytes, at + 4, end - 1);
+  };
+}
+
+/** In bytes: a longer text is unlikely to be that of the next row. */
+const LONGEST = 32;
+
+/** Writes the id of a row, a UUID in lower case. */
+export function idWriter(out: JsonOutput, writing: Writing): Write {
+  return (at, type, end) => {
+    const { bytes } = writing;
+    if (type !== BSON.text) throw new UnsupportedValue('type');
+    if (!isId(bytes, at + 4, end - 1)) throw new UnsupportedValue('format');
+    out.string(bytes, at + 4, end - 1);
+  };
+}
+
+/** The same as STORED_ID, without decoding the text. */
+function isId(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start !== 36) return false;
+  for (let index = 0; index < 36; index += 1) {
+    const byte = bytes[start + index] ?? 0;
+    const isDash = index === 8 || index === 13 || index === 18 || index === 23;
+    const isFit = isDash ? byte === 0x2d : (byte >= 0x30 && byte <= 0x39) || (byte >= 0x61 && byte <= 0x66);
+    if (!isFit) return false;
+  }
+  return true;
+}
+
+export function dateWriter(out: JsonOutput, writing: Writing): Write {
+  return (at, type, end) => {
+    const { bytes } = writing;
+    if (type !== BSON.text || !isDate(bytes, at + 4, end - 1)) throw new UnsupportedValue('type');
+    out.string(bytes, at + 4, end - 1);
+  };
+}
+
+/** Whether a string has the form of a date, `2026-01-31`, which is all that the Date scalar checks. */
+function isDate(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start !== 10) return false;
+  for (let index = 0; index < 10; index += 1) {
+    const byte = bytes[start + index] ?? 0;
+    const isFit = index === 4 || index === 7 ? byte === 0x2d : byte >= 0x30 && byte <= 0x39;
+    if (!isFit) return false;
+  }
+  return true;
+}
+
+export function enumWriter(values: readonly string[], out: JsonOutput, writing: Writing): Write {
+  const known: EnumValue[] = values.map((value) => ({
+    name: Buffer.from(`${value}\0`),
+    json: Buffer.from(JSON.stringify(value)),
+  }));
+  return (at, type, end) => {
+    if (type !== BSON.text) throw new UnsupportedValue('type');
+    for (const { name, json } of known) {
+      if (afterName(writing.bytes, at + 4, name) !== end) continue;
+      out.put(json);
+      return;
+    }
+    throw new UnsupportedValue('enum');
+  };
+}
+
+/** The position after the key at `at` if it is `name` (with its terminating zero); otherwise 0. */
+export function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
+  if (!name) return 0;
+  const { length } = name;
+  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== name[index]) return 0;
+  return at + length;
+}
