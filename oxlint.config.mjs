@@ -13,6 +13,7 @@ const ARROWS = {
   auth: ['errors', 'sdl', 'within'],
   config: ['auth'],
   log: ['auth', 'config'],
+  loop: [],
   tracing: ['config'],
   database: ['config', 'errors', 'package', 'units', 'within'],
   mask: ['database', 'errors'],
@@ -20,7 +21,7 @@ const ARROWS = {
   admission: ['auth', 'database', 'errors', 'units', 'within'],
   metrics: ['admission', 'auth', 'database', 'errors', 'within'],
   schema: ['auth', 'errors', 'package', 'sdl', 'units'],
-  events: ['auth', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
+  events: ['auth', 'database', 'errors', 'log', 'loop', 'organisations', 'schema', 'units'],
   webhooks: [
     'auth',
     'config',
@@ -28,6 +29,7 @@ const ARROWS = {
     'errors',
     'events',
     'log',
+    'loop',
     'organisations',
     'schema',
     'units',
@@ -48,7 +50,7 @@ const ARROWS = {
   ],
   fastReads: ['database', 'errors', 'operations', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema', 'units'],
-  jobs: ['database', 'errors', 'events', 'log', 'organisations'],
+  jobs: ['database', 'errors', 'events', 'log', 'loop', 'organisations'],
   resources: ['auth', 'database', 'errors', 'events', 'operations', 'package', 'schema', 'sdl', 'stored'],
   http: [
     'admission',

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { describeError } from '../log';
+import { createLoop } from '../loop';
 import type { Actor } from '../organisations/auditEvents';
 import { BEAT_EVERY, type HeldJob, JobRefused } from '../organisations/jobs';
 import type { Moves } from '../organisations/moving';
@@ -33,29 +34,22 @@ export interface WorkerOptions extends Stores {
 export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   const { jobs, moving } = stores.control;
   const running = new Set<Promise<void>>();
-  const ending = new AbortController();
-  let woken = new AbortController();
-  let looking: Promise<void> | undefined;
 
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      woken = new AbortController();
-      const job =
-        running.size < MAX_AT_ONCE ? await next().catch(noted('looking for jobs failed; will retry')) : undefined;
-      if (job) {
-        const ended = work(job)
-          .catch(noted('the end of a job could not be recorded; another gateway takes it over'))
-          .finally(() => {
-            running.delete(ended);
-            woken.abort();
-          });
-        running.add(ended);
-      } else {
-        const signal = AbortSignal.any([woken.signal, ending.signal]);
-        await sleep(LOOK_EVERY, undefined, { signal, ref: false }).catch(() => undefined);
-      }
-    }
+  async function look(): Promise<boolean> {
+    const job = running.size < MAX_AT_ONCE ? await next() : undefined;
+    if (!job) return false;
+    const ended = work(job)
+      .catch(noted('the end of a job could not be recorded; another gateway takes it over'))
+      .finally(() => {
+        running.delete(ended);
+        loop.wake();
+      });
+    running.add(ended);
+    return true;
   }
+
+  const onError = noted('looking for jobs failed; will retry');
+  const loop = createLoop({ round: look, every: LOOK_EVERY, onError });
 
   /** Takes a job, or a move that was begun on the command line and whose process has ended. */
   async function next(): Promise<HeldJob | undefined> {
@@ -79,7 +73,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
     const beating = beat(job, at, lost, over.signal);
     const ids = { job: job._id, kind: job.kind, organisation_id: job.organisation_id };
     try {
-      await perform(job, at, AbortSignal.any([lost.signal, ending.signal]));
+      await perform(job, at, AbortSignal.any([lost.signal, loop.ending]));
       await jobs.end(job, null);
       logger.info(ids, 'job done');
     } catch (error) {
@@ -87,7 +81,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
       const { message } = error as Error;
       logger.warn({ ...ids, error: describeError(error) }, 'job failed');
       // a gateway that stops leaves the job to another
-      if (ending.signal.aborted) await jobs.release(job, null, 0);
+      if (loop.isEnding()) await jobs.release(job, null, 0);
       else if (isFinal(job, error, found)) await jobs.end(job, message);
       else await jobs.release(job, message, AGAIN_AFTER);
     } finally {
@@ -121,17 +115,12 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   }
 
   return {
-    start(): void {
-      looking ??= run();
-    },
+    start: loop.start,
     /** Looks for a job now, because there is a new one. */
-    poke(): void {
-      woken.abort();
-    },
+    poke: loop.wake,
     /** Resolves when work has stopped; another gateway takes over unfinished jobs. */
     async stop(): Promise<void> {
-      ending.abort();
-      await looking;
+      await loop.stop();
       await Promise.all(running);
     },
   };

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import type { Databases } from '../database/connect';
 import { type ClusterFeed, createClusterFeed, cursorOfLog, positionOfLog } from '../events/clusterFeed';
+import { createLoop } from '../loop';
 import type { Control } from '../organisations/control';
 import { lastKnownOf } from '../organisations/lastKnown';
 import { type Leased, leasesOf } from '../organisations/webhookLeases';
@@ -78,15 +78,12 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
     // by the system, since an internal name may be in /etc/hosts or in a search domain
     resolve: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
   });
-  const ending = new AbortController();
-  let [woken, isMade, looking] = [new AbortController(), false, undefined as Promise<void> | undefined];
-  // a function, since TypeScript assumes that a variable does not change during an await
-  const isEnding = (): boolean => ending.signal.aborted;
+  let isMade = false;
 
   async function work(taken: Leased): Promise<boolean> {
     const beat = heartbeat(taken, leases);
     const sliceEnds = performance.now() + SLICE;
-    const isOver = (): boolean => beat.isLost() || isEnding() || performance.now() > sliceEnds;
+    const isOver = (): boolean => beat.isLost() || loop.isEnding() || performance.now() > sliceEnds;
     try {
       return await passes(taken, {
         ...{ leases, feed, now, isOver, onOutcome, longestRest: IDLE },
@@ -111,35 +108,19 @@ export function createOperatorWebhook(options: OperatorWebhookOptions) {
     return taken ? work(taken) : false;
   }
 
-  async function run(): Promise<void> {
-    while (!isEnding()) {
-      woken = new AbortController();
-      let pause = LOOK_EVERY;
-      try {
-        if (await look()) continue;
-      } catch (error) {
-        onError(error);
-        pause = AFTER_FAILURE;
-      }
-      const signal = AbortSignal.any([woken.signal, ending.signal]);
-      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  }
+  const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
 
   return {
-    start(): void {
-      looking ??= run();
-    },
+    start: loop.start,
     /** Says that there are new events. */
     async wake(): Promise<void> {
       const due = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
       await rows.endpoint.updateOne({ _id: OPERATOR_ENDPOINT, state: 'enabled' }, due);
-      woken.abort();
+      loop.wake();
     },
     /** Resolves when a post in progress has ended and nothing more is sent. */
     async stop(): Promise<void> {
-      ending.abort();
-      await looking;
+      await loop.stop();
       poster.close();
     },
     behind: lastKnownOf<Behind | undefined>(undefined, () => behindOf(databases)),

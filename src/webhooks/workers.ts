@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createLoop } from '../loop';
 import type { Due, Leased, Room } from '../organisations/webhookLeases';
 import type { MasterSecret } from './masterSecret';
 import { createPlaces } from './places';
@@ -29,12 +29,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   const { now } = options.databases;
   const places = createPlaces();
   const running = new Map<string, { readonly lease: Leased; readonly ended: Promise<void> }>();
-  let looking: Promise<void> | undefined;
-  let waited = 0;
-  let [isEnding, isFull] = [false, false];
-  let woken = new AbortController();
-  // a function, since TypeScript assumes that a variable does not change during an await
-  const isOver = (): boolean => isEnding;
+  let [waited, isFull] = [0, false];
   let checked: { readonly at: number; readonly fits: boolean } | undefined;
 
   async function mayWork(): Promise<boolean> {
@@ -48,13 +43,13 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   async function work(taken: Leased): Promise<void> {
     let isDue = false;
     try {
-      isDue = await runLease(taken, { ...options, places, isEnding: isOver });
+      isDue = await runLease(taken, { ...options, places, isEnding: loop.isEnding });
     } catch (error) {
       onError(error);
     } finally {
       running.delete(taken._id);
       // the endpoint has more work, or has made room for others
-      if (isDue || isFull) wake();
+      if (isDue || isFull) loop.wake();
     }
   }
 
@@ -78,7 +73,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     waited = first ? Math.max(0, now() - first.due.getTime()) : 0;
     let hasTaken = false;
     for (const due of found) {
-      if (isOver()) return false;
+      if (loop.isEnding()) return false;
       if (!fits(due)) isFull = true;
       if (!fits(due) || running.has(due._id)) continue;
       const lease = await leases.take(due._id);
@@ -89,35 +84,12 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     return hasTaken && found.length === free.limit;
   }
 
-  const wake = (): void => {
-    woken.abort();
-  };
-
-  async function run(): Promise<void> {
-    while (!isOver()) {
-      woken = new AbortController();
-      let pause = LOOK_EVERY;
-      try {
-        if (await look()) continue;
-      } catch (error) {
-        onError(error);
-        pause = AFTER_FAILURE;
-        if (!isOver()) woken = new AbortController();
-      }
-      await sleep(pause, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
-    }
-  }
-
+  const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
   return {
-    start(): void {
-      looking ??= run();
-    },
-    poke: wake,
+    ...{ start: loop.start, poke: loop.wake },
     /** Resolves when work in progress has ended, which takes at most one attempt, and nothing more is sent or stored. */
     async stop(): Promise<void> {
-      isEnding = true;
-      wake();
-      await looking;
+      await loop.stop();
       await Promise.all([...running.values()].map(({ ended }) => ended));
     },
     /** How long the longest-waiting endpoint had waited for a worker at the last search, in milliseconds. */

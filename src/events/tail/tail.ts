@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { clusterTimeOf, oldestInLog, openChanges, resumeChanges, whyLogUnreadable } from '../../database/changeCursor';
 import type { Databases } from '../../database/connect';
 import { describeError } from '../../log';
+import { createLoop } from '../../loop';
 import { timeDigits } from '../position';
 import { type Change, END, type Found, momentOf, stagesFor, TAILS } from './changes';
 import { type Corrections, type Corrector, createCorrections } from './corrections';
@@ -45,35 +46,28 @@ function tailOf(options: FollowOptions) {
   const control = databases.control.name;
   const holder = randomUUID();
   const stages = stagesFor(control);
-  const ending = new AbortController();
   let [isTailing, lag, log, toldNoLog] = [false, 0, undefined as number | undefined, false];
   /** When the tail last read a renewal of its own lease, while it holds it. */
   let heardAt: number | undefined;
   let [said, saidAt] = ['', -Infinity];
-  let running: Promise<void> | undefined;
 
-  const pause = (): Promise<unknown> =>
-    sleep(BEAT_EVERY, undefined, { signal: ending.signal, ref: false }).catch(() => undefined);
-
-  // a function, since TypeScript assumes that a variable does not change during an await
-  const isEnding = (): boolean => ending.signal.aborted;
-
-  async function run(): Promise<void> {
-    while (!isEnding()) {
-      try {
-        const client = await databases.streams();
-        const lease = leaseOf(tailRows(client, control), holder, now);
-        const row = await lease.take();
-        if (!row) heardAt = undefined;
-        else await follow(client, lease, row);
-      } catch (error) {
-        if (!isEnding()) sayOnce(error);
-      } finally {
-        isTailing = false;
-      }
-      await pause();
+  async function round(): Promise<boolean> {
+    try {
+      const client = await databases.streams();
+      const lease = leaseOf(tailRows(client, control), holder, now);
+      const row = await lease.take();
+      if (!row) heardAt = undefined;
+      else await follow(client, lease, row);
+    } finally {
+      isTailing = false;
     }
+    return false;
   }
+
+  const onError = (error: unknown): void => {
+    if (!loop.isEnding()) sayOnce(error);
+  };
+  const loop = createLoop({ round, every: BEAT_EVERY, onError });
 
   /** A shard that is down makes every attempt fail in the same way. */
   function sayOnce(error: unknown): void {
@@ -157,7 +151,7 @@ function tailOf(options: FollowOptions) {
     }
 
     try {
-      while (isStillOurs() && !isEnding()) {
+      while (isStillOurs() && !loop.isEnding()) {
         const batch = await cursor.next();
         if (!isStillOurs()) break;
         if (batch.length > 0) await take(batch);
@@ -196,13 +190,10 @@ function tailOf(options: FollowOptions) {
   }
 
   return {
-    start(): void {
-      running ??= run();
-    },
+    start: loop.start,
     /** Resolves when nothing more is read or stored; another gateway can go on at once. */
     async stop(): Promise<void> {
-      ending.abort();
-      await Promise.all([running, corrections.stop()]);
+      await Promise.all([loop.stop(), corrections.stop()]);
     },
     state(): TailState {
       const held = heardAt === undefined ? 0 : performance.now() - heardAt;

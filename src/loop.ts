@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/* Background work of a gateway: rounds until it is stopped. */
+
+interface LoopOptions {
+  /** A round of work. Resolves with true if the next one follows at once. */
+  readonly round: () => Promise<boolean>;
+  /** Pause after a round, in milliseconds, which `wake` ends. */
+  readonly every: number;
+  /** Pause after a round that failed, in milliseconds (default: `every`). Only a wake during the pause ends it. */
+  readonly afterFailure?: number;
+  /** Called if a round fails; the next one tries again. */
+  readonly onError: (error: unknown) => void;
+}
+
+export type Loop = ReturnType<typeof createLoop>;
+
+export function createLoop({ round, every, afterFailure = every, onError }: LoopOptions) {
+  const ending = new AbortController();
+  let woken = new AbortController();
+  let running: Promise<void> | undefined;
+  // a function, since TypeScript assumes that a variable does not change during an await
+  const isEnding = (): boolean => ending.signal.aborted;
+
+  async function run(): Promise<void> {
+    while (!isEnding()) {
+      woken = new AbortController();
+      let pause = every;
+      try {
+        if (await round()) continue;
+      } catch (error) {
+        onError(error);
+        pause = afterFailure;
+        woken = new AbortController();
+      }
+      if (!isEnding()) await sleep(pause, undefined, { signal: woken.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  return {
+    start: (): void => {
+      running ??= run();
+    },
+    /** Begins the next round as soon as the present one has ended. */
+    wake: (): void => {
+      woken.abort();
+    },
+    /** Aborts when the loop is stopped. */
+    ending: ending.signal,
+    isEnding,
+    /** Resolves when the present round has ended; there is no other. */
+    async stop(): Promise<void> {
+      ending.abort();
+      woken.abort();
+      await running;
+    },
+  };
+}
