@@ -13,8 +13,6 @@ interface LoopOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export type Loop = ReturnType<typeof createLoop>;
-
 export function createLoop({ round, every, afterFailure = every, onError }: LoopOptions) {
   const ending = new AbortController();
   let woken = new AbortController();
