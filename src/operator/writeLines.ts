@@ -7,7 +7,7 @@ import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchang
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../mask';
 import type { OpenContext, RequestContext } from '../operations/context';
-import { paceOf } from '../database/courtesy';
+import { type Pace, paceOf } from '../database/courtesy';
 import { createGate } from '../database/gate';
 import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
 import type { WriteResult } from '../writes';
@@ -84,9 +84,11 @@ export function createWriteLines({ openContext, isDraining }: Options): (exchang
 }
 
 /** Reads, writes and answers lines, a piece at a time. Lines without an answer were not stored; callers send them again. */
-async function answerLines(exchange: Exchange, writing: Omit<Writing, 'refusal'>, isDraining: () => boolean) {
+async function answerLines(exchange: Exchange, writing: Omit<Writing, 'pace' | 'refusal'>, isDraining: () => boolean) {
   const { response } = exchange;
   const until = performance.now() + READ_FOR;
+  // one for all pieces, as each may be short of a slice
+  const pace = paceOf(() => turn());
   let [lines, points] = [0, 1];
   const begin = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
@@ -96,7 +98,7 @@ async function answerLines(exchange: Exchange, writing: Omit<Writing, 'refusal'>
       const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
       points += more;
       const refusal = await charged(writing.context, more);
-      const results = await write(piece, { ...writing, refusal });
+      const results = await write(piece, { ...writing, pace, refusal });
       if (isClosed(response)) return;
       begin();
       const first = lines;
@@ -127,6 +129,7 @@ interface Writing {
   readonly context: RequestContext;
   readonly operator: Operator;
   readonly exchange: Exchange;
+  readonly pace: Pace;
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
   readonly written: Written;
@@ -134,10 +137,9 @@ interface Writing {
 
 /** Writes the lines of a piece, those of each organisation in one transaction. */
 async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Result[]> {
-  const { context, operator, exchange, refusal, written } = writing;
+  const { context, operator, exchange, pace, refusal, written } = writing;
   const results: Result[] = [];
   const groups = new Map<string, Placed[]>();
-  const pace = paceOf(() => turn());
   for (const [at, line] of piece.entries()) {
     const wait = pace();
     if (wait) await wait;

@@ -58,6 +58,7 @@ test('lines of many organisations are answered in their order, and each in its o
       '[]',
       `{"organisation":"${one.organisation.id}","type":"product","put":{"sku":"a","sku":"b"}}`,
       lineOf(one.organisation.id, product('2', { colour: 'red' })),
+      lineOf(one.organisation.id, { ...product('2'), type: { toString: 1 } }),
       lineOf(ref, { type: 'product', delete: { sku: '1' } }),
     ].join('\r\n'),
   );
@@ -75,6 +76,7 @@ test('lines of many organisations are answered in their order, and each in its o
     'failed type ',
     'failed duplicate /put/sku',
     'failed unknown /put/colour',
+    'failed type /type not_allowed /type',
     'deleted',
   ]);
   expect([await one.rows('products'), await two.rows('products')]).toMatchObject([[{ sku: '1', name: 'M' }], []]);
