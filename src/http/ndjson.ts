@@ -11,7 +11,7 @@ export const NDJSON = 'application/x-ndjson';
 export const NDJSON_LIMITS = { lines: 10_000, bytes: 16 * MEBIBYTE, line: BULK_BODY_LIMIT } as const;
 /** A piece ends with this many lines or bytes, or once nothing more has arrived for a moment (in milliseconds). */
 const PIECE = { lines: 1000, bytes: MEBIBYTE, pause: 5 } as const;
-/** How often a caller that sends nothing gets an empty piece, in milliseconds, so that the reader can end. */
+/** How often a caller that sends nothing, or next to nothing, gets an empty piece, in milliseconds, so that the reader can end. */
 const IDLE = 500;
 const NEWLINE = 0x0a;
 const FIRST_ROOM = 16 * 1024;
@@ -93,12 +93,15 @@ export async function* ndjsonPieces(exchange: Exchange): AsyncGenerator<NdjsonLi
   }
 
   async function* read(): AsyncGenerator<NdjsonLine[]> {
+    let last = performance.now();
     for (;;) {
       const next = await receive();
-      if (next === PAUSE) {
+      // bytes that come one by one would never make a pause
+      if (next === PAUSE || performance.now() - last > IDLE) {
         yield take();
-        continue;
+        last = performance.now();
       }
+      if (next === PAUSE) continue;
       if (next.done === true) break;
       const chunk = next.value;
       bytes += chunk.length;
