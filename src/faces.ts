@@ -199,7 +199,7 @@ async function createOperatorFace(options: FacesOptions) {
     publicUrl,
     document: () => operatorDocument(publicUrl),
   });
-  const writeLines = createWriteLines({ openContext, isDraining: options.isDraining });
+  const writeLines = createWriteLines({ openContext, isDraining: options.isDraining, logger });
   return {
     answer: (exchange: Exchange): Promise<void> => {
       if (exchange.path === OPERATOR_GRAPHQL) return graphql.handle(exchange);

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
 import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
+import { describeError } from '../log';
 import { toAppError } from '../mask';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { type Pace, paceOf } from '../database/courtesy';
@@ -43,9 +45,10 @@ interface Group {
 interface Options {
   readonly openContext: OpenContext;
   readonly isDraining: () => boolean;
+  readonly logger: Pick<Logger, 'error'>;
 }
 
-export function createWriteLines({ openContext, isDraining }: Options): (exchange: Exchange) => Promise<void> {
+export function createWriteLines({ openContext, isDraining, logger }: Options): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== 'POST')
@@ -65,7 +68,7 @@ export function createWriteLines({ openContext, isDraining }: Options): (exchang
     };
     try {
       try {
-        await answerLines(exchange, { context, operator, exchange, written }, isDraining);
+        await answerLines(exchange, { context, operator, exchange, written, logger }, isDraining);
       } finally {
         // before the answer ends, so that who has it finds them in the audit log
         await note();
@@ -84,11 +87,16 @@ export function createWriteLines({ openContext, isDraining }: Options): (exchang
 }
 
 /** Reads, writes and answers lines, a piece at a time. Lines without an answer were not stored; callers send them again. */
-async function answerLines(exchange: Exchange, writing: Omit<Writing, 'pace' | 'refusal'>, isDraining: () => boolean) {
+async function answerLines(
+  exchange: Exchange,
+  writing: Omit<Writing, 'pace' | 'refusal' | 'size'>,
+  isDraining: () => boolean,
+) {
   const { response } = exchange;
   const until = performance.now() + READ_FOR;
   // one for all pieces, as each may be short of a slice
   const pace = paceOf(() => turn());
+  const size = { most: Infinity };
   let [lines, points] = [0, 1];
   const begin = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
@@ -98,7 +106,7 @@ async function answerLines(exchange: Exchange, writing: Omit<Writing, 'pace' | '
       const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
       points += more;
       const refusal = await charged(writing.context, more);
-      const results = await write(piece, { ...writing, pace, refusal });
+      const results = await write(piece, { ...writing, pace, refusal, size });
       if (isClosed(response)) return;
       begin();
       const first = lines;
@@ -130,14 +138,17 @@ interface Writing {
   readonly operator: Operator;
   readonly exchange: Exchange;
   readonly pace: Pace;
+  /** The most elements of a transaction: fewer once the database has refused so many. */
+  readonly size: { most: number };
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
   readonly written: Written;
+  readonly logger: Options['logger'];
 }
 
 /** Writes the lines of a piece, those of each organisation in one transaction. */
 async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Result[]> {
-  const { context, operator, exchange, pace, refusal, written } = writing;
+  const { context, operator, exchange, pace, refusal, size, written, logger } = writing;
   const results: Result[] = [];
   const groups = new Map<string, Placed[]>();
   for (const [at, line] of piece.entries()) {
@@ -167,30 +178,43 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
     if (known) known.own.push(...own);
     else byId.set(organisation.id, { organisation, own });
   }
-  const all = [...byId.values()].map(({ organisation, own }) =>
-    gate(async () => {
-      own.sort((one, other) => one.at - other.at);
+  const settle = async (organisation: Group['organisation'], own: readonly Placed[]): Promise<void> => {
+    for (let from = 0; from < own.length;) {
       // nobody would know what became of them
       if (isClosed(exchange.response)) return;
+      const part = own.slice(from, from + size.most);
       try {
-        const elements = own.map(({ element }) => element);
+        const elements = part.map(({ element }) => element);
         const report = await operator.lines.write(organisation, elements, context);
         const { id } = organisation;
         const counts = written.get(id) ?? { created: 0, updated: 0, deleted: 0 };
         for (const name of COUNTED) counts[name] += report[name];
         written.set(id, counts);
-        for (const [index, { at }] of own.entries()) {
+        for (const [index, { at }] of part.entries()) {
           const { index: _index, ...result } = report.results[index] ?? { ...failed(UNKNOWN), index };
           results[at] = result;
         }
       } catch (error) {
         const known = toAppError(error);
-        if (known.code === 'internal') throw error;
+        if (known.code === 'payload_too_large' && part.length > 1) {
+          // who sends the lines again sends as many
+          size.most = Math.ceil(part.length / 2);
+          continue;
+        }
+        if (known.code === 'internal') {
+          const ids = { request_id: exchange.requestId, organisation_id: organisation.id };
+          logger.error({ ...ids, code: known.code, error: describeError(error) }, 'lines failed');
+        }
         if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-        for (const { at } of own) results[at] = failed(faultOf(known));
+        for (const { at } of part) results[at] = failed(faultOf(known));
       }
-    }),
-  );
+      from += part.length;
+    }
+  };
+  const all = [...byId.values()].map(({ organisation, own }) => {
+    own.sort((one, other) => one.at - other.at);
+    return gate(() => settle(organisation, own));
+  });
   await Promise.all(all);
   return results;
 }
@@ -238,6 +262,7 @@ const UNREADABLE = {
 function faultOf({ code, detail }: AppError): Fault {
   const codes = {
     conflict: 'conflict',
+    payload_too_large: 'size',
     quota_exceeded: 'quota',
     rate_limited: 'rate_limited',
   } as const;
