@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { OPERATOR } from '../auth/roles';
 import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
 import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
-import { describeError } from '../log';
 import { toAppError } from '../mask';
 import type { OpenContext, RequestContext } from '../operations/context';
 import { type Pace, paceOf } from '../database/courtesy';
@@ -45,10 +43,11 @@ interface Group {
 interface Options {
   readonly openContext: OpenContext;
   readonly isDraining: () => boolean;
-  readonly logger: Pick<Logger, 'error'>;
+  /** Told of an error that fails only the lines of an organisation. */
+  readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
 }
 
-export function createWriteLines({ openContext, isDraining, logger }: Options): (exchange: Exchange) => Promise<void> {
+export function createWriteLines({ openContext, isDraining, onError }: Options): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== 'POST')
@@ -68,7 +67,7 @@ export function createWriteLines({ openContext, isDraining, logger }: Options): 
     };
     try {
       try {
-        await answerLines(exchange, { context, operator, exchange, written, logger }, isDraining);
+        await answerLines(exchange, { context, operator, exchange, written, onError }, isDraining);
       } finally {
         // before the answer ends, so that who has it finds them in the audit log
         await note();
@@ -143,12 +142,12 @@ interface Writing {
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
   readonly written: Written;
-  readonly logger: Options['logger'];
+  readonly onError: Options['onError'];
 }
 
 /** Writes the lines of a piece, those of each organisation in one transaction. */
 async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Result[]> {
-  const { context, operator, exchange, pace, refusal, size, written, logger } = writing;
+  const { context, operator, exchange, pace, refusal, size, written, onError } = writing;
   const results: Result[] = [];
   const groups = new Map<string, Placed[]>();
   for (const [at, line] of piece.entries()) {
@@ -201,10 +200,8 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
           size.most = Math.ceil(part.length / 2);
           continue;
         }
-        if (known.code === 'internal') {
-          const ids = { request_id: exchange.requestId, organisation_id: organisation.id };
-          logger.error({ ...ids, code: known.code, error: describeError(error) }, 'lines failed');
-        }
+        if (known.code === 'internal')
+          onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: known.code }, error);
         if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
         for (const { at } of part) results[at] = failed(faultOf(known));
       }

@@ -99,7 +99,7 @@ test('an organisation that is being erased fails its own lines', async () => {
 
 describe('with a database that fails', () => {
   afterEach(() => jest.restoreAllMocks());
-  const write = mongo.Collection.prototype.bulkWrite;
+  const write = Reflect.get(mongo.Collection.prototype, 'bulkWrite') as (...args: unknown[]) => Promise<never>;
   const failing = (errorOf: (names: readonly string[]) => Error | undefined): void => {
     jest.spyOn(mongo.Collection.prototype, 'bulkWrite').mockImplementation(function (this: mongo.Collection, ...args) {
       const names = args[0].flatMap((one) => ('insertOne' in one ? String(one.insertOne.document.name) : []));
