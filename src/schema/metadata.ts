@@ -45,8 +45,9 @@ export function hasObjects(schema: GraphQLSchema): boolean {
  */
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
-  if (!stored.every(isPair)) return stored;
-  return Object.fromEntries(stored.map(({ key, value }) => [key, String(value)]));
+  const pairs: readonly unknown[] = stored;
+  if (!pairs.every(isPair)) return pairs;
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value as unknown)]));
 }
 
 const isPair = (pair: unknown): pair is Pair => {
