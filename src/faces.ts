@@ -199,7 +199,12 @@ async function createOperatorFace(options: FacesOptions) {
     publicUrl,
     document: () => operatorDocument(publicUrl),
   });
-  const writeLines = createWriteLines({ openContext, isDraining: options.isDraining });
+  const writeLines = createWriteLines({
+    ...{ openContext, isDraining: options.isDraining },
+    onError: (ids, error) => {
+      logger.error({ ...ids, error: describeError(error) }, 'lines failed');
+    },
+  });
   return {
     answer: (exchange: Exchange): Promise<void> => {
       if (exchange.path === OPERATOR_GRAPHQL) return graphql.handle(exchange);

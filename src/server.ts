@@ -107,9 +107,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
-  const admin = createAdmin((request, response) => {
+  const { server: admin, connections: adminConnections } = createAdmin(timeouts, (request, response) => {
     void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
   });
+  refuseBroken(admin, adminConnections, logger, metrics);
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
   let adminUrl: string | undefined;
   /** Called last, so that a drain can be watched to its end. */
@@ -152,9 +153,13 @@ function atAdmin(error: unknown): never {
 }
 
 /** The server at ADMIN_PORT, for a few machines and short requests. */
-function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
-  const times = { requestTimeout: TIMEOUTS.request, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
-  const server = createServer({ ...times, ...HEADS });
+function createAdmin(
+  { request: requestTimeout, stalled }: typeof TIMEOUTS,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+) {
+  const times = { requestTimeout, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
+  const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEADS });
+  server.setTimeout(stalled);
   const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
   const connections = trackConnections(server, { most: ADMIN_CONNECTIONS, isShared: true, ...unwatched });
   const arrived = (request: IncomingMessage, response: ServerResponse): void => {
@@ -162,7 +167,7 @@ function createAdmin(serve: (request: IncomingMessage, response: ServerResponse)
       serve(request, response);
     });
   };
-  return server.on('request', arrived).on('checkExpectation', arrived);
+  return { server: server.on('request', arrived).on('checkExpectation', arrived), connections };
 }
 
 /** Closes each connection when it is idle; destroys the rest at the deadline. */

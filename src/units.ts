@@ -40,3 +40,12 @@ export function isOrganisationRef(text: string): boolean {
   const length = text.length - REF_PREFIX.length;
   return text.startsWith(REF_PREFIX) && length >= 1 && length <= 400;
 }
+
+/** An id, or another value of a row, as a text: another program's may be of any type, even an object whose `toString` is a member. */
+export function idText(id: unknown): string {
+  try {
+    return String(id);
+  } catch {
+    return JSON.stringify(id);
+  }
+}

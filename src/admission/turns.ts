@@ -139,10 +139,13 @@ export function createTurns(onRefused: () => void) {
 }
 
 function nameOf({ log }: QueuedExchange, part: LargePart): string | undefined {
-  return log.principal && `${log.principal.organisation?.id ?? 'operator'} ${part}`;
+  const { principal } = log;
+  if (!principal) return undefined;
+  // a token that sends slowly must not hold up the others
+  return `${principal.kind === 'operator' ? `operator:${principal.name}` : principal.organisation.id} ${part}`;
 }
 
 function tooMany(): AppError {
-  const detail = 'Too many large requests of this organisation are in progress.';
+  const detail = 'Too many large requests of this organisation, or operator token, are in progress.';
   return new AppError('unavailable', detail, { reason: 'shed' });
 }

@@ -7,7 +7,7 @@ import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchang
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
 import { toAppError } from '../mask';
 import type { OpenContext, RequestContext } from '../operations/context';
-import { paceOf } from '../database/courtesy';
+import { type Pace, paceOf } from '../database/courtesy';
 import { createGate } from '../database/gate';
 import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
 import type { WriteResult } from '../writes';
@@ -43,9 +43,11 @@ interface Group {
 interface Options {
   readonly openContext: OpenContext;
   readonly isDraining: () => boolean;
+  /** Told of an error that fails only the lines of an organisation. */
+  readonly onError: (ids: Readonly<Record<string, string>>, error: unknown) => void;
 }
 
-export function createWriteLines({ openContext, isDraining }: Options): (exchange: Exchange) => Promise<void> {
+export function createWriteLines({ openContext, isDraining, onError }: Options): (exchange: Exchange) => Promise<void> {
   return async (exchange) => {
     const { request, response } = exchange;
     if (request.method !== 'POST')
@@ -65,7 +67,7 @@ export function createWriteLines({ openContext, isDraining }: Options): (exchang
     };
     try {
       try {
-        await answerLines(exchange, { context, operator, exchange, written }, isDraining);
+        await answerLines(exchange, { context, operator, exchange, written, onError }, isDraining);
       } finally {
         // before the answer ends, so that who has it finds them in the audit log
         await note();
@@ -84,9 +86,16 @@ export function createWriteLines({ openContext, isDraining }: Options): (exchang
 }
 
 /** Reads, writes and answers lines, a piece at a time. Lines without an answer were not stored; callers send them again. */
-async function answerLines(exchange: Exchange, writing: Omit<Writing, 'refusal'>, isDraining: () => boolean) {
+async function answerLines(
+  exchange: Exchange,
+  writing: Omit<Writing, 'pace' | 'refusal' | 'size'>,
+  isDraining: () => boolean,
+) {
   const { response } = exchange;
   const until = performance.now() + READ_FOR;
+  // one for all pieces, as each may be short of a slice
+  const pace = paceOf(() => turn());
+  const size = { most: Infinity };
   let [lines, points] = [0, 1];
   const begin = (): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': NDJSON, 'Cache-Control': 'no-store' });
@@ -96,7 +105,7 @@ async function answerLines(exchange: Exchange, writing: Omit<Writing, 'refusal'>
       const more = Math.max(0, Math.ceil((lines + piece.length) / LINES_PER_POINT) - points);
       points += more;
       const refusal = await charged(writing.context, more);
-      const results = await write(piece, { ...writing, refusal });
+      const results = await write(piece, { ...writing, pace, refusal, size });
       if (isClosed(response)) return;
       begin();
       const first = lines;
@@ -127,17 +136,20 @@ interface Writing {
   readonly context: RequestContext;
   readonly operator: Operator;
   readonly exchange: Exchange;
+  readonly pace: Pace;
+  /** The most elements of a transaction: fewer once the database has refused so many. */
+  readonly size: { most: number };
   /** Why none of the lines is written. */
   readonly refusal: AppError | undefined;
   readonly written: Written;
+  readonly onError: Options['onError'];
 }
 
 /** Writes the lines of a piece, those of each organisation in one transaction. */
 async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Result[]> {
-  const { context, operator, exchange, refusal, written } = writing;
+  const { context, operator, exchange, pace, refusal, size, written, onError } = writing;
   const results: Result[] = [];
   const groups = new Map<string, Placed[]>();
-  const pace = paceOf(() => turn());
   for (const [at, line] of piece.entries()) {
     const wait = pace();
     if (wait) await wait;
@@ -165,30 +177,41 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
     if (known) known.own.push(...own);
     else byId.set(organisation.id, { organisation, own });
   }
-  const all = [...byId.values()].map(({ organisation, own }) =>
-    gate(async () => {
-      own.sort((one, other) => one.at - other.at);
+  const settle = async (organisation: Group['organisation'], own: readonly Placed[]): Promise<void> => {
+    for (let from = 0; from < own.length;) {
       // nobody would know what became of them
       if (isClosed(exchange.response)) return;
+      const part = own.slice(from, from + size.most);
       try {
-        const elements = own.map(({ element }) => element);
+        const elements = part.map(({ element }) => element);
         const report = await operator.lines.write(organisation, elements, context);
         const { id } = organisation;
         const counts = written.get(id) ?? { created: 0, updated: 0, deleted: 0 };
         for (const name of COUNTED) counts[name] += report[name];
         written.set(id, counts);
-        for (const [index, { at }] of own.entries()) {
+        for (const [index, { at }] of part.entries()) {
           const { index: _index, ...result } = report.results[index] ?? { ...failed(UNKNOWN), index };
           results[at] = result;
         }
       } catch (error) {
         const known = toAppError(error);
-        if (known.code === 'internal') throw error;
+        if (known.code === 'payload_too_large' && part.length > 1) {
+          // who sends the lines again sends as many
+          size.most = Math.ceil(part.length / 2);
+          continue;
+        }
+        if (known.code === 'internal')
+          onError({ request_id: exchange.requestId, organisation_id: organisation.id, code: known.code }, error);
         if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
-        for (const { at } of own) results[at] = failed(faultOf(known));
+        for (const { at } of part) results[at] = failed(faultOf(known));
       }
-    }),
-  );
+      from += part.length;
+    }
+  };
+  const all = [...byId.values()].map(({ organisation, own }) => {
+    own.sort((one, other) => one.at - other.at);
+    return gate(() => settle(organisation, own));
+  });
   await Promise.all(all);
   return results;
 }
@@ -236,6 +259,7 @@ const UNREADABLE = {
 function faultOf({ code, detail }: AppError): Fault {
   const codes = {
     conflict: 'conflict',
+    payload_too_large: 'size',
     quota_exceeded: 'quota',
     rate_limited: 'rate_limited',
   } as const;

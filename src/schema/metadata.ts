@@ -39,11 +39,21 @@ export function hasObjects(schema: GraphQLSchema): boolean {
   return schema.getType(CHANGES_SCALAR) !== undefined;
 }
 
-/** Stored pairs as an object, whose own members even `__proto__` and `constructor` are; what is an object already stays one. */
+/**
+ * Stored pairs as an object, whose own members even `__proto__` and `constructor` are; what is an object already stays one, and so do pairs
+ * of another program that are none, for a check to refuse.
+ */
 export function metadataObject(stored: unknown): object {
   if (!Array.isArray(stored)) return (stored as object | null | undefined) ?? {};
-  return Object.fromEntries((stored as readonly Pair[]).map(({ key, value }) => [key, String(value as unknown)]));
+  const pairs: readonly unknown[] = stored;
+  if (!pairs.every(isPair)) return pairs;
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, String(value as unknown)]));
 }
+
+const isPair = (pair: unknown): pair is Pair => {
+  const { key, value } = (pair ?? {}) as Partial<Record<string, unknown>>;
+  return typeof key === 'string' && ['string', 'number', 'boolean'].includes(typeof value);
+};
 
 /** An object as it is stored; undefined if it has no pairs. What is not an object stays as it is, for a check to refuse. */
 export function metadataPairs(object: unknown): unknown {

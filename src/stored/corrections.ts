@@ -7,6 +7,7 @@ import { converted } from './conversions';
 import { withDefaults } from './merge';
 import type { Resource, Row, Texts } from './resource';
 import { changedAt, isSameMember, isSameRow, writeRows } from './rows';
+import { idText } from '../units';
 
 /*
  * What another program left out of its rows or stored with another type, and what follows from the rest (docs/decisions/invalid-rows.md):
@@ -25,8 +26,7 @@ export interface Correction {
 
 const memberOf = (row: object, name: string): unknown => (row as Readonly<Record<string, unknown>>)[name] ?? null;
 
-/** Another program's id may be of any type. */
-const keyOf = ({ _id }: { readonly _id: unknown }): string => String(_id);
+const keyOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
 
 /**
  * Looks at rows, and returns a correction for each that cannot be served or whose derived members are wrong; `converts` is their organisation if

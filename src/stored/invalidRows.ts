@@ -5,7 +5,7 @@ import type { RequestContext } from '../operations/context';
 import { METADATA, metadataPairs } from '../schema/metadata';
 import { DAY } from '../schema/scalars';
 import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
-import { EARLIEST, LATEST, STORED_ID } from '../units';
+import { EARLIEST, idText, LATEST, STORED_ID } from '../units';
 
 /*
  * Rows that cannot be served, since another program stored what their type does not allow (docs/decisions/invalid-rows.md). Such a row must
@@ -206,8 +206,8 @@ function shown(value: unknown): string {
   if (value instanceof Date) return 'a date';
   if (Array.isArray(value)) return 'a list';
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : `a ${typeof value}`;
-  const { _bsontype: type } = value as { readonly _bsontype?: string };
-  return type === undefined ? 'an object' : `${type} ${shorten((value as { toString(): string }).toString())}`;
+  const { _bsontype: type } = value as { readonly _bsontype?: unknown };
+  return typeof type === 'string' ? `${type} ${shorten(idText(value))}` : 'an object';
 }
 
 type Noting = Pick<RequestContext, 'noteInvalid'>;
@@ -220,7 +220,7 @@ export function isServed(
   projection: Projection,
 ): boolean {
   const fault = faultIn(projection)(row);
-  if (fault) noteInvalid?.({ collection: name, id: shorten(String(row._id)), fault }, 'omitted');
+  if (fault) noteInvalid?.({ collection: name, id: shorten(idText(row._id)), fault }, 'omitted');
   return !fault;
 }
 

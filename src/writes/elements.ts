@@ -48,7 +48,7 @@ export async function readElements(
     const at = placeOf(index);
     const found = faultsAt(at, withoutMembers(one), check, roomAfter(listed));
     const { type, given } = outlineOf(one);
-    const kind = byName.get(String(type));
+    const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = given;
     const faults: Fault[] = [];
     if (found.count === 0 && others.length > 0)

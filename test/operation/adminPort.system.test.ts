@@ -25,6 +25,20 @@ describe('with ADMIN_PORT', () => {
     const answer = await raw(gateway.adminUrl!, path, { headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
   });
+
+  test('what is not valid HTTP gets a problem there, too', async () => {
+    const wire = await openWire(gateway.adminUrl!);
+    wire.send('noise\r\n\r\n');
+    expect(await wire.whole()).toMatch(/^HTTP\/1\.1 400 .*"code":"invalid_request"/s);
+  });
+});
+
+test('a caller at ADMIN_PORT that stops reading is cut off', async () => {
+  await using gateway = await startGateway({ ADMIN_PORT: '0' }, { stalled: 200 });
+  const wire = await openWire(gateway.adminUrl!);
+  const began = performance.now();
+  await wire.whole();
+  expect(performance.now() - began).toBeLessThan(5000);
 });
 
 test('METRICS=off applies to ADMIN_PORT', async () => {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as openRequest } from 'node:http';
 import { randomUUID } from 'node:crypto';
+import { mongo } from 'mongoose';
 import type { Json } from '../support/client';
 import { served, startGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
@@ -58,6 +59,7 @@ test('lines of many organisations are answered in their order, and each in its o
       '[]',
       `{"organisation":"${one.organisation.id}","type":"product","put":{"sku":"a","sku":"b"}}`,
       lineOf(one.organisation.id, product('2', { colour: 'red' })),
+      lineOf(one.organisation.id, { ...product('2'), type: { toString: 1 } }),
       lineOf(ref, { type: 'product', delete: { sku: '1' } }),
     ].join('\r\n'),
   );
@@ -75,6 +77,7 @@ test('lines of many organisations are answered in their order, and each in its o
     'failed type ',
     'failed duplicate /put/sku',
     'failed unknown /put/colour',
+    'failed type /type not_allowed /type',
     'deleted',
   ]);
   expect([await one.rows('products'), await two.rows('products')]).toMatchObject([[{ sku: '1', name: 'M' }], []]);
@@ -92,6 +95,50 @@ test('an organisation that is being erased fails its own lines', async () => {
     [lineOf(one.organisation.id, product('1')), lineOf(two.organisation.id, product('1'))].join('\n'),
   );
   expect(results.map(shown)).toEqual(['failed conflict ', 'created']);
+});
+
+describe('with a database that fails', () => {
+  afterEach(() => jest.restoreAllMocks());
+  const write = Reflect.get(mongo.Collection.prototype, 'bulkWrite') as (...args: unknown[]) => Promise<never>;
+  const failing = (errorOf: (names: readonly string[]) => Error | undefined): void => {
+    jest.spyOn(mongo.Collection.prototype, 'bulkWrite').mockImplementation(function (this: mongo.Collection, ...args) {
+      const names = args[0].flatMap((one) => ('insertOne' in one ? String(one.insertOne.document.name) : []));
+      const error = errorOf(names);
+      return error ? Promise.reject(error) : write.apply(this, args);
+    });
+  };
+
+  test('an error of our own fails the lines of its organisation alone, and is logged', async () => {
+    const [one, two] = [await start(), await start()];
+    failing((names) => (names.includes('broken') ? new Error('by test') : undefined));
+    const { status, results } = await send(
+      [
+        lineOf(one.organisation.id, product('1', { name: 'broken' })),
+        lineOf(two.organisation.id, product('1')),
+        lineOf(one.organisation.id, product('2')),
+      ].join('\n'),
+    );
+    expect([status, ...results.map(shown)]).toEqual([200, 'failed unavailable ', 'created', 'failed unavailable ']);
+    const logged = gateway.logs.filter(({ organisation_id: id }) => id === one.organisation.id);
+    expect(logged).toMatchObject([{ code: 'internal', error: { message: 'by test' } }]);
+  });
+
+  test('what is too much for one transaction is stored in several', async () => {
+    const { organisation, rows } = await start();
+    const calls: number[] = [];
+    failing(({ length }) => {
+      if (length > 0) calls.push(length);
+      return length > 3 ? new mongo.MongoServerError({ message: 'by test', code: 388 }) : undefined;
+    });
+    const skus = Array.from({ length: 10 }, (_, at) => String(at));
+    const { results } = await send(skus.map((sku) => lineOf(organisation.id, product(sku))).join('\n'));
+    expect(results.map(shown)).toEqual(skus.map(() => 'created'));
+    expect(await rows('products')).toHaveLength(10);
+    expect(calls).toEqual([10, 5, 3, 3, 3, 1]);
+    failing(() => new mongo.MongoServerError({ message: 'by test', code: 388 }));
+    const alone = await send(lineOf(organisation.id, product('x')));
+    expect(alone.results.map(shown)).toEqual(['failed size ']);
+  });
 });
 
 test('results come while the body is still being sent, and a caller who leaves ends it', async () => {

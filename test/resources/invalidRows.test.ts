@@ -2,6 +2,7 @@ import mongoose from 'mongoose';
 import { toEvent } from '../../src/events/tail/changes';
 import { resourceOf } from '../../src/resources';
 import { published } from '../../src/schema/model';
+import { idText } from '../../src/units';
 import type { Json } from '../support/client';
 import { ask, FACES, refusal } from '../support/faces';
 import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
@@ -39,6 +40,13 @@ test('a row with an id in upper case, which nobody could read, is left out of li
     expect([list.body.data.map(({ id }: Json) => id as string), omittedOf(list)]).toEqual([[sound], 1]);
   }
   expect((await caller.get(`/quotes/${String(row._id)}`)).status).toBe(404);
+});
+
+test('an id may even be an object with a member toString', async () => {
+  const { caller, row } = await withRow((own) => (own._id = { toString: 1 }));
+  expect(omittedOf(await caller.get('/quotes'))).toBe(1);
+  // as doctor and events name it
+  expect(idText(row._id)).toBe('{"toString":1}');
 });
 
 describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer) => {

@@ -65,6 +65,22 @@ describe('rows of other programs', () => {
   });
 });
 
+test.each<[unknown]>([[[{ key: { toString: 1 }, value: 'x' }]], [[{ key: 'a', value: { toString: 1 } }]], [[null]]])(
+  '%j of another program fails what patches its object, and nothing else',
+  async (metadata) => {
+    const { write, database } = await writing(gateway);
+    await write([put('product', { sku: 'S', name: 'N' })]);
+    await database.collection('products').updateOne({}, { $set: { metadata } }, { bypassDocumentValidation: true });
+    const { results } = await write([
+      patch('product', { sku: 'S', name: 'M' }),
+      put('product', { sku: 'T', name: 'N' }),
+      put('product', { sku: 'S', name: 'M' }),
+    ]);
+    expect(results.map(({ outcome }: Json) => outcome)).toEqual(['failed', 'created', 'updated']);
+    expect(results[0].errors.map(({ pointer }: Json) => pointer)).toEqual(['/writes/0/patch/metadata']);
+  },
+);
+
 describe.each(Object.entries(LEAST))('the feed writes metadata of a %s:', (type, members) => {
   const ref = { external_ref: 'meta-1' };
 

@@ -16,3 +16,15 @@ test('requests that wait for a turn of the event loop get one each, and those of
   }
   expect(seen.filter(Boolean)).toEqual(['ab', 'a', 'a']);
 });
+
+test('an operator token has turns of its own', async () => {
+  const turns = createTurns(() => undefined);
+  const began: string[] = [];
+  const response = { closed: false, once: () => undefined };
+  for (const name of ['sync', 'sync', 'sync', 'app']) {
+    const exchange = { request: { socket: {} }, response, log: { principal: { kind: 'operator', name } } };
+    void turns.take(exchange as unknown as Parameters<typeof turns.take>[0], 'body').then(() => began.push(name));
+  }
+  await turn();
+  expect(began).toEqual(['sync', 'sync', 'app']);
+});

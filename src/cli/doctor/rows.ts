@@ -12,6 +12,7 @@ import { createProgress } from '../progress';
 import type { Store } from '../store';
 import { counted, note, paint, plain, print, printJson, printPainted } from '../terminal';
 import { requireData, withStore } from '../withStore';
+import { idText } from '../../units';
 
 /* `scopegate doctor --rows`: the rows that another program stored so that they cannot be shown or found. */
 
@@ -134,8 +135,7 @@ async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promi
   }));
 }
 
-/** Another program's id may be of any type. */
-const idOf = ({ _id }: { readonly _id: unknown }): string => String(_id);
+const idOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
 
 /** Corrects rows; if that fails, such as for a unique value, none of them is. */
 async function fixAll(

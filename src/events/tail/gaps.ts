@@ -1,6 +1,6 @@
 import type { OrganisationData } from '../../database/organisationData';
 import type { PublicCollection } from '../../schema/eventTypes';
-import { MINUTE } from '../../units';
+import { idText, MINUTE } from '../../units';
 import type { EventRow } from '../collection';
 
 /* What is known of history that was lost. */
@@ -23,7 +23,7 @@ export async function changedSince(
   return rows
     .map(({ _id, status }) => {
       const known = hasStatus && typeof status === 'string' ? status : null;
-      return { type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known };
+      return { type: `${type}.updated`, object: { type, id: idText(_id) }, changes: [], status: known };
     })
     .toArray();
 }

@@ -18,6 +18,7 @@ import { type Change, changedMembers, collectionOf, type Found, gapEvent, moment
 import { changedSince } from './gaps';
 import { withoutMoved } from './moved';
 import { lastStatuses } from './statuses';
+import { idText } from '../../units';
 
 /* Turns changes into events, and stores them with their organisations. */
 
@@ -44,7 +45,7 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
   const gate = createGate(AT_ONCE);
 
   const keyOfRow = (database: string, collection: string, id: unknown): string =>
-    `${database} ${collection} ${String(id)}`;
+    `${database} ${collection} ${idText(id)}`;
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
   const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
 
@@ -188,7 +189,7 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
     const keys = new Map<string, string>();
     for (const { change } of found) {
       const isUnknown = change.operationType === 'replace' && !statuses.has(keyOf(change));
-      if (isUnknown && collectionOf(change)?.hasStatus) keys.set(String(change.documentKey?._id), keyOf(change));
+      if (isUnknown && collectionOf(change)?.hasStatus) keys.set(idText(change.documentKey?._id), keyOf(change));
     }
     for (const [id, status] of await lastStatuses(data, [...keys.keys()])) statuses.set(keys.get(id) ?? '', status);
   }
