@@ -19,7 +19,7 @@ async function bundle(folder, entry = 'main.ts') {
     outfile: join(ROOT, folder, 'main.js'),
     packages: 'external',
     // without the 50 languages that its own entry loads: 3 MiB less memory, 50 ms less of a start
-    alias: { zod: './node_modules/zod/index.js' },
+    alias: { zod: require.resolve('zod').replace(/cjs$/, 'js') },
     format: 'cjs',
     platform: 'node',
     target: 'node20',
