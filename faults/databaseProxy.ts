@@ -86,16 +86,21 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
   return { uri: uri.href, close, [Symbol.asyncDispose]: close };
 }
 
-/** Joins chunks into complete messages. */
+/** Joins chunks into complete messages, each chunk once: joining at every chunk takes quadratic time for a large message. */
 function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
-  let rest: Buffer = Buffer.alloc(0);
+  let [chunks, size, needed]: [Buffer[], number, number] = [[], 0, HEADER];
   return (chunk) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    while (rest.length >= HEADER && rest.length >= rest.readInt32LE(0)) {
-      const length = rest.readInt32LE(0);
-      onMessage(rest.subarray(0, length));
-      rest = rest.subarray(length);
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size < needed) return;
+    let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks);
+    needed = HEADER;
+    while (rest.length >= HEADER && rest.length >= (needed = rest.readInt32LE(0))) {
+      onMessage(rest.subarray(0, needed));
+      rest = rest.subarray(needed);
+      needed = HEADER;
     }
+    [chunks, size] = [rest.length === 0 ? [] : [rest], rest.length];
   };
 }
 

@@ -56,8 +56,10 @@ async function runCase(fault: Case, rig: Rig, options: Options): Promise<Result>
 async function runAll(options: Options): Promise<boolean> {
   const startedAt = new Date();
   const started = performance.now();
-  say('building …');
-  await bundle('dist');
+  if (process.env.SCOPEGATE_BUILT === undefined) {
+    say('building …');
+    await bundle('dist');
+  }
   let description = '';
   const lanes = options.lanes.map(async (cases) => {
     const rig = await openRig();

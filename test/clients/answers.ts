@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { AppError, type AppErrorExtras, type ErrorCode } from '../../src/errors';
 import { errorHeaders, problemText } from '../../src/http/problem';
 import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
-import { calling, type Language, type Options, type Outcome } from './calling';
+import { calling, type Language, type Options, type Outcome, type Waits } from './calling';
 
 /* A server that answers as a test scripts it. */
 
@@ -35,8 +35,8 @@ export function answering(language: Language) {
     arrived: (): Receiver['arrived'] => server.arrived,
     url: (): string => new URL(server.url).origin,
     stop: (): Promise<void> => server.stop(),
-    call: (calls: object[], options: Options = {}): Promise<Outcome[]> =>
-      calling(language, { url: scene.url(), ...options }, calls),
+    call: (calls: object[], options: Options = {}, waits?: Waits): Promise<Outcome[]> =>
+      calling(language, { url: scene.url(), ...options }, calls, waits),
   };
   beforeEach(async () => {
     scene.answers = [];

@@ -24,6 +24,9 @@ export interface Options {
   readonly timeout?: number;
 }
 
+/** Whether a driver waits before retries as long as the client says, or shorter if it can. */
+export type Waits = 'real' | 'short';
+
 const running = new Set<ReturnType<typeof launch>>();
 /** Ends processes that a failed test left running. */
 afterEach(async () => {
@@ -31,8 +34,13 @@ afterEach(async () => {
 });
 
 /** Makes calls one after another, and returns the outcome of each. */
-export async function calling({ command, driver }: Language, options: Options, calls: object[]): Promise<Outcome[]> {
-  const input = JSON.stringify({ options: { key: 'key', ...options }, calls });
+export async function calling(
+  { command, driver }: Language,
+  options: Options,
+  calls: object[],
+  waits: Waits = 'short',
+): Promise<Outcome[]> {
+  const input = JSON.stringify({ options: { key: 'key', ...options }, calls, waits });
   const program = launch(command(), [driver()], { input, env: { PYTHONDONTWRITEBYTECODE: '1' } });
   running.add(program);
   const code = await program.closed;

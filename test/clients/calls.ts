@@ -72,7 +72,7 @@ export function calls(language: Language): void {
       json({}),
     ].map(noted);
     scene.answers.push(unavailable, unavailable, unavailable);
-    const [first, second] = await scene.call([ME, ME], { retries: 2 });
+    const [first, second] = await scene.call([ME, ME], { retries: 2 }, 'real');
     expect(first).toMatchObject({
       result: {},
       retries: [{ retry: 'unexpected_response' }, { retry: 'rate_limited', seconds: 2 }],

@@ -4,13 +4,20 @@ import { formatAmount, Scopegate, verifyWebhook } from '@scopegate/client';
 
 /* Makes the calls that it reads from stdin, and prints a line of JSON for each retry, row and result. driver.py is the same in Python. */
 
-const { options, calls } = JSON.parse(readFileSync(0, 'utf8'));
+const { options, calls, waits } = JSON.parse(readFileSync(0, 'utf8'));
 const say = (line) => console.log(JSON.stringify(line));
 /** How a log would show an error. */
 const shown = (error) => inspect(error, { depth: 9, showHidden: true });
+const { setTimeout } = globalThis;
 function onRetry(error, seconds) {
   say({ retry: error.code, seconds, shown: shown(error) });
   if (seconds > 60) throw new Error('too long for a test');
+  if (waits === 'real') return;
+  // the client's next timer is its wait
+  globalThis.setTimeout = (done, ms) => {
+    globalThis.setTimeout = setTimeout;
+    return setTimeout(done, ms / 20);
+  };
 }
 let api;
 

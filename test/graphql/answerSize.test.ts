@@ -6,6 +6,15 @@ import { callerOf, makeKey, makeOrganisation, northwind, store } from '../suppor
 import { served } from '../support/gateway';
 import { blocksIn } from '../support/mcpFace';
 
+// less than the 16 MiB of production, and more than the 100,000 objects below
+jest.mock('../../src/units', () => ({
+  ...jest.requireActual<object>('../../src/units'),
+  MAX_ANSWER: 6 * 1024 * 1024,
+}));
+test('an answer has at most 16 MiB', () => {
+  expect(jest.requireActual<{ MAX_ANSWER: number }>('../../src/units').MAX_ANSWER).toBe(16 * MEBIBYTE);
+});
+
 /** Lines of the only order, which is read once however often a query selects it. */
 const LINES = 5500;
 
@@ -52,7 +61,7 @@ test.each([1, 2, 3])('an answer over the limit is a short error (run %i)', async
 });
 
 describe('of texts that are longer in JSON than where they are stored', () => {
-  /** Their JSON has 512 KiB each, so that 31 of them are an answer, and 33 are too much. */
+  /** Their JSON has 64 KiB each, so that 31 of them are an answer, and 33 are too much. */
   const PRODUCTS = 33;
   let key: string;
   let owner: Client;
@@ -61,7 +70,7 @@ describe('of texts that are longer in JSON than where they are stored', () => {
     const [product] = northwind('products');
     const products = Array.from({ length: PRODUCTS }, (_product, at) => ({
       ...{ ...product, id: randomUUID(), sku: `LONG-${String(at)}` },
-      description: '"'.repeat(MEBIBYTE / 4),
+      description: '"'.repeat((3 * MEBIBYTE) / 32),
     }));
     await store(gateway, organisation, { products });
     ({ key } = await makeKey(gateway, organisation));
@@ -90,19 +99,19 @@ describe('of texts that are longer in JSON than where they are stored', () => {
       errorOf,
     ],
   ];
-  test.each(ASKS)('%s has at most 16 MiB, and is refused as a whole beyond that', async (_what, ask, error) => {
+  test.each(ASKS)('%s has at most so many bytes, and is refused as a whole beyond that', async (_what, ask, error) => {
     expect((await ask(30)).status).toBe(200);
     const answer = await ask(34);
     expect(answer.status).toBe(400);
     expect(error(answer)).toMatchObject({ code: 'invalid_request' });
-    expect(answer.text).toContain('The response would be larger than 16 MiB. Request fewer objects or fields.');
+    expect(answer.text).toContain('The response would be larger than 6 MiB. Request fewer objects or fields.');
     expect(answer.text.length).toBeLessThan(1000);
   });
 
   test('a tool says so to its model, and gives shortened rows within that', async () => {
     const call = (limit: number) =>
       owner.mcp('tools/call', { name: 'products', arguments: { limit, fields: ['description'] } });
-    expect(blocksIn(await call(100))[0]).toContain('larger than 16 MiB');
+    expect(blocksIn(await call(100))[0]).toContain('larger than 6 MiB');
     expect(blocksIn(await call(30)).join()).toContain('The answer was too long');
   });
 
@@ -137,7 +146,7 @@ describe('of a write', () => {
       await writer.post('/requests', { text: 'One', customer_id: customer });
   });
 
-  const change = (limit: number, other = '', selected = contactsTimes(20, 'name role')): Promise<Answer> =>
+  const change = (limit: number, other = '', selected = contactsTimes(8, 'name role')): Promise<Answer> =>
     writer.graphql(
       `mutation ($name: String!, $id: ID!, $limit: Int!) {
         update_customer(id: $id, name: $name) { name requests(limit: $limit) { data { customer { ${selected} } } } } ${other}
@@ -152,7 +161,7 @@ describe('of a write', () => {
     expect([status, body.data]).toEqual([200, null]);
     expect(body.errors).toMatchObject([
       {
-        message: expect.stringMatching(/larger than 16 MiB.* Every change that has no error of its own was stored\.$/),
+        message: expect.stringMatching(/larger than 6 MiB.* Every change that has no error of its own was stored\.$/),
         extensions: { code: 'invalid_request', request_id: headers.get('x-request-id') },
       },
     ]);

@@ -5,6 +5,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { tailRows } from '../../src/events/tail/lease';
 import { createTail } from '../../src/events/tail/tail';
+import { admitted } from '../../src/stored/unrecorded';
 import { corrector } from '../../src/resources/corrector';
 import { eventually } from '../http/eventually';
 import { callerOf, makeOrganisation } from '../support/factories';
@@ -14,9 +15,11 @@ import { driver, served } from '../support/gateway';
 
 const SOON = 30_000;
 const CALLERS = 6;
-const CHANGES = 1000;
-/** Changes of one organisation that may wait to be recorded, and the call that reaches that number. */
-const MOST = 4000 + CHANGES - 1;
+const CHANGES = 100;
+/** Changes that a call of a third organisation has in progress, so that fewer have to be stored. */
+const ELSEWHERE = 7200;
+/** Changes of one organisation that may wait to be recorded (half of 8,000 that others leave), and the call that reaches that number. */
+const MOST = (8000 - ELSEWHERE) / 2 + CHANGES - 1;
 
 const CONTROL_DATABASE = `scopegate_recording_${randomUUID().slice(0, 8)}`;
 const gateway = served({ CONTROL_DATABASE });
@@ -40,6 +43,10 @@ test('before the event of another organisation, only a few calls of a flood are 
   await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
   const [flooding, other] = [await makeOrganisation(gateway), await makeOrganisation(gateway)];
   const [flood, caller] = [await callerOf(gateway, flooding), await callerOf(gateway, other)];
+  const third = databases.organisationData(await makeOrganisation(gateway));
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const running = admitted({ data: third, events: undefined }, ELSEWHERE, () => ended);
 
   let stored = 0;
   const call = async (prefix: string): Promise<number> => {
@@ -66,4 +73,6 @@ test('before the event of another organisation, only a few calls of a flood are 
   // and the flood goes on when it has been recorded
   await eventually(async () => (await call('again')) === 200 || undefined, SOON);
   await tail.stop();
-}, 120_000);
+  end();
+  await running;
+});

@@ -7,6 +7,12 @@ import { recordCommands } from '../support/recordedCommands';
 /* Rows that do not fit into one answer of the database, by members that the API does not show. */
 
 const MIB = 1024 * 1024;
+
+// a request may read four times as much: all rows once, but not twice
+jest.mock('../../src/units', () => ({
+  ...jest.requireActual<object>('../../src/units'),
+  MAX_ANSWER: 5 * 1024 * 1024,
+}));
 const ROWS = 60;
 const ROW = 300 * 1024;
 /** What one command should read (database/readRows.ts), and one row more. */
@@ -52,6 +58,18 @@ test.each(['created_at', '-name', 'name'])('a page by %s is whole and in order, 
   const rest = (await caller.get('/customers', { sort, limit: 59, cursor: page.next_cursor })).body;
   expect(rest).toMatchObject({ has_more: false, next_cursor: null });
   expect([...page.data, ...rest.data].map(({ external_ref }: Json) => external_ref).sort()).toEqual(refs);
+});
+
+test('lists whose rows are together more than a request may read are refused', async () => {
+  const list = (name: string, sort: string): string =>
+    `${name}: customers(limit: 59, sort: "${sort}") { data { etag } }`;
+  const one = await caller.graphql(`{ ${list('a', 'name')} }`);
+  expect(one.body.data.a.data).toHaveLength(59);
+  const { status, body } = await caller.graphql(`{ ${list('a', 'name')} ${list('b', '-name')} }`);
+  expect([status, body.errors[0].message]).toEqual([
+    400,
+    expect.stringContaining('would read more than 20 MiB from the database'),
+  ]);
 });
 
 test('a bulk call finds all, read in pieces', async () => {

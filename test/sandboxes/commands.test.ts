@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commandLine, makeKey, makeOrganisation, newFolder, NORTHWIND } from '../cli/commandLine';
 import { type Json } from '../support/client';
@@ -57,7 +57,7 @@ test('reset empties a sandbox except for its keys and loads the sample; other or
   await cli.json('import', '--org', sandbox.id, join(NORTHWIND, 'products.ndjson'));
   const changed = { ...northwind('products')[0], name: 'Changed', sku: 'MINE', id: crypto.randomUUID() };
   const file = join(await newFolder(), 'products.ndjson');
-  await (await import('node:fs/promises')).writeFile(file, `${JSON.stringify(changed)}\n`);
+  await writeFile(file, `${JSON.stringify(changed)}\n`);
   await cli.json('import', '--org', sandbox.id, file);
   expect(await cli.json('org', 'reset', sandbox.id)).toEqual({ id: sandbox.id, reset: true });
   const files = await exported(sandbox.id);
@@ -70,14 +70,28 @@ test('reset empties a sandbox except for its keys and loads the sample; other or
 });
 
 describe('advance', () => {
-  const scene = (async () => makeSandbox('Advance', '--seed', 'northwind'))();
+  const quotes = northwind('quotes');
+  const sent = quotes.find(({ status }) => status === 'sent') as Json;
+  const scene = (async () => {
+    const made = await makeSandbox('Advance');
+    const folder = await newFolder();
+    const few = {
+      customers: northwind('customers'),
+      quotes: quotes.filter((row, at) => at === 0 || row === sent),
+      orders: northwind('orders').slice(0, 1),
+    };
+    for (const [file, rows] of Object.entries(few))
+      await writeFile(join(folder, `${file}.ndjson`), rows.map((row) => JSON.stringify(row)).join('\n'));
+    await cli.json('import', '--org', made.sandbox.id, folder);
+    return made;
+  })();
   const advance = async (...args: string[]): Promise<Json> =>
     cli.json('sandbox', 'advance', '--org', (await scene).sandbox.id, ...args);
   const stored = async (file: string, number: string): Promise<Json> =>
     (await (await exported((await scene).sandbox.id))(file)).find((row: Json) => row.number === number);
 
   test('a quote is accepted, which sets decided_at, and sent again, which removes it', async () => {
-    const { number, sent_at, id } = northwind('quotes').find(({ status }) => status === 'sent') as Json;
+    const { number, sent_at, id } = sent;
     expect(await advance('quote', number, 'accepted')).toEqual({ id, number, status: 'accepted', from: 'sent' });
     const accepted = await stored('quotes', number);
     expect(accepted).toMatchObject({ status: 'accepted', sent_at });
@@ -98,7 +112,7 @@ describe('advance', () => {
 
   test('an unknown status, an unknown number and live data are refused', async () => {
     const { owner, sandbox } = await scene;
-    const { number } = northwind('quotes')[0] as Json;
+    const { number } = quotes[0] as Json;
     const refused = (code: number, org: string, ...args: string[]): Promise<string> =>
       cli.failed(code, 'sandbox', 'advance', '--org', org, 'quote', ...args);
     expect(await refused(2, sandbox.id, number, 'paid')).toContain('status: must be one of');
@@ -108,7 +122,7 @@ describe('advance', () => {
 });
 
 test('a sandbox is erased with its organisation, and by itself', async () => {
-  const first = await makeSandbox('Erased', '--seed', 'northwind');
+  const first = await makeSandbox('Erased');
   const { id: key } = await makeKey(cli, first.sandbox.id);
   await cli.json('org', 'erase', first.owner.id, '--confirm', 'Erased', '--no-export');
   expect(await cli.failed(1, 'org', 'show', first.sandbox.id)).toContain('not found');
@@ -125,6 +139,9 @@ test('a sandbox is erased with its organisation, and by itself', async () => {
 test('an import does not change the plan of a sandbox', async () => {
   const owner = await cli.json<Made>('org', 'create', '--name', 'Starter', '--plan', 'starter');
   const sandbox = await cli.json<Made>('org', 'create', '--sandbox-of', owner.id);
-  await cli.json('import', '--org', sandbox.id, NORTHWIND, '--organisation');
+  const folder = await newFolder();
+  for (const file of ['organisation.json', 'products.ndjson'])
+    await copyFile(join(NORTHWIND, file), join(folder, file));
+  await cli.json('import', '--org', sandbox.id, folder, '--organisation');
   expect(await cli.json('org', 'show', sandbox.id)).toMatchObject({ plan: 'starter', name: 'Northwind Traders' });
 });

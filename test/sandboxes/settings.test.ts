@@ -70,6 +70,7 @@ describe('an admin who opens the sandbox', () => {
 
 test('signing out an organisation ends the sessions of its sandbox, and signing out the sandbox those that switched to it', async () => {
   const owner = await makeOrganisation(gateway);
+  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
   const { who: ada } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
   const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
   const eve = await signIn(gateway, organisation, 'admin', 'Eve');
@@ -123,7 +124,9 @@ test('a link to a sandbox signs in to that sandbox only', async () => {
 });
 
 test('the switch stays on the page that was shown, and leads to no page outside the settings', async () => {
-  let { cookie, csrf } = await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Ada');
+  const owner = await makeOrganisation(gateway);
+  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  let { cookie, csrf } = await signIn(gateway, owner, 'admin', 'Ada');
   for (const [page, to] of [
     ['/settings/requests', '/settings/requests'],
     ['//elsewhere.example/settings/keys', '/settings/integrations'],

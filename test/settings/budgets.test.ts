@@ -78,8 +78,9 @@ const CHANGES: readonly (readonly [AuditAction, () => Promise<() => Promise<obje
   }),
 ];
 
-// each takes seconds where the database counts slowly, and all are counted by the same function
-test.each(process.env.TEST_FULL === undefined ? CHANGES.slice(0, 3) : CHANGES)(
+// counting takes long where the database is slow; test/unit/auditBudgets has the number of each
+const isFull = process.env.TEST_FULL !== undefined;
+test.each(isFull ? CHANGES : CHANGES.slice(0, 2))(
   '%s: 1,000 in 24 hours; the next stores nothing, and says when and how to go on',
   async (action, make) => {
     const change = await make();
@@ -110,25 +111,17 @@ test('what was a day ago does not count, another organisation has its own, and t
   expect(await other.call('create_api_key', KEY)).toHaveProperty('key');
 });
 
-test('a key can always be revoked, an endpoint disabled and deleted, and everyone signed out', async () => {
-  const { id } = await makeKey(gateway, organisation);
-  const { endpoint } = await admin.call('create_webhook_endpoint', HOOK);
-  for (const action of ['key.revoked', 'webhook.disabled', 'webhook.deleted', 'user.signed_out'] as const)
-    await addEvents(action, 1500, HOUR);
-  expect(await admin.call('revoke_api_key', { id })).toMatchObject({ state: 'revoked' });
-  for (const what of ['disable', 'delete'])
-    expect(await admin.call(`${what}_webhook_endpoint`, { id: endpoint.id })).toMatchObject({ id: endpoint.id });
-});
-
 test("operators' changes have budgets too: a 429 with Retry-After", async () => {
-  await addEvents('link.created', 10_000, HOUR, 'operator:billing');
   await addEvents('organisation.renamed', 1000, HOUR, 'operator:billing');
   const caller = operator(gateway);
-  const link = await caller.post(`/organisations/${organisation.id}/sign-in-links`, { user: { id: '7', name: 'Ann' } });
-  expect([link.status, link.body.code]).toEqual([429, 'rate_limited']);
-  expect(Number(link.headers.get('retry-after'))).toBeGreaterThan(22 * 3600);
-  expect((await caller.patch(`/organisations/${organisation.id}`, { name: 'Other' })).status).toBe(429);
+  const renaming = await caller.patch(`/organisations/${organisation.id}`, { name: 'Other' });
+  expect([renaming.status, renaming.body.code]).toEqual([429, 'rate_limited']);
+  expect(Number(renaming.headers.get('retry-after'))).toBeGreaterThan(22 * 3600);
   expect((await caller.patch(`/organisations/${organisation.id}`, { state: 'suspended' })).status).toBe(200);
+  if (!isFull) return;
+  await addEvents('link.created', 10_000, HOUR, 'operator:billing');
+  const user = { id: '7', name: 'Ann' };
+  expect((await caller.post(`/organisations/${organisation.id}/sign-in-links`, { user })).status).toBe(429);
 });
 
 test('what somebody repeats within the hour is one event that says how often, also if it is done at once', async () => {
@@ -167,7 +160,13 @@ test('what differs in address, details, person or hour is an event of its own', 
 
 test('a user has at most 50 sessions, of which another one ends the oldest, and 200 different sign-ins a day', async () => {
   const first = admin;
-  for (let nth = 0; nth < 50; nth += 1) admin = await signIn(gateway, organisation);
+  const sessions = databaseOf(gateway.databases.control).collection<{ _id: string; created_at: Date }>('sessions');
+  const [own] = await sessions.find({ organisation_id: organisation.id } as object).toArray();
+  const later = Array.from({ length: 48 }, (_none, nth) => new Date(own!.created_at.getTime() + 1 + nth));
+  await sessions.insertMany(later.map((created_at) => ({ ...own!, _id: randomUUID(), created_at })));
+  admin = await signIn(gateway, organisation);
+  expect((await first.graphql('{ members { has_more } }')).status).toBe(200);
+  admin = await signIn(gateway, organisation);
   expect((await first.graphql('{ members { has_more } }')).status).toBe(401);
   expect((await admin.graphql('{ members { has_more } }')).status).toBe(200);
   await addEvents('user.signed_in', 200, HOUR);

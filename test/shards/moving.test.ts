@@ -24,6 +24,16 @@ const CONTROL_DATABASE = 'scopegate_shards_moving';
 const mongos = late(() => startMongos(['shard01', 'shard02']));
 const gateway = servedBy(() => startGateway({ ...TOKENS, MONGODB_URI: mongos.uri, CONTROL_DATABASE }));
 afterAll(() => mongos.close());
+
+/** A move by the command line, which waits for the longest read of production beside the tests before its own. */
+const aside = late(() => startMongos(['shard01', 'shard02']));
+const byCommand = late(async () => {
+  const cli = commandLine({ MONGODB_URI: aside.uri });
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'A', '--shard', 'shard01');
+  const moved = cli.spawned('org', 'move', id, '--to', 'shard02', '--json');
+  return { cli, id, ended: () => moved };
+});
+afterAll(() => aside.close());
 afterEach(() => {
   mongos.replies = {};
 });
@@ -197,6 +207,7 @@ test('while it is not known whether MongoDB goes on, requests stay refused', asy
   await rows
     .collection('organisations')
     .updateOne({ _id: job.organisation_id }, { $set: { 'move.seen_at': new Date(0) } });
+  await rows.collection('jobs').updateOne({ _id: job.id }, { $set: { until: new Date(0) } });
   expect(await ended(job.id)).toMatchObject({ state: 'done' });
   expect((await caller.get('/products')).status).toBe(200);
 });
@@ -232,12 +243,10 @@ test('a move waits for the events of the last changes, and is refused if no gate
 });
 
 test('org move does the same, and says for how long requests were refused', async () => {
-  const cli = commandLine({ MONGODB_URI: mongos.uri });
-  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'A', '--shard', 'shard01');
-  expect(await cli.json('org', 'move', id, '--to', 'shard02')).toEqual({
-    ...{ id, from: 'shard01', to: 'shard02' },
-    refused_ms: expect.any(Number),
-  });
-  expect(await cli.failed(1, 'org', 'move', id, '--to', 'shard02')).toContain('is on shard shard02 already');
-  expect(await cli.failed(1, 'org', 'move', id, '--to', 'mars')).toContain('there is no shard mars');
+  const { id, ended: moved } = byCommand;
+  const { code, stdout } = await moved();
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual({ ...{ id, from: 'shard01', to: 'shard02' }, refused_ms: expect.any(Number) });
+  expect(await byCommand.cli.failed(1, 'org', 'move', id, '--to', 'shard02')).toContain('is on shard shard02 already');
+  expect(await byCommand.cli.failed(1, 'org', 'move', id, '--to', 'mars')).toContain('there is no shard mars');
 });

@@ -103,16 +103,25 @@ export function filtersOf(list: string, rows: Rows): Filter[] {
 
 /** Every pair of arguments, with values such that leaving out either would give other rows, and some rows match if possible. */
 export function pairsOf(list: string, records: Rows): Filter[] {
-  const [rows, all] = [records.map(toRow), argumentsOf(list)];
+  const rows = records.map(toRow);
+  const all = argumentsOf(list).map((argument) => ({
+    name: argument.name,
+    filters: filtersBy(records, argument).map((filter) => ({ filter, kept: new Set(rows.filter(filter.keeps)) })),
+  }));
   return all.flatMap((one, at) =>
     all.slice(at + 1).map((other) => {
-      const pairs = filtersBy(records, one).flatMap((a) => filtersBy(records, other).map((b) => [a, b] as const));
-      const telling = pairs.filter(([a, b]) =>
-        [a, b].every((own) => rows.some((row) => own.keeps(row) && !both(a, b).keeps(row))),
-      );
-      if (telling.length === 0) throw new Error(`the rows of ${list} cannot tell ${one.name} from ${other.name}`);
-      const matching = telling.find(([a, b]) => rows.some(both(a, b).keeps));
-      return both(...(matching ?? telling[0]!));
+      let first: Filter | undefined;
+      for (const a of one.filters)
+        for (const b of other.filters) {
+          const [few, many] = a.kept.size < b.kept.size ? [a.kept, b.kept] : [b.kept, a.kept];
+          let matching = 0;
+          for (const row of few) if (many.has(row)) matching += 1;
+          if (matching === few.size) continue;
+          if (matching > 0) return both(a.filter, b.filter);
+          first ??= both(a.filter, b.filter);
+        }
+      if (!first) throw new Error(`the rows of ${list} cannot tell ${one.name} from ${other.name}`);
+      return first;
     }),
   );
 }

@@ -14,6 +14,8 @@ declare global {
 const PREFIX = 'scopegate-test-';
 /** The most that a run needs, with some to spare, in bytes. */
 const ROOM = 4 * 1024 ** 3;
+/** More than any test waits for. With a log of all tests of a worker, those of events took most of their time to load it. */
+const LOG_ENTRIES = 5000;
 
 /**
  * Starts one database for each worker, as the demo does, so that files do not wait for each other's; TEST_MONGODB_URI selects one that is
@@ -33,6 +35,7 @@ export default async function globalSetup({ maxWorkers }: { readonly maxWorkers:
       MONGODB_URI: TEST_MONGODB_URI,
       MONGOD_BINARY,
       DATA_DIR: dataOf(worker),
+      logEntries: LOG_ENTRIES,
       CACHE_DIR: join(__dirname, '..', '..', '.cache'),
       report: (line) => {
         if (worker === 1) process.stderr.write(`${line}\n`);

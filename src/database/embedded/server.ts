@@ -37,9 +37,16 @@ interface Place {
   readonly storagePath: string;
   /** An empty configuration: otherwise SecantusDB uses any that it finds. */
   readonly configFile: string;
+  readonly logEntries?: number | undefined;
 }
 
-export function argumentsOf({ program }: Program, { port, storagePath, configFile }: Place): string[] {
+/** Not more: to tell the oldest entry, it loads the whole log into memory (60,000 of 2 KB took 480 MB; with a million it was killed at 16 GB). */
+const LOG_ENTRIES = 100_000;
+
+export function argumentsOf(
+  { program }: Program,
+  { port, storagePath, configFile, logEntries = LOG_ENTRIES }: Place,
+): string[] {
   if (program === 'mongod')
     return [
       // transactions require a replica set
@@ -55,9 +62,8 @@ export function argumentsOf({ program }: Program, { port, storagePath, configFil
     ...['--config', configFile, '--host', '127.0.0.1', '--port', String(port), '--storage-path', storagePath],
     // without it kill -9 lost 138 of 22,192 acknowledged writes
     '--sync-on-commit',
-    // How long it keeps its log, from which events are recorded (3,600 s by default), and how many entries. Not more: to tell the
-    // oldest entry, it loads the whole log into memory (60,000 entries of 2 KB took 480 MB; with a million it was killed at 16 GB).
-    ...['--oplog-retention-seconds', '604800', '--oplog-max-entries', '100000', '--log-level', 'WARNING'],
+    // how long it keeps its log, from which events are recorded (3,600 s by default), and how many entries
+    ...['--oplog-retention-seconds', '604800', '--oplog-max-entries', String(logEntries), '--log-level', 'WARNING'],
     // 4 GB by default
     ...(program === 'secantusd-rs' ? ['--cache-size', '1G'] : []),
   ];
@@ -66,7 +72,11 @@ export function argumentsOf({ program }: Program, { port, storagePath, configFil
 export type RunningServer = Omit<Awaited<ReturnType<typeof startServer>>, 'unref'>;
 
 /** Starts a server on a free port of 127.0.0.1 and waits until it is ready. @throws Unusable with the end of its log */
-export async function startServer(program: Program, { DATA_DIR, signal: cancel }: EmbeddedOptions, preferredPort = 0) {
+export async function startServer(
+  program: Program,
+  { DATA_DIR, signal: cancel, logEntries }: EmbeddedOptions,
+  preferredPort = 0,
+) {
   const storagePath = join(DATA_DIR, program.storage);
   const [logFile, configFile] = [`${storagePath}.log`, `${storagePath}.conf`];
   await mkdir(storagePath, { recursive: true, mode: OWNER_ONLY });
@@ -78,7 +88,7 @@ export async function startServer(program: Program, { DATA_DIR, signal: cancel }
 
   const port = (await freePort(preferredPort)) ?? (await freePort(0));
   if (port === undefined) throw new Unusable('no free port on 127.0.0.1');
-  const args = argumentsOf(program, { port, storagePath, configFile });
+  const args = argumentsOf(program, { port, storagePath, configFile, logEntries });
   const child = await spawnGuarded({ command: program.command, args, logFile });
   const ended = child.exited.then(({ text }) => {
     throw new Error(`it did not start (${text})`);

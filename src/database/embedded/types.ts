@@ -14,6 +14,8 @@ export class Unusable extends Error {
 /** MONGODB_URI takes precedence, then MONGOD_BINARY. CACHE_DIR holds what is downloaded; it can be deleted while nothing runs. */
 export type EmbeddedOptions = Pick<Config, 'CACHE_DIR' | 'DATA_DIR'> &
   Partial<Pick<Config, 'MONGOD_BINARY' | 'MONGODB_URI'>> & {
+    /** How many entries SecantusDB keeps in its log. */
+    readonly logEntries?: number;
     /** Called with one line of plain text for the user. */
     readonly report: (line: string) => void;
     /** Cancels waiting, downloading and starting. */

@@ -1,0 +1,59 @@
+import type { ClientSession, mongo } from 'mongoose';
+import type { AuditAction, AuditEvent } from '../../src/organisations/auditEvents';
+import { auditRecorder } from '../../src/organisations/auditRecorder';
+
+/* How many events of each action an organisation, or a user, may cause in a day. */
+
+const WHO = 'user:link:Ann';
+
+/** Records an event where the database has as many as it is asked to skip, or none. */
+async function record(action: AuditAction, isFull: boolean, who = WHO) {
+  const asked: { filter: object; skip: number }[] = [];
+  const rows = {
+    updateOne: () => Promise.resolve({ upsertedCount: 1 }),
+    insertOne: () => Promise.resolve(),
+    findOne: (filter: object, { skip }: { skip: number }) => {
+      asked.push({ filter, skip });
+      return Promise.resolve(isFull ? { at: new Date() } : null);
+    },
+  };
+  const recorder = auditRecorder(rows as unknown as mongo.Collection<AuditEvent>);
+  const recorded = recorder.inTransaction({} as ClientSession, { who, from: 'here' }, action, 'an id', {});
+  return { asked, error: await recorded.then(() => undefined).catch((error: unknown) => error) };
+}
+
+test.each<[AuditAction, number]>([
+  ['key.created', 1000],
+  ['key.rotated', 1000],
+  ['key.updated', 1000],
+  ['webhook.created', 1000],
+  ['webhook.updated', 1000],
+  ['webhook.rotated', 1000],
+  ['webhook.enabled', 1000],
+  ['organisation.renamed', 1000],
+  ['sandbox.created', 100],
+  ['link.created', 10_000],
+])('%s: %i of the organisation', async (action, most) => {
+  const { asked, error } = await record(action, true);
+  expect(asked).toEqual([{ filter: { organisation_id: 'an id', action, at: { $gt: expect.any(Date) } }, skip: most }]);
+  expect(error).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining(most.toLocaleString('en')) });
+  expect((await record(action, false)).error).toBeUndefined();
+});
+
+test('sign-ins: 200 of each user', async () => {
+  const { asked, error } = await record('user.signed_in', true);
+  expect(asked).toMatchObject([{ filter: { 'actor.who': WHO }, skip: 200 }]);
+  expect(error).toMatchObject({ code: 'rate_limited' });
+});
+
+test.each<AuditAction>(['key.revoked', 'webhook.disabled', 'webhook.deleted', 'user.signed_out'])(
+  '%s, which ends access, is never counted',
+  async (action) => {
+    expect(await record(action, true)).toEqual({ asked: [], error: undefined });
+  },
+);
+
+test('operators are counted like users, and the command line is not', async () => {
+  expect((await record('key.created', true, 'operator:billing')).error).toBeDefined();
+  expect((await record('key.created', true, 'cli:root')).error).toBeUndefined();
+});
