@@ -68,7 +68,7 @@ interface FacesOptions {
   readonly recognise: BestEffortRecognise;
   readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
   readonly waiting: Waiting;
-  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'poke'>;
+  readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'wake'>;
   readonly isDraining: () => boolean;
   /** Interval between comments on an open stream, in milliseconds. */
   readonly commentEvery: number;
@@ -172,7 +172,7 @@ async function createOperatorFace(options: FacesOptions) {
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, webhooksOf: webhooks.webhooksOf, poke: options.jobs.poke },
+    ...{ config, control, databases, shardHealth, webhooksOf: webhooks.webhooksOf, wake: options.jobs.wake },
     ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
     readShown: shownObjects(options.schemas.graphql),
     actions: {

@@ -17,7 +17,7 @@ import { type Exchange, noteUnavailable } from './http/exchange';
 import { PROBLEM, writeError } from './http/problem';
 import { checkHead } from './http/requestHead';
 import { describeError } from './log';
-import { toAppError } from './mask';
+import { toAppError } from './toAppError';
 import { createMetrics, type Face, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
 import { publishedSchemas } from './published';
@@ -93,7 +93,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     throw error;
   });
   const recording = createRecording({ control, logger, metrics, operations, logs: config.REQUEST_LOG === 'on' });
-  databases.tend({
+  databases.maintainIndexes({
     onFailure: (id, collection, error) => {
       const where = { organisation_id: id, collection };
       logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
@@ -107,7 +107,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     },
   });
   databases.limitBytes(config.MAX_ORGANISATION_BYTES);
-  databases.giveWayTo((organisationId) => tracker.hasOthers(organisationId));
+  databases.yieldWhile((organisationId) => tracker.hasOthers(organisationId));
 
   /** Answers an exchange by running its work, or with an error if that fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {

@@ -2,14 +2,14 @@ import DataLoader from 'dataloader';
 import type { mongo } from 'mongoose';
 import { BSON, endOfValue, findRaw, requireWhole, UnsupportedValue } from './rawRows';
 import type { Projection } from './collection';
-import type { Gate } from './gate';
+import type { Semaphore } from './semaphore';
 import { atMost, READ_TIMEOUT } from './native';
 import { anyOf, readByKeys, type Reading } from './readRows';
 
 interface LoaderOptions {
   readonly projection?: Projection | undefined;
   readonly maxBatchSize: number;
-  readonly gate?: Gate;
+  readonly semaphore?: Semaphore;
 }
 
 /**
@@ -38,7 +38,7 @@ export interface WantedRow {
 /** The same as {@link coalescedReads}, but for rows that may be large: reads them in pieces, each of which is counted before the next. */
 export function coalescedRows<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  { gate = (work) => work(), maxBatchSize, projection, reading }: LoaderOptions & { readonly reading: Reading },
+  { semaphore = (work) => work(), maxBatchSize, projection, reading }: LoaderOptions & { readonly reading: Reading },
 ): DataLoader<WantedRow, T | null> {
   async function readAll(wanted: readonly WantedRow[]): Promise<(T | null | Error)[]> {
     const refusals = new Map<Reading['hold'], Error>();
@@ -70,7 +70,7 @@ export function coalescedRows<T extends { _id: string }>(
     }
   }
 
-  return new DataLoader<WantedRow, T | null>((wanted) => gate(() => readAll(wanted)), {
+  return new DataLoader<WantedRow, T | null>((wanted) => semaphore(() => readAll(wanted)), {
     cache: false,
     maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
@@ -99,7 +99,7 @@ export function coalescedRawReads<T extends { _id: string }>(
 }
 
 function loaderOf<T>(
-  { gate = (work) => work(), maxBatchSize }: LoaderOptions,
+  { semaphore = (work) => work(), maxBatchSize }: LoaderOptions,
   find: (ids: readonly string[]) => Promise<(readonly [string, T])[]>,
 ): DataLoader<string, T | null> {
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
@@ -108,7 +108,7 @@ function loaderOf<T>(
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  return new DataLoader<string, T | null>((ids) => gate(() => readAll(ids)), {
+  return new DataLoader<string, T | null>((ids) => semaphore(() => readAll(ids)), {
     cache: false,
     maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),

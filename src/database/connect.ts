@@ -2,10 +2,10 @@ import mongoose from 'mongoose';
 import { AppError } from '../errors';
 import type { Hello } from './clock';
 import { type DeploymentOptions, openDeployment } from './deployment';
-import { createCourtesy } from './courtesy';
+import { createYield } from './yield';
 import { isDuplicateKey, isUnauthorised } from './faults';
-import { createGate } from './gate';
-import type { Upkeep } from './keeper';
+import { createSemaphore } from './semaphore';
+import type { Upkeep } from './indexMaintenance';
 import { type OpenDeployment, type OrganisationData, organisationDataCache, organisationOf } from './organisationData';
 import { createQuota } from './quota';
 import { createShardHealth, type ShardHealthOptions } from './shardHealth';
@@ -31,7 +31,7 @@ export interface DatabaseOptions extends DeploymentOptions {
   readonly validation?: Validation;
 }
 
-type OpenedBy = Pick<Upkeep, 'standingOf'> & Partial<Pick<Upkeep, 'noteFollowed'>>;
+type OpenedBy = Pick<Upkeep, 'writeStateOf'> & Partial<Pick<Upkeep, 'noteFollowed'>>;
 
 /** Questions to shards at a time. */
 const SHARDS_AT_ONCE = 8;
@@ -45,7 +45,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     client.db(options.controlDatabase).collection<{ _id: string }>('api_keys').findOne({ _id: '' }),
   );
   const admin = client.db('admin');
-  const courtesy = createCourtesy();
+  const yielding = createYield();
   const control = connection.useDb(options.controlDatabase);
   const transact = transactOn(client);
   const open = (): OpenDeployment => {
@@ -58,9 +58,9 @@ export async function connectDatabases(options: DatabaseOptions) {
   const asker = createAsker(options.uri, SHARDS_AT_ONCE);
   const upkeep: Upkeep = {
     // nothing may be created before the control data is open
-    standingOf: () => Promise.resolve('closed'),
+    writeStateOf: () => Promise.resolve('closed'),
     noteFollowed: () => Promise.resolve(),
-    looks: undefined,
+    checks: undefined,
     grows: options.isStandIn !== true,
     validation: options.validation ?? 'error',
     quota: undefined,
@@ -73,14 +73,14 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Runs a change of the control data as one transaction. */
     changeControl: transact,
     /** Opens an organisation's data. @throws AppError unavailable unless the database is connected */
-    organisationData: organisationDataCache(open, options.collections, courtesy, upkeep),
+    organisationData: organisationDataCache(open, options.collections, yielding, upkeep),
     /** Sets what decides whether an organisation's collections may be created, and what records that its changes are read. */
-    openedBy({ standingOf, noteFollowed = upkeep.noteFollowed }: OpenedBy): void {
-      Object.assign(upkeep, { standingOf, noteFollowed });
+    openedBy({ writeStateOf, noteFollowed = upkeep.noteFollowed }: OpenedBy): void {
+      Object.assign(upkeep, { writeStateOf, noteFollowed });
     },
     /** Adds missing indexes to collections that have grown or that another program created, when they are used, one at a time. */
-    tend(reports: Pick<Upkeep, 'onFailure' | 'onWidened'>): void {
-      Object.assign(upkeep, reports, { looks: createGate(1) });
+    maintainIndexes(reports: Pick<Upkeep, 'onFailure' | 'onWidened'>): void {
+      Object.assign(upkeep, reports, { checks: createSemaphore(1) });
     },
     /** Limits the bytes that each organisation may store; undefined for no limit. */
     limitBytes(most: number | undefined): void {
@@ -162,7 +162,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Current use of the connections. */
     pool: pool.use,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
-    giveWayTo: courtesy.giveWayTo,
+    yieldWhile: yielding.yieldWhile,
     /** When the connections were last lost, by performance.now(). */
     lostAt: pool.lostAt,
     async close(): Promise<void> {

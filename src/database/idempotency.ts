@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { definedByType } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
-import type { Pace } from './courtesy';
+import type { Pace } from './yield';
 import { READ_TIMEOUT } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';

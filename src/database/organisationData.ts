@@ -5,10 +5,10 @@ import type { ClientSession, mongo } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedRawReads, coalescedRows, type WantedRow } from './coalesce';
 import { AppError, movingError } from '../errors';
-import { type Budget, type Courtesy, createBudget, type Pace, paceOf } from './courtesy';
+import { type Budget, type Yield, createBudget, type Pace, paceOf } from './yield';
 import { isDropPending } from './faults';
-import { createGate, type Gate } from './gate';
-import { type Keeper, keeperOf, type Standing, type Upkeep } from './keeper';
+import { createSemaphore, type Semaphore } from './semaphore';
+import { type IndexMaintenance, createIndexMaintenance, type WriteState, type Upkeep } from './indexMaintenance';
 import { type Reading, RowSizes } from './readRows';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
@@ -63,13 +63,13 @@ export interface OpenDeployment {
 export class OrganisationData {
   /** Cached, since creating one merges the driver's options each time. */
   readonly #rows = new Map<string, unknown>();
-  readonly #transactions = createGate(AT_ONCE.transactions);
+  readonly #transactions = createSemaphore(AT_ONCE.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
-  readonly reads: Gate = createGate(AT_ONCE.reads);
+  readonly reads: Semaphore = createSemaphore(AT_ONCE.reads);
   /** Limits concurrent pages of objects: decoding one of the largest holds the event loop for about 30 ms. */
-  readonly pages: Gate = createGate(AT_ONCE.pages);
+  readonly pages: Semaphore = createSemaphore(AT_ONCE.pages);
   /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
-  readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
+  readonly aggregations: Semaphore = createSemaphore(AT_ONCE.aggregations);
   readonly #rowSizes = new RowSizes();
   #slots: Slots | undefined;
   /** Whether it is recorded that changes are read. */
@@ -79,8 +79,8 @@ export class OrganisationData {
   /** Lets the organisation's rows be decoded, and put into answers, a piece in each turn of the event loop. */
   readonly budget: Budget;
   /** The same, but others go first between two pieces. */
-  readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.giveWay());
-  readonly #keeper: Keeper;
+  readonly nestedBudget: Budget = (work) => this.budget(work)?.then(() => this.yieldToOthers());
+  readonly #indexes: IndexMaintenance;
   readonly #widening: Widening;
   /** Without mongoose, since rows are checked before they are stored; so filters and documents must be complete. */
   readonly database: mongo.Db;
@@ -92,14 +92,14 @@ export class OrganisationData {
     readonly organisationId: string,
     private readonly open: OpenDeployment,
     readonly collections: readonly Collection[],
-    private readonly courtesy: Courtesy,
+    private readonly yielding: Yield,
     private readonly upkeep: Upkeep,
   ) {
     this.database = open.client.db(databaseName(organisationId));
     this.now = open.now;
-    this.budget = createBudget(courtesy.ownTurn);
+    this.budget = createBudget(yielding.yieldTurn);
     this.isSharded = open.isSharded;
-    this.#keeper = keeperOf(organisationId, this.database, upkeep, (work) => this.creating(work));
+    this.#indexes = createIndexMaintenance(organisationId, this.database, upkeep, (work) => this.creating(work));
     this.#widening = wideningOf(organisationId, this.database, upkeep, (work) => this.creating(work));
   }
 
@@ -135,12 +135,12 @@ export class OrganisationData {
 
   /** @throws AppError unavailable if the organisation is being moved or erased, or does not exist */
   async requireOpen(): Promise<void> {
-    const standing = await this.upkeep.standingOf(this.organisationId);
-    if (standing !== 'open') throw refusal(standing);
+    const writeState = await this.upkeep.writeStateOf(this.organisationId);
+    if (writeState !== 'open') throw refusal(writeState);
   }
 
   async #checkAgain(): Promise<void> {
-    const now = await this.upkeep.standingOf(this.organisationId);
+    const now = await this.upkeep.writeStateOf(this.organisationId);
     if (now === 'open') return;
     // while it is being erased, the export may still need the data, which is dropped later
     if (now === 'gone') await this.drop();
@@ -183,18 +183,18 @@ export class OrganisationData {
   }
 
   /** Waits for a turn of the event loop of its own, before work that blocks the loop for a while. */
-  ownTurn(): Promise<void> {
-    return this.courtesy.ownTurn();
+  yieldTurn(): Promise<void> {
+    return this.yielding.yieldTurn();
   }
 
   /** Yields the event loop to others between two pieces of heavy work. */
-  giveWay(): Promise<void> {
-    return this.courtesy.giveWay(this.organisationId);
+  yieldToOthers(): Promise<void> {
+    return this.yielding.yieldToOthers(this.organisationId);
   }
 
   /** Gives way between the elements of a list, once they have taken long enough. */
   pace(): Pace {
-    return paceOf(() => this.giveWay());
+    return paceOf(() => this.yieldToOthers());
   }
 
   /** How to read rows for a request; `hold` counts the bytes of those that it keeps. */
@@ -203,7 +203,7 @@ export class OrganisationData {
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): mongo.Collection<T> {
-    this.#keeper.look(definition);
+    this.#indexes.look(definition);
     const rows = this.#rows.get(definition.name) ?? this.database.collection(definition.name);
     this.#rows.set(definition.name, rows);
     return rows as mongo.Collection<T>;
@@ -214,12 +214,12 @@ export class OrganisationData {
    * @throws AppError unavailable if the organisation is being erased, or does not exist
    */
   prepare(definitions: OrganisationData['collections']): Promise<void> {
-    return this.#keeper.prepare(definitions);
+    return this.#indexes.prepare(definitions);
   }
 
   /** Notes that at most this many rows were added to each; {@link transaction} does so itself. */
   wrote(definitions: OrganisationData['collections'], rows: number): void {
-    this.#keeper.wrote(definitions, rows);
+    this.#indexes.wrote(definitions, rows);
   }
 
   /** Reads one object by id (upper or lower case), batched with other reads in the same turn of the event loop. */
@@ -275,17 +275,17 @@ export class OrganisationData {
     let loader = known.get(projection);
     if (!loader) {
       const { load, maxBatchSize } = LOADERS[kind];
-      const { reads: gate } = this;
+      const { reads: semaphore } = this;
       const budget = kind === 'nested' ? this.nestedBudget : this.budget;
       const reading = { ...this.reading(), budget };
-      loader = load(this.collection(definition), { maxBatchSize, gate, reading, projection });
+      loader = load(this.collection(definition), { maxBatchSize, semaphore, reading, projection });
       known.set(projection, loader);
     }
     return loader as DataLoader<Wanted, T | null>;
   }
 }
 
-/** Organisations whose collections and gates stay in memory. */
+/** Organisations whose collections and semaphores stay in memory. */
 const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: { readonly id: string }) => OrganisationData;
@@ -294,21 +294,21 @@ export type OrganisationDataCache = (organisation: { readonly id: string }) => O
 export function organisationDataCache(
   open: () => OpenDeployment,
   collections: OrganisationData['collections'],
-  courtesy: Courtesy,
+  yielding: Yield,
   upkeep: Upkeep,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
   return ({ id }) => {
     const found = warm.get(id);
     if (found) return found;
-    const data = new OrganisationData(id, open(), collections, courtesy, upkeep);
+    const data = new OrganisationData(id, open(), collections, yielding, upkeep);
     warm.set(id, data);
     return data;
   };
 }
 
-function refusal(standing: Exclude<Standing, 'open'>): AppError {
-  if (standing === 'moving') return movingError();
+function refusal(writeState: Exclude<WriteState, 'open'>): AppError {
+  if (writeState === 'moving') return movingError();
   const detail = 'The organisation is no longer there; nothing was stored.';
   return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });
 }

@@ -2,7 +2,7 @@ import type { mongo } from 'mongoose';
 import { MINUTE } from '../units';
 import type { Collection } from './collection';
 import { isRefusedRow } from './faults';
-import type { Upkeep } from './keeper';
+import type { Upkeep } from './indexMaintenance';
 import { validationOptions, validatorState, widenValidator } from './validators';
 
 /*

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { openChanges, type LogPosition, resumeChanges, type Token } from '../database/changeCursor';
 import type { Databases } from '../database/connect';
-import { createGate } from '../database/gate';
+import { createSemaphore } from '../database/semaphore';
 import { databaseName, organisationOf } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { AppError } from '../errors';
@@ -59,7 +59,7 @@ interface Notice {
 export type ClusterFeed = ReturnType<typeof createClusterFeed>;
 
 export function createClusterFeed({ streams, control, shards }: Pick<Databases, 'streams' | 'control' | 'shards'>) {
-  const gate = createGate(READS_AT_ONCE);
+  const semaphore = createSemaphore(READS_AT_ONCE);
   const isSharded = shards !== undefined;
 
   async function read(position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) {
@@ -82,7 +82,7 @@ export function createClusterFeed({ streams, control, shards }: Pick<Databases, 
      * A page after a position; undefined for the end of the log. @throws AppError cursor_expired if the log does not go back that far
      */
     read: (position: LogPosition | undefined, wanted: WantedOfAll, limit: number, patience: Patience) =>
-      gate(() => read(position, wanted, limit, patience)),
+      semaphore(() => read(position, wanted, limit, patience)),
   };
 }
 

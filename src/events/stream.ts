@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import { createGate, type Gate } from '../database/gate';
+import { createSemaphore, type Semaphore } from '../database/semaphore';
 import { AppError } from '../errors';
 import type { EventRow } from './collection';
 import type { EventPage } from './page';
@@ -149,10 +149,10 @@ const MAX_CACHED = 1000;
 
 /** Lets a few streams read at a time: when the change stream fails or a gateway starts, all of them want to. */
 export function createReadLimit(): <T>(organisation: string, read: () => Promise<T>) => Promise<T> {
-  const ofGateway = createGate(AT_ONCE.gateway);
-  const ofOrganisations = new LRUCache<string, Gate>({
+  const ofGateway = createSemaphore(AT_ONCE.gateway);
+  const ofOrganisations = new LRUCache<string, Semaphore>({
     max: MAX_CACHED,
-    memoMethod: () => createGate(AT_ONCE.organisation),
+    memoMethod: () => createSemaphore(AT_ONCE.organisation),
   });
   return (organisation, read) => ofOrganisations.memo(organisation)(() => ofGateway(read));
 }

@@ -110,7 +110,7 @@ export async function writePage<T extends { _id: string }>(
   collection: mongo.Collection<T>,
   request: ListRequest,
   writer: PageWriter,
-  { reading, ownTurn }: { readonly reading: Reading; readonly ownTurn: () => Promise<void> },
+  { reading, yieldTurn }: { readonly reading: Reading; readonly yieldTurn: () => Promise<void> },
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
@@ -122,7 +122,7 @@ export async function writePage<T extends { _id: string }>(
   const rows = requireWhole(await readRaw(collection, findUpTo, reading));
   const most = writer.copies * rows.bytes.length;
   if (most > LARGEST) throw new UnsupportedValue('large');
-  if (most > LARGE) await ownTurn();
+  if (most > LARGE) await yieldTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const position = hasMore ? writer.positionOf(rows, list.limit - 1, list.field) : undefined;
   // findPage knows where a page continues after it

@@ -3,7 +3,7 @@ import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/error
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
-import { toAppError } from '../mask';
+import { toAppError } from '../toAppError';
 import { isOfEveryRow } from '../operations/run';
 
 /** Apollo's error codes for invalid requests. */

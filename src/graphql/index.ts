@@ -92,7 +92,7 @@ export async function createGraphqlFace(options: GraphqlOptions) {
       return edited;
     };
     if (caller && streaming?.subscribed) {
-      eventStreams.send(exchange, streaming.subscribed, () => caller.data.giveWay());
+      eventStreams.send(exchange, streaming.subscribed, () => caller.data.yieldToOthers());
     } else if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
       eventStreams.sendResult(exchange, whole(answer.body.string));
     } else {

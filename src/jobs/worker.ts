@@ -117,7 +117,7 @@ export function createJobWorker({ logger, ...stores }: WorkerOptions) {
   return {
     start: loop.start,
     /** Looks for a job now, because there is a new one. */
-    poke: loop.wake,
+    wake: loop.wake,
     /** Resolves when work has stopped; another gateway takes over unfinished jobs. */
     async stop(): Promise<void> {
       await loop.stop();

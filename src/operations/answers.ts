@@ -223,7 +223,7 @@ export async function answerText(value: unknown, context: Pick<RequestContext, '
     piece += part;
     if (piece.length < PIECE) continue;
     end();
-    await context.data.giveWay();
+    await context.data.yieldToOthers();
   }
   end();
   const [first] = written;

@@ -34,9 +34,9 @@ export function inSlices<T>(context: RequestContext, work: () => T): T | Promise
 async function afterwards<T>({ data }: RequestContext, slices: Slices, work: () => T): Promise<T> {
   await slices.last?.catch(() => undefined);
   if (isOver(slices)) {
-    await data.giveWay();
+    await data.yieldToOthers();
     // slices of other requests must not share the turn
-    await data.ownTurn();
+    await data.yieldTurn();
   }
   return work();
 }

@@ -80,7 +80,7 @@ export function operatorContextFactory(options: OperatorContextOptions): OpenCon
 }
 
 /** Operators write an organisation's data through `operator` alone, but writing a long answer still yields to other requests. */
-const NO_DATA = { giveWay: () => turn(), ownTurn: () => turn(), budget: () => undefined } as Pick<
+const NO_DATA = { yieldToOthers: () => turn(), yieldTurn: () => turn(), budget: () => undefined } as Pick<
   OrganisationData,
-  'giveWay' | 'ownTurn' | 'budget'
+  'yieldToOthers' | 'yieldTurn' | 'budget'
 > as OrganisationData;

@@ -31,7 +31,7 @@ export interface OperatorOptions extends Omit<FeedOptions, 'byIds' | 'requireOrg
   /** What writing organisations' data needs. */
   readonly writing: Writing;
   /** Tells this gateway that there is a new job. */
-  readonly poke: () => void;
+  readonly wake: () => void;
   readonly actions: DataActions;
 }
 
@@ -290,7 +290,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, ca
   async function ask(wanted: { kind: JobRow['kind']; organisationId: string; to: string | null }) {
     const job = await control.jobs.ask(wanted, actor).catch((error: unknown) => explain(error));
     if (!job) throw notFound('organisation');
-    options.poke();
+    options.wake();
     return shownJob(job);
   }
 }

@@ -5,10 +5,10 @@ import { AppError, type Fault, invalidRequest } from '../errors';
 import { checkBodyHeaders, checkInTurns } from '../http/body';
 import { type Exchange, incomingRequest, noteUnavailable } from '../http/exchange';
 import { NDJSON, NDJSON_LIMITS, type NdjsonLine, ndjsonPieces } from '../http/ndjson';
-import { toAppError } from '../mask';
+import { toAppError } from '../toAppError';
 import type { OpenContext, RequestContext } from '../operations/context';
-import { type Pace, paceOf } from '../database/courtesy';
-import { createGate } from '../database/gate';
+import { type Pace, paceOf } from '../database/yield';
+import { createSemaphore } from '../database/semaphore';
 import { MEBIBYTE, UUID, isOrganisationRef } from '../units';
 import type { WriteResult } from '../writes';
 import type { Operator } from './operator';
@@ -163,7 +163,7 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
     if (group) group.push({ at, element });
     else groups.set(organisation, [{ at, element }]);
   }
-  const gate = createGate(AT_ONCE);
+  const semaphore = createSemaphore(AT_ONCE);
   const organisations = await operator.lines.findAll([...groups.keys()]);
   const byId = new Map<string, Group>();
   for (const [name, own] of groups) {
@@ -210,7 +210,7 @@ async function write(piece: readonly NdjsonLine[], writing: Writing): Promise<Re
   };
   const all = [...byId.values()].map(({ organisation, own }) => {
     own.sort((one, other) => one.at - other.at);
-    return gate(() => settle(organisation, own));
+    return semaphore(() => settle(organisation, own));
   });
   await Promise.all(all);
   return results;

@@ -1,12 +1,12 @@
 import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
-import { standingOf } from './organisationRows';
+import { writeStateOf } from './organisationRows';
 
 /* Control data of an organisation's event feed (docs/decisions/events.md). */
 
 export interface Feed {
   /** Whether the organisation's database can be written, or is being moved to another shard or erased. */
-  readonly standing: 'open' | 'moving' | 'closed';
+  readonly writeState: 'open' | 'moving' | 'closed';
   /** The first part of its positions: how often earlier versions have moved it to another cluster. */
   readonly epoch: number;
   /** Since when history is lost; undefined once the feed's events say so. */
@@ -30,7 +30,7 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
       return new Map(
         found.map(({ _id, feed: { epoch = 0, owed } = {}, moved_at: movedAt, ...row }): [string, Feed] => [
           _id,
-          { standing: standingOf(row), epoch, owed, movedAt },
+          { writeState: writeStateOf(row), epoch, owed, movedAt },
         ]),
       );
     },

@@ -1,6 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { type Organisation, type OrganisationState, STATES } from '../auth/principal';
-import type { Standing } from '../database/keeper';
+import type { WriteState } from '../database/indexMaintenance';
 import type { ControlModels, OrganisationDocument } from './models';
 
 /** An organisation as operators see it. */
@@ -13,7 +13,10 @@ export interface Listed extends Organisation {
 export const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
 /** Whether an organisation's database can be written, or is being moved to another shard or erased. */
-export function standingOf({ state, move }: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<Standing, 'gone'> {
+export function writeStateOf({
+  state,
+  move,
+}: Pick<OrganisationDocument, 'state' | 'move'>): Exclude<WriteState, 'gone'> {
   if (!STATES[state ?? 'active'].data) return 'closed';
   return move ? 'moving' : 'open';
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation, OrganisationState, Plan } from '../auth/principal';
-import type { Standing } from '../database/keeper';
+import type { WriteState } from '../database/indexMaintenance';
 import { isDuplicateKey } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
@@ -10,7 +10,7 @@ import { changeInKeys } from './endedKeys';
 import type { NoteId } from './creations';
 import { escapeRegExp } from './keyDocuments';
 import type { ControlModels, OrganisationDocument } from './models';
-import { CHANGEABLE, FOR_EARLIER, type Listed, standingOf, toListed } from './organisationRows';
+import { CHANGEABLE, FOR_EARLIER, type Listed, writeStateOf, toListed } from './organisationRows';
 
 export interface NewOrganisation {
   readonly name: string;
@@ -256,10 +256,10 @@ export function organisations(models: ControlModels, actor: Actor, place: Place,
       return found ? toListed(found) : undefined;
     },
     /** Whether an organisation's database may be written, as read from the primary. */
-    standingOf: async (id: string): Promise<Standing> => {
+    writeStateOf: async (id: string): Promise<WriteState> => {
       const projection = { state: 1, 'move.to': 1 } as const;
       const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
-      return found ? standingOf(found) : 'gone';
+      return found ? writeStateOf(found) : 'gone';
     },
     count: (): Promise<number> => models.organisations.countDocuments().exec(),
     /** Organisations, oldest first, one batch in memory at a time. */

@@ -42,7 +42,10 @@ export function listPageText<T extends { _id: string }>(
 ): Promise<WrittenPage> {
   const page = pageRequest(data, collection, args, projection);
   return data.reads(() =>
-    writePage(data.collection(collection), page, writer, { reading: data.reading(), ownTurn: () => data.ownTurn() }),
+    writePage(data.collection(collection), page, writer, {
+      reading: data.reading(),
+      yieldTurn: () => data.yieldTurn(),
+    }),
   );
 }
 

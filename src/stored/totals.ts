@@ -1,6 +1,6 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import { WITHOUT_SEARCH } from '../database/collection';
-import { ROWS_PER_PIECE } from '../database/courtesy';
+import { ROWS_PER_PIECE } from '../database/yield';
 import { READ_TIMEOUT } from '../database/native';
 import { invalidRequest } from '../errors';
 import type { RequestContext } from '../operations/context';
@@ -187,7 +187,7 @@ async function run(
     const fault = faultInGroup(group);
     if (fault) return String(fault.pointer);
     rows.push({ ...group, ...exactly });
-    if (rows.length % ROWS_PER_PIECE === 0) await data.giveWay();
+    if (rows.length % ROWS_PER_PIECE === 0) await data.yieldToOthers();
   }
   return { data: rows, has_more: false };
 }

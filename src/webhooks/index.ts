@@ -87,7 +87,7 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
     ofUser,
     webhooksOf,
     wake: async (organisations: readonly string[]): Promise<void> => {
-      if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
+      if (await stores.control.webhookLeases.wake(organisations)) workers?.wake();
       await ofOperator?.wake();
     },
     start(): void {

@@ -82,7 +82,7 @@ test('on SecantusDB, whose new indexes may lack rows, a collection has every ind
   const { collections } = gateway.databases.organisationData({ id });
   const databases = await connectDatabases({ ...options, collections, isStandIn: true });
   try {
-    databases.openedBy({ standingOf: () => Promise.resolve('open') });
+    databases.openedBy({ writeStateOf: () => Promise.resolve('open') });
     const data = databases.organisationData({ id });
     await data.prepare(collections.filter(({ name }) => name === 'products'));
     const made = await data.database.collection('products').indexes();

@@ -6,7 +6,7 @@ import { answerText } from '../../src/operations/answers';
 fc.configureGlobal({ seed: 20261126 });
 
 let pauses: number;
-const context = { data: { giveWay: () => Promise.resolve(void (pauses += 1)) } } as unknown as RequestContext;
+const context = { data: { yieldToOthers: () => Promise.resolve(void (pauses += 1)) } } as unknown as RequestContext;
 beforeEach(() => (pauses = 0));
 
 test('the text of an answer is what JSON.stringify writes', async () => {

@@ -71,8 +71,8 @@ test.each([
   const rows = { collectionName: 'large' } as mongo.Collection<{ _id: string }>;
   const request = { ...{ organisationId: 'one', operation: 'large', args: {}, filters: {} }, conditions: [] };
   const reading: Reading = { sizes: new RowSizes(), budget: () => undefined };
-  const ownTurn = jest.fn(() => Promise.resolve());
+  const yieldTurn = jest.fn(() => Promise.resolve());
   const writer = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE }, copies);
-  await expect(writePage(rows, request, writer, { reading, ownTurn })).rejects.toBeInstanceOf(UnsupportedValue);
-  expect(ownTurn).not.toHaveBeenCalled();
+  await expect(writePage(rows, request, writer, { reading, yieldTurn })).rejects.toBeInstanceOf(UnsupportedValue);
+  expect(yieldTurn).not.toHaveBeenCalled();
 });

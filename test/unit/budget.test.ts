@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Budget, createBudget, createCourtesy } from '../../src/database/courtesy';
+import { type Budget, createBudget, createYield } from '../../src/database/yield';
 
 /* What is decoded and put into answers in one turn of the event loop. */
 
@@ -20,7 +20,7 @@ afterEach(() => {
   isCounting = false;
 });
 
-const newBudget = (): Budget => createBudget(createCourtesy().ownTurn);
+const newBudget = (): Budget => createBudget(createYield().yieldTurn);
 
 /** Asks for several pieces of work at once. Resolves with the sum of each turn in which some was let through. */
 async function sums(
@@ -68,7 +68,7 @@ test('small work does not queue behind large work', async () => {
 });
 
 test('each piece of several organisations has a turn of its own', async () => {
-  const { ownTurn } = createCourtesy();
+  const { yieldTurn } = createYield();
   const begun: number[] = [];
   const ask = async (budget: Budget): Promise<void> => {
     for (let at = 0; at < 5; at += 1) {
@@ -76,6 +76,6 @@ test('each piece of several organisations has a turn of its own', async () => {
       if (at > 0) begun.push(turns);
     }
   };
-  await Promise.all([ask(createBudget(ownTurn)), ask(createBudget(ownTurn))]);
+  await Promise.all([ask(createBudget(yieldTurn)), ask(createBudget(yieldTurn))]);
   expect(new Set(begun).size).toBe(begun.length);
 });

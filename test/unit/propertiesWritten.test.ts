@@ -46,7 +46,7 @@ const sofa = sofaHandlers(createRunner(schemas).routes, operations);
 const turn = (): Promise<void> => Promise.resolve();
 const context = {
   authorise: () => undefined,
-  data: { giveWay: turn, ownTurn: turn, budget: () => undefined },
+  data: { yieldToOthers: turn, yieldTurn: turn, budget: () => undefined },
 } as unknown as RequestContext;
 
 function rootField(name: string): GraphQLField<unknown, RequestContext> {

@@ -91,10 +91,10 @@ test('a list repeated thousands of times is refused for its length, without a co
 });
 
 test('a long answer is written in pieces, between which others have their turn', async () => {
-  const giveWay = jest.fn(() => Promise.resolve());
-  const data = { giveWay, budget: () => undefined };
+  const yieldToOthers = jest.fn(() => Promise.resolve());
+  const data = { yieldToOthers, budget: () => undefined };
   const longContext = { ...context, data } as unknown as RequestContext;
   const { body } = await handlerOf(many!, runner.of(many!)!.field)({}, longContext);
   expect(JSON.parse(String(body))).toMatchObject({ all: { length: 10 } });
-  expect(giveWay.mock.calls.length).toBeGreaterThan(1);
+  expect(yieldToOthers.mock.calls.length).toBeGreaterThan(1);
 });

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../src/operations/context';
 import { inSlices } from '../../src/operations/slices';
 
 const context = (): RequestContext =>
-  ({ data: { giveWay: () => turn(), ownTurn: () => turn() } }) as unknown as RequestContext;
+  ({ data: { yieldToOthers: () => turn(), yieldTurn: () => turn() } }) as unknown as RequestContext;
 
 /** Takes a while. */
 function work(): number {

@@ -77,12 +77,12 @@ test('streams with many events give way together, after 10 ms of the work of all
     };
     return { response, requestId: 'one', log: {} } as unknown as Exchange;
   };
-  const giveWay = async (): Promise<void> => {
+  const yieldToOthers = async (): Promise<void> => {
     await turn();
     inRow = 0;
   };
   const sending = createEventStreams({ logger: pino({ enabled: false }), commentEvery: 60_000 });
-  for (let n = 0; n < streams; n += 1) sending.send(exchange(), subscribed(), giveWay);
+  for (let n = 0; n < streams; n += 1) sending.send(exchange(), subscribed(), yieldToOthers);
   while (ended < streams) await turn();
   now.mockRestore();
   expect(clock).toBe(streams * events);

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Config } from '../../config';
 import { describeError, toggleDebug } from '../../log';
-import { toAppError } from '../../mask';
+import { toAppError } from '../../toAppError';
 import { type RunningServer, type ServerOptions, startServer } from '../../server';
 import { openTracing } from '../../tracing';
 import { version } from '../../package';

@@ -13,12 +13,12 @@ const LEFT_FOR = HOUR;
  */
 export async function withoutMoved(
   { database }: OrganisationData,
-  { standing, movedAt }: Feed,
+  { writeState, movedAt }: Feed,
   found: readonly Found[],
 ): Promise<readonly Found[]> {
   const isOfMove = ({ change }: Found): boolean =>
     change.operationType === 'drop' &&
-    (standing === 'moving' || (movedAt !== undefined && momentOf(change).getTime() < movedAt.getTime() + LEFT_FOR));
+    (writeState === 'moving' || (movedAt !== undefined && momentOf(change).getTime() < movedAt.getTime() + LEFT_FOR));
   if (!found.some(isOfMove)) return found;
   const there = await collectionNames(database);
   return found.filter((one) => !isOfMove(one) || !there.has(one.change.ns.coll ?? ''));

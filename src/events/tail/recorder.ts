@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import type { Logger } from 'pino';
 import type { Databases } from '../../database/connect';
 import { isDropPending, isDuplicateKey, isUnavailable } from '../../database/faults';
-import { createGate } from '../../database/gate';
+import { createSemaphore } from '../../database/semaphore';
 import { collectionNames } from '../../database/indexes';
 import { type OrganisationData, organisationOf } from '../../database/organisationData';
 import type { Writer } from '../../database/slots';
@@ -42,7 +42,7 @@ const BATCH = 500;
 
 export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, logger }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
-  const gate = createGate(AT_ONCE);
+  const semaphore = createSemaphore(AT_ONCE);
 
   const keyOfRow = (database: string, collection: string, id: unknown): string =>
     `${database} ${collection} ${idText(id)}`;
@@ -164,7 +164,7 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
     const [first] = found;
     if (!first) return false;
     // not in the middle of a transaction, where readers may already be past the position of the gap event
-    const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
+    const owed = feed.writeState === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
       _id: positionOf(feed.epoch, first.time, 0),
       ...gapEvent(owed, momentOf(first.change)),
@@ -199,12 +199,12 @@ export function recorderOf({ databases, feeds, onWritten, onStored, onRecorded, 
     const known = await feeds.of(ids);
     const here = ids.flatMap((id) => {
       const feed = known.get(id);
-      return feed && feed.standing !== 'closed' ? [{ id, feed }] : [];
+      return feed && feed.writeState !== 'closed' ? [{ id, feed }] : [];
     });
     const stored: string[] = [];
     await Promise.all(
       here.map(({ id, feed }) =>
-        gate(async () => {
+        semaphore(async () => {
           if (await work(id, feed)) stored.push(id);
         }),
       ),

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
-import { paceOf } from '../../database/courtesy';
+import { paceOf } from '../../database/yield';
 import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
-import { toAppError } from '../../mask';
+import { toAppError } from '../../toAppError';
 import { extensionsOf, formatError } from '../errors';
 import type { Subscribed } from './subscribe';
 
@@ -26,7 +26,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
-type GiveWay = () => Promise<void>;
+type YieldToOthers = () => Promise<void>;
 
 interface Open {
   readonly response: ServerResponse;
@@ -42,7 +42,7 @@ interface Options {
 export function createEventStreams({ logger, commentEvery }: Options) {
   const open = new Set<Open>();
   let timer: NodeJS.Timeout | undefined;
-  let [turning, giving]: [Promise<void> | undefined, GiveWay] = [undefined, () => Promise.resolve()];
+  let [turning, giving]: [Promise<void> | undefined, YieldToOthers] = [undefined, () => Promise.resolve()];
   const pace = paceOf(() => giving());
 
   /** Sends all comments that are due. */
@@ -60,14 +60,18 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   }
 
   /** What to wait for before the next event, shared by all streams: hundreds of events for hundreds of streams would block the loop for seconds. */
-  function turnOf(giveWay: GiveWay): Promise<void> | undefined {
+  function turnOf(yieldToOthers: YieldToOthers): Promise<void> | undefined {
     if (turning) return turning;
-    giving = giveWay;
+    giving = yieldToOthers;
     turning = pace()?.finally(() => (turning = undefined));
     return turning;
   }
 
-  async function run(exchange: Exchange, { source, resultOf }: Subscribed, giveWay: GiveWay): Promise<void> {
+  async function run(
+    exchange: Exchange,
+    { source, resultOf }: Subscribed,
+    yieldToOthers: YieldToOthers,
+  ): Promise<void> {
     const { response, requestId } = exchange;
     const one = { response, commentAt: performance.now() + commentEvery };
     open.add(one);
@@ -77,7 +81,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
         // checked again right before the work, since all waiting streams resume together, each with an event
-        for (let wait = turnOf(giveWay); wait; wait = turnOf(giveWay)) await wait;
+        for (let wait = turnOf(yieldToOthers); wait; wait = turnOf(yieldToOthers)) await wait;
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
         if (!response.write(frame(source.cursor, result))) await drained(response, source.ended);
@@ -98,12 +102,12 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   }
 
   return {
-    /** Answers with the results of a subscription until it ends; `giveWay` yields to others. */
-    send(exchange: Exchange, subscribed: Subscribed, giveWay: GiveWay): void {
+    /** Answers with the results of a subscription until it ends */
+    send(exchange: Exchange, subscribed: Subscribed, yieldToOthers: YieldToOthers): void {
       // already answered, because it took too long
       if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
-      run(exchange, subscribed, giveWay).catch((error: unknown) => {
+      run(exchange, subscribed, yieldToOthers).catch((error: unknown) => {
         logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'stream failed');
         exchange.response.destroy();
       });

@@ -7,7 +7,7 @@ import {
   type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
-import { toAppError } from '../../mask';
+import { toAppError } from '../../toAppError';
 import type { Execution } from '../../operations/execution';
 import { withHttpStatus } from '../errors';
 

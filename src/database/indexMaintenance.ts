@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { MINUTE, SECOND } from '../units';
 import type { Collection } from './collection';
 import { isIndexRefused } from './faults';
-import type { Gate } from './gate';
+import type { Semaphore } from './semaphore';
 import type { Quota } from './quota';
 import { differenceOf, createIndexes, rowsOf, SMALL } from './indexes';
 import { createChecked, type Validation } from './validators';
@@ -14,16 +14,16 @@ import { createChecked, type Validation } from './validators';
  */
 
 /** Whether an organisation's database may be written to, or why not: it is being moved or erased, or is erased. */
-export type Standing = 'open' | 'moving' | 'closed' | 'gone';
+export type WriteState = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the keepers of all organisations share. */
 export interface Upkeep {
   /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
-  standingOf: (organisationId: string) => Promise<Standing>;
+  writeStateOf: (organisationId: string) => Promise<WriteState>;
   /** Records that changes of an organisation are read with `updated_since`. */
   noteFollowed: (organisationId: string) => Promise<void>;
   /** Limits background checks of collections in a gateway; undefined on the command line, where reads start none. */
-  looks: Gate | undefined;
+  checks: Semaphore | undefined;
   /** Whether collections get the indexes that only speed up reads once they have grown, instead of from the start. */
   readonly grows: boolean;
   /** What MongoDB does with rows that cannot be served, in collections that are created here. */
@@ -41,10 +41,10 @@ const LOOK_EVERY = MINUTE;
 /** How often a small collection in use is counted, since other programs may write to it, and how often once it may have grown; in ms. */
 const COUNT_EVERY = { small: 10 * MINUTE, grown: SECOND };
 
-export type Keeper = ReturnType<typeof keeperOf>;
+export type IndexMaintenance = ReturnType<typeof createIndexMaintenance>;
 
 /** `creating` runs work that may create a collection: see OrganisationData.creating. */
-export function keeperOf(
+export function createIndexMaintenance(
   organisationId: string,
   database: mongo.Db,
   upkeep: Upkeep,
@@ -110,11 +110,11 @@ export function keeperOf(
     isDue(name, (small.get(name) ?? 0) >= SMALL ? COUNT_EVERY.grown : COUNT_EVERY.small);
 
   /** Looks at a collection in the background, one at a time across all organisations. */
-  function lookLater(definition: Collection, looks: Gate): void {
+  function checkLater(definition: Collection, checks: Semaphore): void {
     const { name } = definition;
     // no second look while this one waits or runs
     looked.set(name, Infinity);
-    void looks(() => keep(definition, false))
+    void checks(() => keep(definition, false))
       .catch((error: unknown) => {
         if (!(error instanceof AppError)) upkeep.onFailure(organisationId, name, error);
       })
@@ -125,12 +125,12 @@ export function keeperOf(
     /** Creates missing collections. @throws as `creating` does */
     async prepare(definitions: readonly Collection[]): Promise<void> {
       const others = definitions.filter(({ name }) => !kept.has(name));
-      const { looks } = upkeep;
+      const { checks } = upkeep;
       // writes from the command line wait for indexes, those from a gateway do not
-      const now = others.filter(({ name }) => !small.has(name) || (!looks && needsCount(name)));
+      const now = others.filter(({ name }) => !small.has(name) || (!checks && needsCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
-      if (!looks) return;
-      for (const one of others) if (small.has(one.name) && needsCount(one.name)) lookLater(one, looks);
+      if (!checks) return;
+      for (const one of others) if (small.has(one.name) && needsCount(one.name)) checkLater(one, checks);
     },
     /** Notes that at most this many rows were added to each collection, so that one is counted only once it may have grown. */
     wrote(definitions: readonly Collection[], rows: number): void {
@@ -145,8 +145,8 @@ export function keeperOf(
      */
     look(definition: Collection): void {
       const { name } = definition;
-      if (kept.has(name) || !upkeep.looks) return;
-      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) lookLater(definition, upkeep.looks);
+      if (kept.has(name) || !upkeep.checks) return;
+      if (small.has(name) ? needsCount(name) : isDue(name, LOOK_EVERY)) checkLater(definition, upkeep.checks);
     },
   };
 }

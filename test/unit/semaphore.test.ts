@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { createGate } from '../../src/database/gate';
+import { createSemaphore } from '../../src/database/semaphore';
 
 /** Work that ends on demand. */
 function pieces(count: number) {
@@ -11,11 +11,11 @@ function pieces(count: number) {
   });
 }
 
-test('a gate limits concurrent work and runs the rest in order, whether work succeeds or fails', async () => {
-  const gate = createGate(2);
+test('a semaphore limits concurrent work and runs the rest in order, whether work succeeds or fails', async () => {
+  const semaphore = createSemaphore(2);
   const [begun, all]: [number[], ReturnType<typeof pieces>] = [[], pieces(5)];
   const results = all.map(({ work }, at) =>
-    gate(() => {
+    semaphore(() => {
       begun.push(at);
       return work();
     }),
@@ -34,20 +34,20 @@ test('a gate limits concurrent work and runs the rest in order, whether work suc
   all[4]!.end();
   expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
   // all are done
-  await expect(gate(() => Promise.resolve('free'))).resolves.toBe('free');
+  await expect(semaphore(() => Promise.resolve('free'))).resolves.toBe('free');
 });
 
 test('work that never ends gives up its place once, after a timeout', async () => {
-  const gate = createGate(1, 20);
+  const semaphore = createSemaphore(1, 20);
   const [endless] = pieces(1);
-  const late = gate(endless!.work);
-  await expect(gate(() => Promise.resolve('next'))).resolves.toBe('next');
+  const late = semaphore(endless!.work);
+  await expect(semaphore(() => Promise.resolve('next'))).resolves.toBe('next');
   endless!.end();
   await late;
   // if the place were given up twice, two would run
   const begun: number[] = [];
   const all = pieces(2);
-  const results = all.map(({ work }, at) => gate(() => (begun.push(at), work())));
+  const results = all.map(({ work }, at) => semaphore(() => (begun.push(at), work())));
   await setImmediate();
   expect(begun).toEqual([0]);
   for (const { end } of all) end();

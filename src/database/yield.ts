@@ -11,16 +11,16 @@ const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
 
-export type Courtesy = ReturnType<typeof createCourtesy>;
+export type Yield = ReturnType<typeof createYield>;
 
 /** Called before each of many elements; returns a promise to await if the work has held the event loop for long enough. */
 export type Pace = () => Promise<void> | undefined;
 
 /** Slices work by time, since callers decide what an element costs. */
-export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
+export function paceOf(yieldToOthers: () => Promise<void>, slice = SLICE): Pace {
   let until = performance.now() + slice;
   const pause = async (): Promise<void> => {
-    await giveWay();
+    await yieldToOthers();
     until = performance.now() + slice;
   };
   return () => (performance.now() < until ? undefined : pause());
@@ -33,7 +33,7 @@ export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
 export type Budget = (work: { readonly bytes: number } | { readonly objects: number }) => Promise<void> | undefined;
 
 /** Lets one piece through in each turn of the event loop; the rest waits, each piece for a turn of its own. */
-export function createBudget(ownTurn: () => Promise<void>): Budget {
+export function createBudget(yieldTurn: () => Promise<void>): Budget {
   const waiting: { readonly cost: number; readonly begin: () => void }[] = [];
   /** What this turn has left of its piece. */
   let left = 1;
@@ -50,7 +50,7 @@ export function createBudget(ownTurn: () => Promise<void>): Budget {
   }
 
   function onNextTurn(): void {
-    if (waiting.length > 0) void ownTurn().then(letThrough);
+    if (waiting.length > 0) void yieldTurn().then(letThrough);
     else left = 1;
   }
 
@@ -68,7 +68,7 @@ export function createBudget(ownTurn: () => Promise<void>): Budget {
  * Pauses between pieces of heavy work. A read takes about five turns of the event loop, and would wait for one piece in
  * each of them (docs/decisions/bodies-and-fairness.md).
  */
-export function createCourtesy() {
+export function createYield() {
   let othersAsk = (_organisationId: string): boolean => false;
   let last = Promise.resolve();
   return {
@@ -76,15 +76,15 @@ export function createCourtesy() {
      * Waits until every earlier piece has had its own turn of the event loop. Node accepts one connection a turn, so several
      * pieces in one turn would delay each new caller by their sum.
      */
-    ownTurn: (): Promise<void> => (last = last.then(() => turn())),
+    yieldTurn: (): Promise<void> => (last = last.then(() => turn())),
     /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
-    giveWay: async (organisationId: string): Promise<void> => {
+    yieldToOthers: async (organisationId: string): Promise<void> => {
       await turn();
       const until = performance.now() + LONGEST;
       while (othersAsk(organisationId) && performance.now() < until) await sleep(1);
     },
     /** Sets the function that says whether organisations other than a given one have requests in progress. */
-    giveWayTo: (judge: (organisationId: string) => boolean): void => {
+    yieldWhile: (judge: (organisationId: string) => boolean): void => {
       othersAsk = judge;
     },
   };

@@ -1,5 +1,5 @@
 /** Runs work with limited concurrency; the rest waits in order. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * How long work can hold its slot, in milliseconds; longer than any of the driver's timeouts. A command written to a
@@ -7,7 +7,7 @@ export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
  */
 const LONGEST = 60_000;
 
-export function createGate(most: number, longest = LONGEST): Gate {
+export function createSemaphore(most: number, longest = LONGEST): Semaphore {
   const waiting: (() => void)[] = [];
   let passing = 0;
 
