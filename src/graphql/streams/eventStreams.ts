@@ -102,7 +102,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   }
 
   return {
-    /** Answers with the results of a subscription until it ends */
+    /** Answers with the results of a subscription until it ends. */
     send(exchange: Exchange, subscribed: Subscribed, yieldToOthers: YieldToOthers): void {
       // already answered, because it took too long
       if (exchange.response.headersSent) return;
