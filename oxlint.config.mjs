@@ -117,7 +117,7 @@ const ARROWS = {
   recording: ['auth', 'http', 'log', 'metrics', 'organisations', 'tracing', 'units', 'within'],
   published: ['operations', 'operator', 'resources', 'schema', 'settings'],
 };
-const ROOMS = [...Object.keys(ARROWS), 'callers', 'cli', 'faces', 'gateway', 'main', 'server'];
+const ROOMS = [...Object.keys(ARROWS), 'callers', 'cli', 'faces', 'gateway', 'main', 'paths', 'server'];
 
 const arrows = Object.entries(ARROWS).flatMap(([room, allowed], at, lines) => {
   const below = allowed.find((other) => !lines.slice(0, at).some(([name]) => name === other));

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Limiters } from './admission/limiters';
 import type { RequestTracker } from './admission/requestTracker';
@@ -11,13 +10,13 @@ import { AppError } from './errors';
 import { createClusterFeed } from './events/clusterFeed';
 import { createEventSource } from './events/source';
 import type { Waiting } from './events/waiting';
-import { createGraphqlFace, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
+import { createGraphqlFace } from './graphql';
 import { encoded } from './http/compression';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createHealth, createMetricsPage, isOperationPath } from './http/operation';
+import { createHealth, createMetricsPage } from './http/operation';
 import { describeError } from './log';
-import { createMcpFace, MCP_PATH } from './mcp';
+import { createMcpFace } from './mcp';
 import type { Face, Metrics } from './metrics';
 import type { Schemas } from './operations/build';
 import type { OpenContext } from './operations/context';
@@ -37,20 +36,19 @@ import { operatorContextFactory } from './operator/context';
 import { createWriteLines } from './operator/writeLines';
 import { operatorSchemas } from './published';
 import { keyDocument, operatorDocument } from './openapi';
-import { createRestFace, OPERATOR_BASE, REST_BASE } from './rest';
+import { OPERATOR_GRAPHQL, type PathEntry } from './paths';
+import { createRestFace, OPERATOR_BASE } from './rest';
 import { published } from './schema/model';
 import { typeChecks } from './schema/validation';
-import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import { createSettings } from './settings';
 import type { webhooksOfGateway } from './webhooks';
 import { webhookSettings } from './webhooks/settings';
 import { type Kinds, kindsOf } from './writes';
 
-/* The faces that answer requests, and how the path decides which of them does. */
+/* The faces that answer requests; paths.ts says which of them does. */
 
 /** Path of operators' writes to many organisations. */
 const WRITES_PATH = `${OPERATOR_BASE}/writes`;
-/** Path of the GraphQL API of operators. */
-export const OPERATOR_GRAPHQL = '/operator/graphql';
 
 interface FacesOptions {
   readonly config: Config;
@@ -92,14 +90,6 @@ export async function createFaces(options: FacesOptions) {
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
     ...{ commentEvery: options.commentEvery, encode: encoded },
   });
-  const apis = {
-    rest: createRestFace({
-      ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
-      document: () => keyDocument(config.PUBLIC_URL),
-    }),
-    graphql: (exchange: Exchange) => graphql.handle(exchange),
-    mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
-  };
   const settings = createSettings({
     config,
     control,
@@ -121,29 +111,41 @@ export async function createFaces(options: FacesOptions) {
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
 
+  const answerPages = (exchange: Exchange): void => {
+    pages(exchange.request as never, exchange.response as never);
+  };
+  const handlers: Record<Face | 'settingsApi', (exchange: Exchange) => void | Promise<void>> = {
+    rest: createRestFace({
+      ...{ runner, openContext, recognise: options.recognise, publicUrl: config.PUBLIC_URL, encode: encoded },
+      document: () => keyDocument(config.PUBLIC_URL),
+    }),
+    graphql: (exchange) => graphql.handle(exchange),
+    mcp: createMcpFace({ runner, openContext, origins: config.CORS_ORIGINS }),
+    settingsApi: (exchange) => {
+      const isPost = exchange.request.method === 'POST';
+      if (!isPost) throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
+      return graphql.handle(exchange, settings.openContext);
+    },
+    settings: (exchange) => {
+      settings.serve(exchange);
+    },
+    operator: (exchange) => operator?.answer(exchange),
+    async operation(exchange) {
+      if (!(await health(exchange)) && !(await metricsPage(exchange))) answerPages(exchange);
+    },
+    pages: answerPages,
+  };
+
   return {
-    /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */
-    async answer(exchange: Exchange, face: Face): Promise<void> {
-      const { request, response, path } = exchange;
-      const { origin } = request.headers;
-      if (face === 'operation' && ((await health(exchange)) || (await metricsPage(exchange)))) return;
-      if (path === SETTINGS_GRAPHQL) {
-        if (request.method !== 'POST') {
-          throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
-        }
-        await tracker.run(exchange, () => graphql.handle(exchange, settings.openContext));
-      } else if (face === 'operator' && operator) {
-        await tracker.run(exchange, () => operator.answer(exchange));
-      } else if (face === 'settings') {
-        settings.serve(exchange);
-      } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
-        pages(request as never, response as never);
-      } else if (origin === undefined || !applyCors(exchange, origin, { ...cors, isGraphql: face === 'graphql' })) {
-        await tracker.run(exchange, () => apis[face](exchange));
-      }
+    async answer(exchange: Exchange, { face, handler, isTracked, hasCors }: PathEntry): Promise<void> {
+      const { origin } = exchange.request.headers;
+      const isGraphql = face === 'graphql';
+      if (hasCors && origin !== undefined && applyCors(exchange, origin, { ...cors, isGraphql })) return;
+      const work = async (): Promise<void> => handlers[handler ?? face](exchange);
+      await (isTracked ? tracker.run(exchange, work) : work());
     },
     /** Answers a request at ADMIN_PORT. */
-    async answerAdmin(exchange: Exchange, face: Face): Promise<void> {
+    async answerAdmin(exchange: Exchange, { face }: PathEntry): Promise<void> {
       if (face === 'operator' && operator) return tracker.run(exchange, () => operator.answer(exchange));
       if ((await health(exchange)) || (await adminMetricsPage(exchange))) return;
       throw new AppError(
@@ -212,28 +214,4 @@ async function createOperatorFace(options: FacesOptions) {
     },
     stop: () => graphql.stop(),
   };
-}
-
-/** Whether a path belongs to the operator API. */
-export function isOperator(path: string): boolean {
-  return path === OPERATOR_GRAPHQL || path === OPERATOR_BASE || path.startsWith(`${OPERATOR_BASE}/`);
-}
-
-/** The face that handles a request. A browser that opens /graphql gets a page; everything else there is GraphQL. */
-export function faceOf({ path, search, request }: Exchange): Face {
-  if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
-  if (path === SCHEMA_PATH) return 'graphql';
-  if (path === MCP_PATH) return 'mcp';
-  if (path === REST_BASE || path.startsWith(`${REST_BASE}/`)) return isDocs(path) ? 'pages' : 'rest';
-  if (isOperationPath(path)) return 'operation';
-  return isSettings(path) ? 'settings' : 'pages';
-}
-
-function isDocs(path: string): boolean {
-  return path === `${REST_BASE}/docs` || path.startsWith(`${REST_BASE}/docs/`);
-}
-
-function isBrowserVisit({ method, headers }: IncomingMessage, search: string): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
 }

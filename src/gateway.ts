@@ -9,22 +9,21 @@ import { WRONG_BY } from './database/clock';
 import type { Databases } from './database/connect';
 import { createTail } from './events/tail/tail';
 import { createWaiting } from './events/waiting';
-import { createFaces, faceOf, isOperator, OPERATOR_GRAPHQL } from './faces';
+import { createFaces } from './faces';
 import { createJobWorker } from './jobs/worker';
 import { WRITE_LINES } from './operator/writeLines';
-import { GRAPHQL_ERRORS } from './graphql';
 import { type Exchange, noteUnavailable } from './http/exchange';
-import { PROBLEM, writeError } from './http/problem';
+import { writeError } from './http/problem';
 import { checkHead } from './http/requestHead';
 import { describeError } from './log';
 import { toAppError } from './toAppError';
-import { createMetrics, type Face, type ShedReason } from './metrics';
+import { createMetrics, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
+import { adminEntryOf, entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './published';
 import { createRecording, traced } from './recording';
 import { corrector } from './resources/corrector';
 import { operatorModel } from './schema/model';
-import { SETTINGS_GRAPHQL } from './settings';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './package';
@@ -40,9 +39,6 @@ export interface GatewayOptions {
   /** Undefined if requests are not traced. */
   readonly tracing?: Tracing;
 }
-
-/** Paths of other faces whose errors are also written in GraphQL's format. */
-const GRAPHQL_PATHS: readonly string[] = [SETTINGS_GRAPHQL, OPERATOR_GRAPHQL];
 
 /** What the gateway needs from the server that runs it. */
 interface GatewayHost {
@@ -110,7 +106,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
   databases.yieldWhile((organisationId) => tracker.hasOthers(organisationId));
 
   /** Answers an exchange by running its work, or with an error if that fails. */
-  async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
+  async function answer(exchange: Exchange, { face, errors }: PathEntry, work: () => Promise<void>): Promise<void> {
     const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
     recording.watch(exchange, face);
     try {
@@ -125,22 +121,20 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
         logger.error({ ...ids, code: known.code, error: describeError(error) }, 'request failed');
       }
       exchange.log.code = known.code;
-      const isGraphql = face === 'graphql' || GRAPHQL_PATHS.includes(exchange.path);
-      writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
+      writeError(exchange, known, errors);
     }
   }
 
   return {
     ...{ metrics, bodies, turns, tail, webhooks, jobs },
     handle(exchange: Exchange): Promise<void> {
-      const isOpen = config.ADMIN_PORT === undefined && hasOperators;
-      const face = isOpen && isOperator(exchange.path) ? 'operator' : faceOf(exchange);
-      return answer(exchange, face, () => faces.answer(exchange, face));
+      const entry = entryOf(exchange, { hasOperators: hasOperators && config.ADMIN_PORT === undefined });
+      return answer(exchange, entry, () => faces.answer(exchange, entry));
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin(exchange: Exchange): Promise<void> {
-      const face = hasOperators && isOperator(exchange.path) ? 'operator' : 'operation';
-      return answer(exchange, face, () => faces.answerAdmin(exchange, face));
+      const entry = adminEntryOf(exchange, { hasOperators });
+      return answer(exchange, entry, () => faces.answerAdmin(exchange, entry));
     },
     /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */
     async beginDrain(): Promise<void> {

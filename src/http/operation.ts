@@ -14,10 +14,6 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** In seconds. */
 const RETRY_AFTER = 2;
 
-export function isOperationPath(path: string): boolean {
-  return isHealthPath(path) || path === METRICS_PATH;
-}
-
 function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
 }
@@ -57,7 +53,7 @@ export function createHealth(
   };
 }
 
-const METRICS_PATH = '/metrics';
+export const METRICS_PATH = '/metrics';
 
 /** Address ranges that may read the metrics, by the value of METRICS; the other values do not depend on the address. */
 const SCRAPE_RANGES = {

@@ -25,7 +25,8 @@ import { renderLink, renderSettings, renderSignIn, type WebhookPart } from './pa
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
-export const SETTINGS_GRAPHQL = '/settings/graphql';
+export const SETTINGS_PATH = '/settings';
+export const SETTINGS_GRAPHQL = `${SETTINGS_PATH}/graphql`;
 
 export interface SettingsOptions extends Omit<
   RoutesOptions & UserContextOptions & SandboxOptions,
@@ -34,11 +35,6 @@ export interface SettingsOptions extends Omit<
   /** Runs operations of the whole schema. */
   readonly execute: Execute;
   readonly tracker: RequestTracker<Exchange>;
-}
-
-/** Whether a path belongs to settings. */
-export function isSettings(path: string): boolean {
-  return path === '/settings' || path.startsWith('/settings/');
 }
 
 export function createSettings(options: SettingsOptions) {

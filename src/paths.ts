@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { GRAPHQL_ERRORS, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
+import type { Exchange } from './http/exchange';
+import { METRICS_PATH } from './http/operation';
+import { type ErrorFormat, PROBLEM } from './http/problem';
+import { MCP_PATH } from './mcp';
+import type { Face } from './metrics';
+import { OPERATOR_BASE, REST_BASE } from './rest';
+import { SETTINGS_GRAPHQL, SETTINGS_PATH } from './settings';
+
+/* What is at each path, in one table: for the faces that answer, the errors that the gateway writes, and the log. */
+
+/** Path of the GraphQL API of operators. */
+export const OPERATOR_GRAPHQL = '/operator/graphql';
+
+export interface PathEntry {
+  readonly path: string;
+  /** Whether the paths below it are its own, too. */
+  readonly withBelow?: true;
+  /** The requests that it is for (default: all). */
+  readonly isFor?: (exchange: Exchange) => boolean;
+  /** In the log and the metrics. */
+  readonly face: Face;
+  /** What answers (default: the face of that name). */
+  readonly handler?: 'settingsApi';
+  readonly errors: ErrorFormat;
+  /** Whether its requests count among those in progress, of which there may be so many. */
+  readonly isTracked: boolean;
+  /** Whether pages of other origins (CORS_ORIGINS) may call it. */
+  readonly hasCors: boolean;
+}
+
+const API = { isTracked: true, hasCors: true } as const;
+const OWN_API = { isTracked: true, hasCors: false } as const;
+const PLAIN = { errors: PROBLEM, isTracked: false, hasCors: false } as const;
+const PAGES = { face: 'pages', ...PLAIN } as const;
+
+/** The first entry that fits counts. */
+const TABLE: readonly PathEntry[] = [
+  // everything else at this path is GraphQL
+  { path: GRAPHQL_PATH, isFor: isBrowserVisit, ...PAGES },
+  { path: GRAPHQL_PATH, face: 'graphql', errors: GRAPHQL_ERRORS, ...API },
+  { path: SCHEMA_PATH, face: 'graphql', errors: GRAPHQL_ERRORS, ...API },
+  { path: MCP_PATH, face: 'mcp', errors: PROBLEM, ...API },
+  { path: `${REST_BASE}/docs`, withBelow: true, ...PAGES },
+  { path: REST_BASE, withBelow: true, face: 'rest', errors: PROBLEM, ...API },
+  { path: '/livez', face: 'operation', ...PLAIN },
+  { path: '/readyz', face: 'operation', ...PLAIN },
+  { path: METRICS_PATH, face: 'operation', ...PLAIN },
+  { path: SETTINGS_GRAPHQL, face: 'settings', handler: 'settingsApi', errors: GRAPHQL_ERRORS, ...OWN_API },
+  { path: SETTINGS_PATH, withBelow: true, face: 'settings', ...PLAIN },
+];
+const OPERATORS: readonly PathEntry[] = [
+  { path: OPERATOR_GRAPHQL, face: 'operator', errors: GRAPHQL_ERRORS, ...OWN_API },
+  { path: OPERATOR_BASE, withBelow: true, face: 'operator', errors: PROBLEM, ...OWN_API },
+];
+const ANY_OTHER: PathEntry = { path: '/', withBelow: true, ...PAGES };
+const ADMIN: PathEntry = { path: '/', withBelow: true, face: 'operation', ...PLAIN };
+
+const entryIn = (table: readonly PathEntry[], exchange: Exchange): PathEntry | undefined =>
+  table.find(
+    ({ path, withBelow, isFor }) =>
+      (exchange.path === path || (withBelow && exchange.path.startsWith(`${path}/`))) && (isFor?.(exchange) ?? true),
+  );
+
+/** What is at a path of PORT; the operators' API only if it is served there. */
+export function entryOf(exchange: Exchange, { hasOperators }: { readonly hasOperators: boolean }): PathEntry {
+  return (hasOperators ? entryIn(OPERATORS, exchange) : undefined) ?? entryIn(TABLE, exchange) ?? ANY_OTHER;
+}
+
+/** What is at a path of ADMIN_PORT. */
+export function adminEntryOf(exchange: Exchange, { hasOperators }: { readonly hasOperators: boolean }): PathEntry {
+  return (hasOperators ? entryIn(OPERATORS, exchange) : undefined) ?? ADMIN;
+}
+
+function isBrowserVisit({
+  request: { method, headers },
+  search,
+}: Pick<Exchange, 'search'> & { request: IncomingMessage }) {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
+}
