@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import mongoose, { type mongo, trusted } from 'mongoose';
 import { including, type Projection } from './collection';
-import type { RawFind } from './rawRows';
-import { type Reading, readPiece, RowSizes } from './readRows';
+import { type PartFind, type Reading, readPiece, RowSizes } from './readRows';
 import { SETTLED_READ } from './slots';
 import { type AppError, invalidRequest } from '../errors';
 import { EARLIEST, LATEST } from '../units';
@@ -65,11 +64,11 @@ export async function findPage<T extends { _id: string }>(
     const last = rows.at(-1) as (T & Record<string, unknown>) | undefined;
     const filter = last ? filterAfter(positionOf(last, list)) : query.filter;
     let wanted = 0;
-    const findUpTo = (rowsPerPiece: number): RawFind => {
+    const upTo: PartFind['upTo'] = (rowsPerPiece) => {
       wanted = Math.min(most - rows.length, rowsPerPiece);
-      return { ...how, filter, most: wanted, projection };
+      return { ...how, filter, most: wanted };
     };
-    const piece = await readPiece(collection, findUpTo, reading);
+    const piece = await readPiece(collection, { projection, upTo }, reading);
     rows.push(...piece.rows);
     if (piece.isWhole && piece.rows.length < wanted) break;
   }

@@ -25,19 +25,27 @@ interface Size {
   readonly at: number;
 }
 
-/** How large the rows of each collection are that were read lately, with whatever members. */
+/** How many sizes an organisation's are remembered: callers of GraphQL choose the members, so there may be any number. */
+const MOST_KEPT = 64;
+
+/** What is read of a row: ids alone say nothing of the size of whole rows. */
+export function partOf(collection: string, projection: RawFind['projection']): string {
+  return `${collection} ${Object.entries(projection ?? {}).join()}`;
+}
+
+/** How large the rows are that were read lately, by what was read of them. */
 export class RowSizes {
   readonly #sizes = new Map<string, Size>();
-  /** Commands that read rows whose size is unknown. */
+  /** Commands that read rows whose size is unknown, by collection. */
   readonly #first = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs a command that reads rows of a collection. While their size is unknown, one runs at a time: its answer may have the 16 MiB that
-   * MongoDB allows, and those that waited for it then ask for fewer rows.
+   * Runs a command that reads a part of the rows of a collection. While its size is unknown, one runs at a time for each collection: its
+   * answer may have the 16 MiB that MongoDB allows, and those that waited for it then ask for fewer rows.
    */
-  async oneWhileUnknown<T>(collection: string, read: () => Promise<T>): Promise<T> {
+  async oneWhileUnknown<T>(collection: string, part: string, read: () => Promise<T>): Promise<T> {
     for (;;) {
-      if (this.#sizes.has(collection)) return read();
+      if (this.#sizes.has(part)) return read();
       const first = this.#first.get(collection);
       if (!first) break;
       await first.catch(() => undefined);
@@ -51,19 +59,20 @@ export class RowSizes {
     }
   }
 
-  /** How many rows of a collection one command should read. */
-  rowsPerPiece(collection: string): number {
-    return Math.max(1, Math.floor(PIECE / (this.#sizes.get(collection)?.bytes ?? UNKNOWN)));
+  /** How many rows one command should read, of which this part is read. */
+  rowsPerPiece(part: string): number {
+    return Math.max(1, Math.floor(PIECE / (this.#sizes.get(part)?.bytes ?? UNKNOWN)));
   }
 
-  /** Notes an answer with this many rows of a collection. */
-  note(collection: string, rows: number, bytes: number): void {
+  /** Notes an answer with this many rows. */
+  note(part: string, rows: number, bytes: number): void {
     if (rows === 0) return;
     const average = Math.ceil(bytes / Math.max(rows, TELLING));
     const now = performance.now();
-    const known = this.#sizes.get(collection);
-    if (!known || average >= known.bytes || now - known.at > KEPT)
-      this.#sizes.set(collection, { bytes: average, at: now });
+    const known = this.#sizes.get(part);
+    if (known && average < known.bytes && now - known.at <= KEPT) return;
+    this.#sizes.set(part, { bytes: average, at: now });
+    if (this.#sizes.size > MOST_KEPT) this.#sizes.delete([...this.#sizes.keys()][0] ?? '');
   }
 }
 
@@ -76,19 +85,22 @@ export interface Reading {
   readonly hold?: ((bytes: number) => void) | undefined;
 }
 
-/** What to find with one command, by how many rows it should read at most. */
-type FindUpTo = (most: number) => RawFind;
+export interface PartFind extends Pick<RawFind, 'projection'> {
+  /** What to find with one command, by how many rows it should read at most. */
+  readonly upTo: (most: number) => Omit<RawFind, 'projection'>;
+}
 
 /** Reads rows with one command, without decoding them. */
 export async function readRaw<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  findUpTo: FindUpTo,
+  { projection, upTo }: PartFind,
   { sizes, hold }: Omit<Reading, 'budget'>,
 ): Promise<RawRows> {
   const { collectionName: name } = collection;
-  const rows = await sizes.oneWhileUnknown(name, async () => {
-    const found = await findRaw(collection, findUpTo(sizes.rowsPerPiece(name)));
-    sizes.note(name, found.places.length / 2, found.bytes.length);
+  const part = partOf(name, projection);
+  const rows = await sizes.oneWhileUnknown(name, part, async () => {
+    const found = await findRaw(collection, { ...upTo(sizes.rowsPerPiece(part)), projection });
+    sizes.note(part, found.places.length / 2, found.bytes.length);
     return found;
   });
   hold?.(DECODED * rows.bytes.length);
@@ -106,10 +118,10 @@ export interface Piece<T> {
 /** Reads rows with one command. */
 export async function readPiece<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  findUpTo: FindUpTo,
+  find: PartFind,
   reading: Reading,
 ): Promise<Piece<T>> {
-  const { bytes, places, isWhole } = await readRaw(collection, findUpTo, reading);
+  const { bytes, places, isWhole } = await readRaw(collection, find, reading);
   const rows: T[] = [];
   for (let at = 0; at < places.length; at += 2) {
     const row = bytes.subarray(places[at], places[at + 1]);
@@ -140,17 +152,17 @@ export interface KeyedFind extends Pick<RawFind, 'projection' | 'session'> {
 /** Reads the rows that have one of some keys as the value of a unique member, in pieces. */
 export async function* readByKeys<T extends { _id: string }>(
   collection: mongo.Collection<T>,
-  { member, keys: all, isWanted, ...how }: KeyedFind,
+  { member, keys: all, isWanted, projection, ...how }: KeyedFind,
   reading: Reading,
 ): AsyncGenerator<KeyedPiece<T>, void> {
   let keys = all;
   while (keys.length > 0) {
     let wanted: readonly string[] = [];
-    const findUpTo = (most: number): RawFind => {
+    const upTo: PartFind['upTo'] = (most) => {
       wanted = keys.slice(0, most);
       return { ...how, filter: { [member]: anyOf(wanted) }, most: wanted.length };
     };
-    const piece = await readPiece(collection, findUpTo, reading);
+    const piece = await readPiece(collection, { projection, upTo }, reading);
     const answered = piece.isWhole
       ? new Set(wanted)
       : new Set(piece.rows.map((row) => (row as Readonly<Record<string, unknown>>)[member] as string));

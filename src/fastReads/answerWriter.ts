@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import { type ListRequest, openPage } from '../database/pagination';
-import { type RawFind, type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
-import { readRaw, type Reading } from '../database/readRows';
+import { type RawRows, requireWhole, UnsupportedValue } from '../database/rawRows';
+import { type PartFind, readRaw, type Reading } from '../database/readRows';
 import { MEBIBYTE } from '../units';
 import { JsonOutput } from './jsonOutput';
 import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
@@ -114,12 +114,12 @@ export async function writePage<T extends { _id: string }>(
 ): Promise<WrittenPage> {
   const { list, query, cursorAt } = await openPage(request);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  const findUpTo = (rowsPerPiece: number): RawFind => {
+  const upTo: PartFind['upTo'] = (rowsPerPiece) => {
     // its rows would all be in memory, and be written in one go
     if (query.most > rowsPerPiece) throw new UnsupportedValue('large');
-    return { ...query, projection: request.projection };
+    return query;
   };
-  const rows = requireWhole(await readRaw(collection, findUpTo, reading));
+  const rows = requireWhole(await readRaw(collection, { projection: request.projection, upTo }, reading));
   const most = writer.copies * rows.bytes.length;
   if (most > LARGEST) throw new UnsupportedValue('large');
   if (most > LARGE) await yieldTurn();

@@ -63,7 +63,11 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
     const [named, most, ids] = [filterOf(values), mostOf(values), [] as string[]];
     for (let isWhole = false; !isWhole;) {
       const filter = ids.length === 0 ? named : { $and: [named, { _id: { $nin: ids } }] };
-      const piece = await readPiece(data.collection(kind.resource), () => ({ filter, most, session }), reading);
+      const piece = await readPiece(
+        data.collection(kind.resource),
+        { upTo: () => ({ filter, most, session }) },
+        reading,
+      );
       ({ isWhole } = piece);
       held += piece.held;
       for (const row of piece.rows) {

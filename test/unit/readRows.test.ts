@@ -1,6 +1,6 @@
 import mongoose, { type mongo } from 'mongoose';
 import { findRaw } from '../../src/database/rawRows';
-import { readByKeys, RowSizes } from '../../src/database/readRows';
+import { partOf, readByKeys, RowSizes } from '../../src/database/readRows';
 
 const { BSON, Long } = mongoose.mongo;
 
@@ -66,6 +66,42 @@ test('a command reads as many rows as fit into 2 MiB by the largest that were re
   expect(sizes.rowsPerPiece('others')).toBe(1024);
 });
 
+test('the size of whole rows is unknown after their ids were read, and of a part that was read long before others', () => {
+  const sizes = new RowSizes();
+  const [ids, whole] = [partOf('rows', { _id: 1 }), partOf('rows', { search: 0 })];
+  sizes.note(ids, 100, 5000);
+  expect([sizes.rowsPerPiece(ids), sizes.rowsPerPiece(whole)]).toEqual([Math.floor((2 * MIB) / 50), 1024]);
+  sizes.note(whole, 100, 50 * MIB);
+  for (let other = 0; other < 63; other += 1) sizes.note(`rows ${String(other)}`, 100, MIB);
+  expect([sizes.rowsPerPiece(ids), sizes.rowsPerPiece(whole)]).toEqual([1024, 4]);
+});
+
+test('a read notes the size of what it reads, not of whole rows', async () => {
+  const sizes = new RowSizes();
+  const [_id, whole] = [{ _id: 1 } as const, { search: 0 } as const];
+  const reading = { sizes, budget: () => undefined };
+  const find = { member: '_id', keys: ['a'], projection: _id };
+  for await (const piece of readByKeys(collectionOf(3, []), find, reading)) expect(piece.rows).toHaveLength(1);
+  expect(sizes.rowsPerPiece(partOf('rows', _id))).toBeGreaterThan(1024);
+  expect(sizes.rowsPerPiece(partOf('rows', whole))).toBe(1024);
+});
+
+test('one command reads at a time whose size is unknown, whatever it reads of the rows', async () => {
+  const sizes = new RowSizes();
+  let [running, most] = [0, 0];
+  const read = (part: string): Promise<void> =>
+    sizes.oneWhileUnknown('rows', part, async () => {
+      most = Math.max(most, (running += 1));
+      await new Promise((resolve) => setImmediate(resolve));
+      sizes.note(part, 1, 1);
+      running -= 1;
+    });
+  await Promise.all(['a', 'b', 'c'].map(read));
+  expect(most).toBe(1);
+  await Promise.all(['a', 'b', 'c'].map(read));
+  expect(most).toBe(3);
+});
+
 test('one very large row makes lists of small rows take four commands, not one for each row', () => {
   const sizes = new RowSizes();
   sizes.note('rows', 1, MIB);
@@ -94,7 +130,7 @@ test('while the size of rows is unknown, one command reads at a time, and the ne
   const asked: number[] = [];
   let running = 0;
   const read = (): Promise<number> =>
-    sizes.oneWhileUnknown('rows', async () => {
+    sizes.oneWhileUnknown('collection', 'rows', async () => {
       running += 1;
       asked.push(sizes.rowsPerPiece('rows'));
       await new Promise((resolve) => setImmediate(resolve));
