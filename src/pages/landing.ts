@@ -31,6 +31,7 @@ export const ANSWER = `{
       "id": "689defbf-4477-5b15-966e-4830b650ded3",
       "sku": "NW-001",
       "name": "Chai",
+      "external_ref": null,
       "description": "10 boxes x 20 bags",
       "category": "Beverages",
       "uom": "each",
@@ -39,6 +40,9 @@ export const ANSWER = `{
       "vat_exempt": true,
       "lead_time_days": null,
       "active": true,
+      "metadata": {
+        "supplier": "Exotic Liquids"
+      },
       "created_at": "1996-06-01T00:00:00.000Z",
       "updated_at": "1996-06-01T00:00:00.000Z"
     }

@@ -4,8 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { ERROR_CODES } from '../../src/errors';
 import { createPages, type PagesOptions } from '../../src/pages';
 import { assetNames } from '../../src/pages/assets';
+import { ANSWER } from '../../src/pages/landing';
 import { raw, type RawRequest } from '../http/raw';
+import type { Json } from '../support/client';
 import { late } from '../support/gateway';
+import { document } from '../support/openapi';
 
 /** A browser's Accept header. */
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
@@ -36,6 +39,11 @@ const PATHS = [
 ];
 const ASSETS = Object.values(assetNames());
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' };
+
+test('the landing page shows the answer that the reference has for the same request', () => {
+  const { content } = document.paths['/products']!.get!.responses['200'] as Json;
+  expect((JSON.parse(ANSWER) as Json).data).toEqual(content['application/json'].example.data);
+});
 
 const site = late(startSite);
 const demo = late(() => startSite({ demoKey: 'svc_live_demo<key>&"' }));
