@@ -48,7 +48,13 @@ export async function startGateway(
   });
   const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
   // idle connections here were left by tests, and need no grace period
-  const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } });
+  const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } }).catch(
+    async (error: unknown) => {
+      // its connections would keep Jest from ending
+      await store.close();
+      throw error;
+    },
+  );
   if (config.EVENTS === 'on') await untilRecorded(store);
   const { url, adminUrl } = server;
   const drain = (): Promise<void> => server.drain();
