@@ -34,15 +34,32 @@ export function redact(text: string, most = MAX): string {
   return redacted.slice(0, Math.min(most, Math.max(0, whole)));
 }
 
-/** A path safe to log: as sent, unless it contains a key, percent-encoded or not. */
+/** A path safe to log: as sent, unless it contains a key, or `ref:` and an external_ref, percent-encoded or not. */
 export function redactPath(path: string): string {
-  let plain = path.slice(0, MAX_DECODED);
+  const shown = REF.test(decoded(path.slice(0, MAX_DECODED))) ? withoutRefs(path) : path;
+  const plain = decoded(shown.slice(0, MAX_DECODED));
+  const isRedacted = plain.slice(0, MAX + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
+  return redact(isRedacted ? plain : shown);
+}
+
+const REF = /ref:/i;
+
+/** Without external_refs, of which one may be a secret that was typed in the wrong place. */
+function withoutRefs(path: string): string {
+  const segments = path.slice(0, MAX_DECODED).split('/');
+  // half a key would not be recognised
+  if (path.length > MAX_DECODED) segments.splice(-1, 1, '…');
+  return segments.map((one) => (REF.test(decoded(one)) ? 'ref:…' : one)).join('/');
+}
+
+/** The ASCII characters of a path without percent-encoding. */
+function decoded(path: string): string {
+  let plain = path;
   // repeatedly, since a proxy may have encoded the path again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
-  const isRedacted = plain.slice(0, MAX + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
-  return redact(isRedacted ? plain : path);
+  return plain;
 }
 
 /** The log fields of a masked error, without GraphQL's wrapper and with keys redacted. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Fault } from '../errors';
+import { type Fault, shorten } from '../errors';
 import { ownPath } from '../sdl/folder';
 import type { ImportRecord, RecordRules } from '../stored/records';
 
@@ -9,6 +9,9 @@ import type { ImportRecord, RecordRules } from '../stored/records';
 type Say = (pointer: unknown, detail: unknown) => void;
 type OwnRule = (record: ImportRecord, tools: { readonly fault: Say }) => unknown;
 type Exports = Readonly<Record<string, unknown>>;
+
+/** The most characters of a fault's detail. */
+const MAX_DETAIL = 500;
 
 let loaded: Exports | undefined;
 
@@ -29,7 +32,8 @@ export function withOwnRules(type: string, ours: RecordRules = {}): RecordRules 
     rules: (record) => {
       const faults = [...(ours.rules?.(record) ?? [])];
       const fault = (pointer: unknown, detail: unknown): void => void faults.push(faultOf(type, pointer, detail));
-      refusePromise(type, own(record, { fault }));
+      // a copy, since some callers store the record
+      refusePromise(type, own(JSON.parse(JSON.stringify(record)) as ImportRecord, { fault }));
       return faults;
     },
   };
@@ -38,9 +42,16 @@ export function withOwnRules(type: string, ours: RecordRules = {}): RecordRules 
 /** @throws Error if a rule calls `fault` with anything else than a JSON Pointer and a sentence */
 function faultOf(type: string, pointer: unknown, detail: unknown): Fault {
   const isPointer = typeof pointer === 'string' && /^(\/|$)/.test(pointer);
-  if (isPointer && typeof detail === 'string' && detail !== '') return { pointer, code: 'invalid', detail };
-  const called = `fault(${[pointer, detail].map((one) => (one === undefined ? '' : JSON.stringify(one))).join(', ')})`;
+  if (isPointer && typeof detail === 'string' && detail !== '')
+    return { pointer, code: 'invalid', detail: shorten(detail, MAX_DETAIL) };
+  const called = `fault(${shown(pointer)}, ${shown(detail)})`;
   throw wrongRule(type, `calls ${called}: write fault('/member', 'must …'), with a JSON Pointer and a sentence`);
+}
+
+/** An argument in a message. An object is not looked into, since its members may throw. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value));
+  return Object(value) === value ? typeof value : String(value);
 }
 
 /** @throws Error if a rule returned a promise, since nothing waits for it: its faults would come too late */

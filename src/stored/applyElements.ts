@@ -5,7 +5,6 @@ import type { Fault } from '../errors';
 import type { RequestContext } from '../operations/context';
 import type { BulkUpsert, Merge, Outcome } from '../schema/upserts';
 import { hasFaultAt, isObject, type ValidatedElement, withFaults } from './elementFaults';
-import { asJson } from './change';
 import { toRecord } from './records';
 import { metadataFaults, tooManyPairs, withMetadata } from './metadata';
 import { type Reference, referenceChecks } from './referenceFaults';
@@ -137,9 +136,9 @@ function at(one: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
   );
 }
 
-/** The faults of a whole object, in the form that rules take. */
+/** The faults of a whole object. */
 function brokenRules({ rules }: Resource<Stored>, row: Stored): readonly Fault[] {
-  return rules?.(asJson(toRecord(row))) ?? [];
+  return rules?.(toRecord(row)) ?? [];
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */

@@ -81,7 +81,7 @@ export async function changeObject<T extends Row>(
         if (isSameRow(before, changed)) return before;
         const { updated_at: last } = before as { updated_at?: Date };
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
-        throwFaults(resource.records?.rules(asJson(toRecord(row))) ?? []);
+        throwFaults(resource.records?.rules(toRecord(row)) ?? []);
         attempted = row as Members;
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;
@@ -143,8 +143,4 @@ function settingMembers(resource: Resource): NonNullable<ChangeSpec<Row>['merge'
     const row = { ...before, ...Object.fromEntries(set) };
     return 'search' in row ? { ...row, search: resource.words(row) } : row;
   };
-}
-
-export function asJson<T extends object>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
 }

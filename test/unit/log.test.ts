@@ -52,6 +52,23 @@ describe('a path for the log', () => {
     }
   });
 
+  test.each(['ref:tell-nobody', 'ref%3Atell-nobody', 'REF:tell%2Fnobody', '%2572ef%253Atell-nobody'])(
+    'has nothing of what follows ref:, however it is encoded: %s',
+    (name) => {
+      const path = (of: string) => `/operator/v1/organisations/${of}/customers/${of}/erase%21`;
+      expect(redactPath(path(name))).toBe(path('ref:…'));
+      expect(redactPath(`/organisations/${name}/keys/${key}`)).toBe('/organisations/ref:…/keys/[key]');
+    },
+  );
+
+  test('has neither a ref: nor half a key where it is cut', () => {
+    expect(redactPath(`/organisations/ref:${'x'.repeat(3000)}`)).toBe('/organisations/…');
+    for (let before = 1900; before < 2010; before += 1) {
+      const path = redactPath(`/organisations/ref:${'x'.repeat(before)}/keys/${key}/${'y'.repeat(9)}`);
+      expect(path).toMatch(/^\/organisations\/(ref:…\/(keys\/)?)?…$|\/keys\/\[key\]\//);
+    }
+  });
+
   test.each(['/caf%C3%A9/%E0%A4%A/%', '/products/a%2Fb', '/%2e%2e/%1b%0d%0a', '/a%3Db'])(
     'is as it was sent, decodable or not: %s',
     (path) => {
