@@ -13,8 +13,8 @@ const DESCRIPTION = `Write objects of many organisations: lines of JSON, ${LIMIT
 with \`organisation\`: its id, or \`ref:\` and its external_ref. The elements of one organisation keep their order, and are stored in transactions of up to 1,000; a line that
 cannot be stored fails alone. The answer is a line per line, in the same order, while the body is still being sent: a \`WriteResult\`, whose pointers begin at the line.
 
-Lines without an answer were not stored: send them again. That is so if the gateway stops, the body takes more than 25 s, or the connection breaks. The line that exceeds
-a limit fails with \`size\` and is the last one answered. There is no \`Idempotency-Key\`: with a \`version\` lines can be repeated. Costs a point per 100 lines, rounded up.
+Lines have no answer if the gateway stops, the body takes more than 25 s, the connection breaks, or the answer is 500 or 503. They may have been stored: send them again, which is safe, with a \`version\`
+also if others write the same objects meanwhile. There is no \`Idempotency-Key\`. The line that exceeds a limit fails with \`size\` and is the last one answered. Costs a point per 100 lines, rounded up.
 
 Requires an operator token.`;
 

@@ -85,7 +85,7 @@ export function createWriteLines({ openContext, isDraining, onError }: Options):
   };
 }
 
-/** Reads, writes and answers lines, a piece at a time. Lines without an answer were not stored; callers send them again. */
+/** Reads, writes and answers lines, a piece at a time. Lines without an answer may have been stored; callers send them again. */
 async function answerLines(
   exchange: Exchange,
   writing: Omit<Writing, 'pace' | 'refusal' | 'size'>,

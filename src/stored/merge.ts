@@ -3,7 +3,7 @@ import { METADATA } from '../schema/metadata';
 import type { Default, StoredMember } from '../schema/storedTypes';
 import type { BulkUpsert, Merge } from '../schema/upserts';
 import { isObject } from './elementFaults';
-import { withIds } from './parts';
+import { hasParts, withIds } from './parts';
 
 /* What a bulk call or a PATCH makes of an object: from @default, @ignored and the types of its members. */
 
@@ -48,12 +48,11 @@ export function mergeOf(
 type Members = Readonly<Record<string, unknown>>;
 
 /** A list in which objects that were given without an id keep that of a stored one. */
-function withOldIds({ isList, members }: StoredMember, given: unknown, made: unknown, old: unknown): unknown {
-  const hasIds = isList && members.some(({ name }) => name === 'id');
-  if (!hasIds || !Array.isArray(given) || !Array.isArray(made)) return made;
+function withOldIds(member: StoredMember, given: unknown, made: unknown, old: unknown): unknown {
+  if (!hasParts(member) || !Array.isArray(given) || !Array.isArray(made)) return made;
   const lacks = (one: unknown): boolean => isObject(one) && (one.id ?? null) === null;
   const bare = made.map((one: Members, at) => (lacks(given[at]) ? { ...one, id: null } : one));
-  return withIds(bare, members, Array.isArray(old) ? old.filter(isObject) : []);
+  return withIds(bare, member.members, Array.isArray(old) ? old.filter(isObject) : []);
 }
 
 /** What a member is once it is cleared; checks of the schema make sure that one that is never null has a default or is given. */

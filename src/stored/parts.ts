@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredMember } from '../schema/storedTypes';
+import type { Fault } from '../errors';
+import { objectName, type StoredMember } from '../schema/storedTypes';
 import { isObject } from './elementFaults';
 
 /* The objects in a list of an object, such as lines. */
@@ -7,6 +8,33 @@ import { isObject } from './elementFaults';
 type Members = Readonly<Record<string, unknown>>;
 
 const POSITION = 'position';
+
+/** Whether a member is a list of objects with ids. */
+export const hasParts = ({ isList, members }: StoredMember): boolean =>
+  isList && members.some(({ name }) => name === 'id');
+
+/** Faults of parts, at any depth, that have the id of an earlier part of their list; `place` is a pointer to the object. */
+export function repeatedIds(members: readonly StoredMember[], object: Members, place = ''): Fault[] {
+  return members.flatMap((member): Fault[] => {
+    const { name, type, isList, members: inner } = member;
+    const value = object[name];
+    if (inner.length === 0 || Array.isArray(value) !== isList) return [];
+    const ids = new Set<string>();
+    return [value].flat().flatMap((one, index): Fault[] => {
+      if (!isObject(one)) return [];
+      const at = `${place}/${name}${isList ? `/${String(index)}` : ''}`;
+      const within = repeatedIds(inner, one, at);
+      if (!hasParts(member) || typeof one.id !== 'string') return within;
+      const id = one.id.toLowerCase();
+      if (!ids.has(id)) {
+        ids.add(id);
+        return within;
+      }
+      const detail = `is that of an earlier ${objectName(type).replaceAll('_', ' ')}`;
+      return [{ pointer: `${at}/id`, code: 'duplicate', detail }, ...within];
+    });
+  });
+}
 
 /**
  * Parts without an id keep that of a stored one: first of one with the same content, then of the one at the same position, or if they have

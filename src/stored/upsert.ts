@@ -10,6 +10,7 @@ import { admitted, type OnCommitted } from './unrecorded';
 import { refuseFaults, storeAgain } from './elementCalls';
 import { faultLister, validateElements } from './elementFaults';
 import { mergeOf } from './merge';
+import { repeatedIds } from './parts';
 import type { Reference } from './referenceFaults';
 import type { Resource } from './resource';
 
@@ -49,7 +50,7 @@ export function upsertResolvers(call: BulkUpsert, collection: Resource, referenc
 export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<object> {
   const merge = mergeOf(call, collection.words, collection.merges);
   return {
-    rules: (given) => rulesOf(collection)?.(given) ?? [],
+    rules: rulesOf(collection),
     merge: (before, given, organisation) => {
       const key = given[call.key] ?? (before as Readonly<Record<string, unknown>>)[call.key];
       return merge(before, { ...given, [call.key]: key }, organisation);
@@ -57,7 +58,13 @@ export function changeSpec(call: BulkUpsert, collection: Resource): ChangeSpec<o
   };
 }
 
-const rulesOf = ({ elementRules }: Resource) => elementRules as ((given: unknown) => readonly Fault[]) | undefined;
+/** Checks of what is given of an object. */
+function rulesOf({ elementRules, stored }: Resource): (given: object) => readonly Fault[] {
+  return (given) => [
+    ...repeatedIds(stored.members, given as Readonly<Record<string, unknown>>),
+    ...(elementRules?.(given as never) ?? []),
+  ];
+}
 
 /** Elements are as sent, not validated. */
 async function bulkUpsert(

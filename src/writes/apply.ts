@@ -3,6 +3,7 @@ import type { Fault } from '../errors';
 import { fromRecord, type ImportRecord } from '../stored/records';
 import { MAX_WORDS } from '../stored/search';
 import { faultsAt, type Faults, LISTED_OF_ELEMENT, roomAfter, withFaults } from '../stored/elementFaults';
+import { repeatedIds } from '../stored/parts';
 import { referenceFault } from '../stored/referenceFaults';
 import type { Row } from '../stored/resource';
 import { changedAt, erasedFault, isSameRow } from '../stored/rows';
@@ -105,7 +106,10 @@ function make(ask: Ask, before: Row | undefined, place: string, applier: Applier
   const checked = withFaults(faultsAt(place, record, kind.check, room, Infinity), faults);
   if (checked.count > 0) return checked;
   const wrong = [
-    ...(kind.resource.records?.rules(record as ImportRecord) ?? []).map((fault) => ({
+    ...[
+      ...repeatedIds(kind.resource.stored.members, given),
+      ...(kind.resource.records?.rules(record as ImportRecord) ?? []),
+    ].map((fault) => ({
       ...fault,
       pointer: place + (fault.pointer ?? ''),
     })),

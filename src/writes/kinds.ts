@@ -6,6 +6,7 @@ import { componentSchemas, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { ERASED_AT } from '../schema/personal';
 import { objectName, ownerOf, referenceTo, type StoredMember } from '../schema/storedTypes';
 import { checkAtFirstUse, createAjv, requireSchema } from '../schema/validation';
+import { hasParts } from '../stored/parts';
 import { reshape, uuidMembers } from '../stored/recordSchemas';
 import type { Resource } from '../stored/resource';
 
@@ -77,7 +78,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
           owner: undefined,
           parts: [],
           own: new Set([UPDATED_AT, ERASED_AT, ...computed].filter(has)),
-          lists: stored.members.filter(({ isList, members }) => isList && members.some((one) => one.name === 'id')),
+          lists: stored.members.filter(hasParts),
           check: checkAtFirstUse(() => requireSchema(ajv(), `objects${SCHEMA_ROOT}object.${name}`)),
         },
       ];

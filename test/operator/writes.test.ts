@@ -193,6 +193,29 @@ test('a name that is new adopts the object with the unique member, unless that h
   expect(await rows('products')).toMatchObject([{ external_ref: 'p-1' }]);
 });
 
+test('two parts of an object have different ids, put or patched; the second one has the fault', async () => {
+  const { write, rows } = await start();
+  const id = '0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
+  const twice = [{ ...LINE, id }, LINE, { ...LINE, id: id.toUpperCase() }];
+  const contacts = [
+    { id, name: 'Ann', primary: false },
+    { id, name: 'Bob', primary: false },
+  ];
+  const { results } = await write([
+    put('quote', { ...QUOTE, lines: twice }),
+    put('order', { ...ORDER, lines: [{ ...LINE, id }] }),
+    patch('order', { number: ORDER.number, lines: twice }),
+    put('customer', { ...LEAST.customer, contacts }),
+  ]);
+  expect(results.map(({ errors }: Json) => errors)).toEqual([
+    [{ pointer: '/writes/0/put/lines/2/id', code: 'duplicate', detail: 'is that of an earlier quote line' }],
+    [],
+    [{ pointer: '/writes/2/patch/lines/2/id', code: 'duplicate', detail: 'is that of an earlier order line' }],
+    [{ pointer: '/writes/3/put/contacts/1/id', code: 'duplicate', detail: 'is that of an earlier contact' }],
+  ]);
+  expect(await rows('quotes')).toEqual([]);
+});
+
 test('lines keep their ids by content, then by position', async () => {
   const { outcomes, row } = await start();
   const line = (description: string, more: object = {}) => ({ ...LINE, description, ...more });

@@ -97,6 +97,23 @@ test('invoices are created with defaults, found, summed, changed in one version,
   expect(rows.reduce<number>((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
 });
 
+test('parts of an invoice have different ids in their list, at any depth, in bulk calls and changes', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  const [one, two] = [randomUUID(), randomUUID()];
+  const lines = [{ id: one, marks: [{ id: one }, {}] }, { id: two, marks: [{ id: one }] }, { marks: null }];
+  const { body } = await bulk([{ number, total_minor: 1, lines }]);
+  expect(body).toMatchObject({ created: 1 });
+  const twice = [{ id: one }, { id: two, marks: [{ id: two }, { id: two }] }, { id: one.toUpperCase() }];
+  const faultsAt = (at: string) => [
+    { pointer: `${at}/lines/1/marks/1/id`, code: 'duplicate', detail: 'is that of an earlier invoice mark' },
+    { pointer: `${at}/lines/2/id`, code: 'duplicate', detail: 'is that of an earlier invoice line' },
+  ];
+  const { body: refused } = await bulk([{ number, lines: twice }]);
+  expect(refused.results[0].errors).toEqual(faultsAt('/invoices/0'));
+  const change = await caller.patch(`/invoices/${String(body.results[0].id)}`, { lines: twice });
+  expect(change).toMatchObject({ status: 422, body: { errors: faultsAt('') } });
+});
+
 test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {
   const reader = await callerOf(gateway, organisation, { scopes: ['invoices:read'] });
   expect((await reader.get('/invoices')).status).toBe(200);
@@ -182,7 +199,7 @@ test('files from before a member was added are imported, and invoices with them'
   await rm(folder, { recursive: true });
   expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'invalid' }]);
   const reader = await callerOf(gateway, into);
-  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual(example);
+  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({ ...example, lines: null });
   expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
 });
 

@@ -18,21 +18,12 @@ type ContactInput = Pick<Contact, 'name'> & {
   readonly [Member in Exclude<keyof Contact, 'name'>]?: Contact[Member] | null;
 };
 
-/** At most one contact is primary, and no two have the same id. */
+/** At most one contact is primary. */
 export function contactFaults({ contacts }: { readonly contacts?: readonly ContactInput[] | null }): Fault[] {
-  const ids = new Set<string>();
-  let hasPrimary = false;
-  return (contacts ?? []).flatMap(({ id, primary }, index) => {
-    const errors: Fault[] = [];
-    const duplicate = (member: string, detail: string): void => {
-      errors.push({ pointer: `/contacts/${String(index)}/${member}`, code: 'duplicate', detail });
-    };
-    if (primary === true && hasPrimary) duplicate('primary', 'must be true for one contact only');
-    hasPrimary ||= primary === true;
-    const key = id?.toLowerCase();
-    if (key !== undefined && ids.has(key)) duplicate('id', 'is that of an earlier contact');
-    if (key !== undefined) ids.add(key);
-    return errors;
+  const primary = [...(contacts ?? []).entries()].filter(([, one]) => one.primary === true);
+  return primary.slice(1).map(([index]) => {
+    const pointer = `/contacts/${String(index)}/primary`;
+    return { pointer, code: 'duplicate', detail: 'must be true for one contact only' };
   });
 }
 
