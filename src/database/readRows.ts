@@ -28,14 +28,17 @@ interface Size {
 /** How many sizes an organisation's are remembered: callers of GraphQL choose the members, so there may be any number. */
 const MOST_KEPT = 64;
 
-/** What is read of a row: ids alone say nothing of the size of whole rows. */
-export function partOf(collection: string, projection: RawFind['projection']): string {
-  return `${collection} ${Object.entries(projection ?? {}).join()}`;
+declare const isPart: unique symbol;
+/** What is read of a row, as a name that no collection has by itself: ids alone say nothing of the size of whole rows. */
+export type Part = string & { readonly [isPart]: true };
+
+export function partOf(collection: string, projection: RawFind['projection'] = {}): Part {
+  return `${collection} ${Object.entries(projection).join()}` as Part;
 }
 
 /** How large the rows are that were read lately, by what was read of them. */
 export class RowSizes {
-  readonly #sizes = new Map<string, Size>();
+  readonly #sizes = new Map<Part, Size>();
   /** Commands that read rows whose size is unknown, by collection. */
   readonly #first = new Map<string, Promise<unknown>>();
 
@@ -43,7 +46,7 @@ export class RowSizes {
    * Runs a command that reads a part of the rows of a collection. While its size is unknown, one runs at a time for each collection: its
    * answer may have the 16 MiB that MongoDB allows, and those that waited for it then ask for fewer rows.
    */
-  async oneWhileUnknown<T>(collection: string, part: string, read: () => Promise<T>): Promise<T> {
+  async oneWhileUnknown<T>(collection: string, part: Part, read: () => Promise<T>): Promise<T> {
     for (;;) {
       if (this.#sizes.has(part)) return read();
       const first = this.#first.get(collection);
@@ -60,19 +63,20 @@ export class RowSizes {
   }
 
   /** How many rows one command should read, of which this part is read. */
-  rowsPerPiece(part: string): number {
+  rowsPerPiece(part: Part): number {
     return Math.max(1, Math.floor(PIECE / (this.#sizes.get(part)?.bytes ?? UNKNOWN)));
   }
 
   /** Notes an answer with this many rows. */
-  note(part: string, rows: number, bytes: number): void {
+  note(part: Part, rows: number, bytes: number): void {
     if (rows === 0) return;
     const average = Math.ceil(bytes / Math.max(rows, TELLING));
     const now = performance.now();
     const known = this.#sizes.get(part);
     if (known && average < known.bytes && now - known.at <= KEPT) return;
     this.#sizes.set(part, { bytes: average, at: now });
-    if (this.#sizes.size > MOST_KEPT) this.#sizes.delete([...this.#sizes.keys()][0] ?? '');
+    const [oldest] = this.#sizes.keys();
+    if (oldest !== undefined && this.#sizes.size > MOST_KEPT) this.#sizes.delete(oldest);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../database/organisationData';
-import { readPiece } from '../database/readRows';
+import { partOf, readPiece } from '../database/readRows';
 import type { Row } from '../stored/resource';
 import { changedAt, isSameRow, type RowChange, writeRows } from '../stored/rows';
 import type { Element } from './elements';
@@ -127,7 +127,7 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
 
   return {
     async open(elements, start) {
-      const { end, rows, referred } = nextWanted(elements, start, (name) => reading.sizes.rowsPerPiece(name));
+      const { end, rows, referred } = nextWanted(elements, start, (name) => reading.sizes.rowsPerPiece(partOf(name)));
       for (const [kind, values] of rows) await read(kind, values);
       for (const [kind] of rows) if (kind.owner) await readOwners(kind.owner, rowsOf(kind).values());
       for (const [kind, values] of referred)

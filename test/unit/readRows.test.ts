@@ -56,14 +56,14 @@ test.each([
 
 test('a command reads as many rows as fit into 2 MiB by the largest that were read lately', () => {
   const sizes = new RowSizes();
-  expect(sizes.rowsPerPiece('rows')).toBe(1024);
-  sizes.note('rows', 100, 50 * MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(4);
-  sizes.note('rows', 100, MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(4);
-  sizes.note('rows', 8, 15 * MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(1);
-  expect(sizes.rowsPerPiece('others')).toBe(1024);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(1024);
+  sizes.note(partOf('rows'), 100, 50 * MIB);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(4);
+  sizes.note(partOf('rows'), 100, MIB);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(4);
+  sizes.note(partOf('rows'), 8, 15 * MIB);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(1);
+  expect(sizes.rowsPerPiece(partOf('others'))).toBe(1024);
 });
 
 test('the size of whole rows is unknown after their ids were read, and of a part that was read long before others', () => {
@@ -72,7 +72,7 @@ test('the size of whole rows is unknown after their ids were read, and of a part
   sizes.note(ids, 100, 5000);
   expect([sizes.rowsPerPiece(ids), sizes.rowsPerPiece(whole)]).toEqual([Math.floor((2 * MIB) / 50), 1024]);
   sizes.note(whole, 100, 50 * MIB);
-  for (let other = 0; other < 63; other += 1) sizes.note(`rows ${String(other)}`, 100, MIB);
+  for (let other = 0; other < 63; other += 1) sizes.note(partOf(`rows ${String(other)}`), 100, MIB);
   expect([sizes.rowsPerPiece(ids), sizes.rowsPerPiece(whole)]).toEqual([1024, 4]);
 });
 
@@ -89,13 +89,15 @@ test('a read notes the size of what it reads, not of whole rows', async () => {
 test('one command reads at a time whose size is unknown, whatever it reads of the rows', async () => {
   const sizes = new RowSizes();
   let [running, most] = [0, 0];
-  const read = (part: string): Promise<void> =>
-    sizes.oneWhileUnknown('rows', part, async () => {
+  const read = (name: string): Promise<void> => {
+    const part = partOf(name);
+    return sizes.oneWhileUnknown('rows', part, async () => {
       most = Math.max(most, (running += 1));
       await new Promise((resolve) => setImmediate(resolve));
       sizes.note(part, 1, 1);
       running -= 1;
     });
+  };
   await Promise.all(['a', 'b', 'c'].map(read));
   expect(most).toBe(1);
   await Promise.all(['a', 'b', 'c'].map(read));
@@ -104,8 +106,8 @@ test('one command reads at a time whose size is unknown, whatever it reads of th
 
 test('one very large row makes lists of small rows take four commands, not one for each row', () => {
   const sizes = new RowSizes();
-  sizes.note('rows', 1, MIB);
-  expect(sizes.rowsPerPiece('rows')).toBe(16);
+  sizes.note(partOf('rows'), 1, MIB);
+  expect(sizes.rowsPerPiece(partOf('rows'))).toBe(16);
 });
 
 test('the rest of a cursor is given up before a transaction goes on, which runs one command at a time', async () => {
@@ -130,12 +132,12 @@ test('while the size of rows is unknown, one command reads at a time, and the ne
   const asked: number[] = [];
   let running = 0;
   const read = (): Promise<number> =>
-    sizes.oneWhileUnknown('collection', 'rows', async () => {
+    sizes.oneWhileUnknown('rows', partOf('rows'), async () => {
       running += 1;
-      asked.push(sizes.rowsPerPiece('rows'));
+      asked.push(sizes.rowsPerPiece(partOf('rows')));
       await new Promise((resolve) => setImmediate(resolve));
       if (asked.length === 1) throw new Error('away');
-      sizes.note('rows', 100, 50 * MIB);
+      sizes.note(partOf('rows'), 100, 50 * MIB);
       return running--;
     });
   const outcomes = await Promise.allSettled([read(), read(), read(), read()]);
