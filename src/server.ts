@@ -157,7 +157,8 @@ function createAdmin(
   { request: requestTimeout, stalled }: typeof TIMEOUTS,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
 ) {
-  const times = { requestTimeout, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: ADMIN_KEEP_ALIVE };
+  const headersTimeout = Math.min(ADMIN_TIMEOUT, requestTimeout);
+  const times = { requestTimeout, headersTimeout, keepAliveTimeout: ADMIN_KEEP_ALIVE };
   const server = createServer({ ...times, connectionsCheckingInterval: CHECK_EVERY, ...HEADS });
   server.setTimeout(stalled);
   const unwatched = { onEvicted: () => undefined, onDropped: () => undefined };
