@@ -81,7 +81,7 @@ export async function changeObject<T extends Row>(
         if (isSameRow(before, changed)) return before;
         const { updated_at: last } = before as { updated_at?: Date };
         const row = { ...changed, ...(last && { updated_at: changedAt(last, now) }) };
-        throwFaults(resource.records?.rules(toRecord(row)) ?? []);
+        throwFaults(resource.rules?.(toRecord(row)) ?? []);
         attempted = row as Members;
         await writeRows(model, [{ row, before }], { ordered: true, session });
         return row;

@@ -108,7 +108,7 @@ function make(ask: Ask, before: Row | undefined, place: string, applier: Applier
   const wrong = [
     ...[
       ...repeatedIds(kind.resource.stored.members, given),
-      ...(kind.resource.records?.rules(record as ImportRecord) ?? []),
+      ...(kind.resource.rules?.(record as ImportRecord) ?? []),
     ].map((fault) => ({
       ...fault,
       pointer: place + (fault.pointer ?? ''),

@@ -9,6 +9,7 @@ import { indexesOf } from '../../src/database/indexes';
 import { recordKinds, resourceOf } from '../../src/resources';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import type { ImportRecord } from '../../src/stored/records';
+import { operator, TOKENS } from '../operator/operator';
 import type { Client, Json } from '../support/client';
 import { callerOf, makeOrganisation, makeStored, northwind } from '../support/factories';
 import { late, served } from '../support/gateway';
@@ -24,7 +25,7 @@ const PROJECT: Json = {
   decided_at: null,
 };
 
-const gateway = served();
+const gateway = served(TOKENS);
 const organisation = late(() => makeStored(gateway, { quotes: [PROJECT as ImportRecord, second!] }));
 const caller = late(() => callerOf(gateway, organisation));
 
@@ -95,6 +96,19 @@ test('invoices are created with defaults, found, summed, changed in one version,
   const rows: Json[] = totals.data.invoice_totals.data;
   expect(rows.map(({ month }) => month)).toEqual([...months]);
   expect(rows.reduce<number>((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
+});
+
+test('a rule for threads holds when one is opened, changed, or written by an operator', async () => {
+  const fault = { pointer: '/subject', code: 'invalid', detail: 'must be another' };
+  const opened = await caller.post('/requests', { text: 'Hello', subject: 'Ruled' });
+  expect([opened.status, opened.body.errors]).toEqual([422, [fault]]);
+  const { body: thread } = await caller.post('/requests', { text: 'Hello', subject: 'Free' });
+  const changed = await caller.patch(`/requests/${String(thread.id)}`, { subject: 'Ruled' });
+  expect([changed.status, changed.body.errors]).toEqual([422, [fault]]);
+  const writes = ['Ruled', 'Free'].map((subject) => ({ type: 'request', put: { external_ref: subject, subject } }));
+  const { body } = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
+  expect(body.results.map(({ outcome }: Json) => outcome)).toEqual(['failed', 'created']);
+  expect(body.results[0].errors).toEqual([{ ...fault, pointer: '/writes/0/put/subject' }]);
 });
 
 test('parts of an invoice have different ids in their list, at any depth, in bulk calls and changes', async () => {

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
  * Imported before anything of Scopegate: the folder that `scopegate schema init` writes, whose invoices can be given to another customer, and
- * have lines with marks.
+ * have lines with marks, and a rule for threads.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'scopegate-own-'));
@@ -36,5 +36,9 @@ writeFileSync(
       return `"Part." ${kind} { "Id." id: ID${isInput ? '' : '!'} ${isLine ? marks : '"Text." text: String @constraint(max_length: 9)'} }`;
     })
     .join('\n'),
+);
+appendFileSync(
+  join(folder, 'rules.mjs'),
+  "export const Request = ({ subject }, { fault }) => { if (subject === 'Ruled') fault('/subject', 'must be another'); };",
 );
 process.env.SCHEMA_DIR = folder;

@@ -32,6 +32,7 @@ test.each([
   ['rules.mjs', 'await 1; export const Invoice = () => {};', 'rules.mjs: cannot be loaded'],
   ['rules.mjs', '\nexport const Bill = () => {};', 'rules.mjs:2: exports Bill, which is not a type with @stored'],
   ['rules.mjs', '\nexport default { Invoice() {} };', 'rules.mjs:2: has export default: write export const Invoice'],
+  ['rules.mjs', 'export const Message = () => {};', 'rules.mjs:1: exports Message, but messages have no rules'],
   ['rules.mjs', 'export const Invoice = 1;', 'rules.mjs:1: exports Invoice, which is not a function'],
   ['rules.mjs', 'export const Invoice = async () => {};', 'rules.mjs:1: exports Invoice, which is asynchronous'],
   ['rules.js', '', 'rules.js: is not read: the folder has *.graphql, rules.mjs'],

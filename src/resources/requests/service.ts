@@ -19,6 +19,7 @@ import { type ChangeArguments, changeObject, throwFaults, writeUnique } from '..
 import { readOne, type RowReader } from '../../stored/collection';
 import { isServed } from '../../stored/invalidRows';
 import { metadataFaults, withMetadata } from '../../stored/metadata';
+import { toRecord } from '../../stored/records';
 import { changedAt, erasedFault, writeRows } from '../../stored/rows';
 import { searchWords } from '../../stored/search';
 import { type Customer, customers } from '../customers/customers';
@@ -103,6 +104,7 @@ export async function openRequest(
           search,
         };
         const thread = withMetadata(opened, { ...input }, undefined);
+        throwFaults(requests.rules?.(toRecord(thread)) ?? []);
         const message: Message = {
           _id: randomUUID(),
           request_id: thread._id,
