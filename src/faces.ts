@@ -136,17 +136,19 @@ export async function createFaces(options: FacesOptions) {
     pages: answerPages,
   };
 
+  async function answer(exchange: Exchange, { face, handler, isTracked, hasCors }: PathEntry): Promise<void> {
+    const { origin } = exchange.request.headers;
+    const isGraphql = face === 'graphql';
+    if (hasCors && origin !== undefined && applyCors(exchange, origin, { ...cors, isGraphql })) return;
+    const work = async (): Promise<void> => handlers[handler ?? face](exchange);
+    await (isTracked ? tracker.run(exchange, work) : work());
+  }
+
   return {
-    async answer(exchange: Exchange, { face, handler, isTracked, hasCors }: PathEntry): Promise<void> {
-      const { origin } = exchange.request.headers;
-      const isGraphql = face === 'graphql';
-      if (hasCors && origin !== undefined && applyCors(exchange, origin, { ...cors, isGraphql })) return;
-      const work = async (): Promise<void> => handlers[handler ?? face](exchange);
-      await (isTracked ? tracker.run(exchange, work) : work());
-    },
+    answer,
     /** Answers a request at ADMIN_PORT. */
-    async answerAdmin(exchange: Exchange, { face }: PathEntry): Promise<void> {
-      if (face === 'operator' && operator) return tracker.run(exchange, () => operator.answer(exchange));
+    async answerAdmin(exchange: Exchange, entry: PathEntry): Promise<void> {
+      if (entry.face === 'operator') return answer(exchange, entry);
       if ((await health(exchange)) || (await adminMetricsPage(exchange))) return;
       throw new AppError(
         'not_found',

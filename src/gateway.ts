@@ -19,7 +19,7 @@ import { describeError } from './log';
 import { toAppError } from './toAppError';
 import { createMetrics, type ShedReason } from './metrics';
 import type { Control } from './organisations/control';
-import { adminEntryOf, entryOf, type PathEntry } from './paths';
+import { entryOf, type PathEntry } from './paths';
 import { publishedSchemas } from './published';
 import { createRecording, traced } from './recording';
 import { corrector } from './resources/corrector';
@@ -133,7 +133,7 @@ export async function createGateway(options: GatewayOptions, host: GatewayHost) 
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin(exchange: Exchange): Promise<void> {
-      const entry = adminEntryOf(exchange, { hasOperators });
+      const entry = entryOf(exchange, { hasOperators, isAdmin: true });
       return answer(exchange, entry, () => faces.answerAdmin(exchange, entry));
     },
     /** Ends whatever would delay the drain: requests that wait for events, and background work that other gateways take over. */

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { GRAPHQL_ERRORS, GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
 import type { Exchange } from './http/exchange';
 import { METRICS_PATH } from './http/operation';
@@ -63,20 +62,20 @@ const entryIn = (table: readonly PathEntry[], exchange: Exchange): PathEntry | u
       (exchange.path === path || (withBelow && exchange.path.startsWith(`${path}/`))) && (isFor?.(exchange) ?? true),
   );
 
-/** What is at a path of PORT; the operators' API only if it is served there. */
-export function entryOf(exchange: Exchange, { hasOperators }: { readonly hasOperators: boolean }): PathEntry {
-  return (hasOperators ? entryIn(OPERATORS, exchange) : undefined) ?? entryIn(TABLE, exchange) ?? ANY_OTHER;
+interface Port {
+  /** Whether it serves the operators' API. */
+  readonly hasOperators: boolean;
+  /** Whether it is ADMIN_PORT. */
+  readonly isAdmin?: true;
 }
 
-/** What is at a path of ADMIN_PORT. */
-export function adminEntryOf(exchange: Exchange, { hasOperators }: { readonly hasOperators: boolean }): PathEntry {
-  return (hasOperators ? entryIn(OPERATORS, exchange) : undefined) ?? ADMIN;
+/** What is at a path of a port. */
+export function entryOf(exchange: Exchange, { hasOperators, isAdmin }: Port): PathEntry {
+  const ofOperators = hasOperators ? entryIn(OPERATORS, exchange) : undefined;
+  return ofOperators ?? (isAdmin ? ADMIN : (entryIn(TABLE, exchange) ?? ANY_OTHER));
 }
 
-function isBrowserVisit({
-  request: { method, headers },
-  search,
-}: Pick<Exchange, 'search'> & { request: IncomingMessage }) {
+function isBrowserVisit({ request: { method, headers }, search }: Exchange): boolean {
   const isRead = method === 'GET' || method === 'HEAD';
   return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
 }

@@ -31,10 +31,10 @@ async function bundle(folder, entry = 'main.ts') {
 
 /** Escapes other characters, which esbuild leaves in tagged templates: V8 keeps a file that has one in two bytes a character. */
 function onlyAscii({ initialOptions, onEnd }) {
+  const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   initialOptions.write = false;
   onEnd(({ outputFiles }) => {
     for (const { path, text } of outputFiles) {
-      const escape = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, text.replaceAll(/[^\0-\x7f]/g, escape), { mode: 0o755 });
     }

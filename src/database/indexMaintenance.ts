@@ -16,7 +16,7 @@ import { createChecked, type Validation } from './validators';
 /** Whether an organisation's database may be written to, or why not: it is being moved or erased, or is erased. */
 export type WriteState = 'open' | 'moving' | 'closed' | 'gone';
 
-/** What the keepers of all organisations share. */
+/** What the index maintenance of all organisations shares. */
 export interface Upkeep {
   /** Whether an organisation's collections may be created; the only place that decides, since a dropped database must not come back. */
   writeStateOf: (organisationId: string) => Promise<WriteState>;

@@ -25,7 +25,7 @@ interface Size {
   readonly at: number;
 }
 
-/** How many sizes an organisation's are remembered: callers of GraphQL choose the members, so there may be any number. */
+/** How many sizes are remembered for an organisation: callers of GraphQL choose the members, so there may be any number. */
 const MOST_KEPT = 64;
 
 declare const isPart: unique symbol;

@@ -47,10 +47,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
     const onExpected = (expected: KeyPrincipal): void => {
       early = beginAs(expected);
     };
-    const principal = await authenticate(
-      ...([authorization, address, onRefused] as const),
-      mayBegin ? onExpected : undefined,
-    ).catch((error: unknown) => {
+    const expecting = mayBegin ? onExpected : undefined;
+    const principal = await authenticate(authorization, address, onRefused, expecting).catch((error: unknown) => {
       early?.drop();
       throw error;
     });

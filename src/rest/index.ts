@@ -98,7 +98,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
         await context.accepted;
         await exchange.turns.take(exchange, 'page');
       }
-      return { args, included, whole: await step.run(args, conditional(exchange, operation, context)) };
+      return { args, included, whole: await step.run(args, included, conditional(exchange, operation, context)) };
     };
     let expected: { readonly context: RequestContext; readonly passed: ReturnType<typeof pass> } | undefined;
     const begin = (early: RequestContext): void => {
@@ -173,12 +173,14 @@ function stepsOf(runner: Runner) {
       const plainRead = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const readWithLarge = readOf(everyField(field.type, large));
-      const run = async (args: Arguments, context: RequestContext): Promise<RouteAnswer> => {
-        const included = includedIn(args);
+      const run = async (
+        args: Arguments,
+        included: readonly string[],
+        context: RequestContext,
+      ): Promise<RouteAnswer> => {
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? plainRead : readWithLarge) : undefined;
         const written = read && (await read(coerceArguments(field.args, args), context));
-        await context.accepted;
         if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
         return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
       };

@@ -24,8 +24,8 @@ import { type OpeningAnswers, openingAnswers } from './opening';
 import { renderLink, renderSettings, renderSignIn, type WebhookPart } from './page';
 import { type PrepareSandbox, sandboxMaker, type SandboxOptions } from './sandbox';
 
-/** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_PATH = '/settings';
+/** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = `${SETTINGS_PATH}/graphql`;
 
 export interface SettingsOptions extends Omit<

@@ -86,7 +86,8 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
 
   const loop = createLoop({ round: look, every: LOOK_EVERY, afterFailure: AFTER_FAILURE, onError });
   return {
-    ...{ start: loop.start, wake: loop.wake },
+    start: loop.start,
+    wake: loop.wake,
     /** Resolves when work in progress has ended, which takes at most one attempt, and nothing more is sent or stored. */
     async stop(): Promise<void> {
       await loop.stop();
