@@ -1,13 +1,9 @@
-import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
-import { answerText } from '../operations/answers';
-import { coerceArguments } from '../operations/argumentChecks';
 import type { IncomingRequest, RequestContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/turns';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
-import type { Runnable, Runner } from '../operations/runner';
-import { everyField, rootField, type Selected } from '../operations/selection';
-import { toldMembers, withMembers } from '../operations/toldMembers';
+import type { Run, Runnable, Runner } from '../operations/runner';
+import { everyField, type Selected } from '../operations/selection';
 import { normaliseKeys } from '../schema/callerKeys';
 import { aggregates } from '../schema/declaredOperations';
 import { ROWS } from '../schema/sdl';
@@ -40,7 +36,12 @@ export function createCalls(runner: Runner) {
     tools.flatMap((tool) => {
       const runnable = runner.of(tool.operation);
       if (!runnable) return [];
-      const found = { tool, check: runnable.checks.all, runs: runsOf(tool, runnable), lists: listsIn(tool.field.args) };
+      const found = {
+        tool,
+        check: runnable.checks.all,
+        runs: runsOf(tool, runnable.runOf),
+        lists: listsIn(tool.field.args),
+      };
       return [[tool.operation.name, found] as const];
     }),
   );
@@ -125,7 +126,7 @@ interface Wanted {
 
 /** Runs an operation. A page that is too long is read again with fewer rows, so that its cursor is right. */
 async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: RequestContext): Promise<Content[]> {
-  const { run, selected } = members ? runs.all : runs.usual;
+  const run = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
   const notes: string[] = [];
   let [limit, reads] = [pageSize, 0];
@@ -138,19 +139,20 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     return true;
   };
   for (;;) {
-    const written = await run(limit === undefined ? args : { ...args, limit }, context);
+    const sent = limit === undefined ? args : { ...args, limit };
+    const answered = (await run.read?.(sent, context)) ?? (await run.resolve(sent, context));
     reads += 1;
-    if (await shrink(written.length, MAX_PARSED)) continue;
+    if (await shrink(answered.text.length, MAX_PARSED)) continue;
     const omitted = context.omitted?.() ?? 0;
     if (omitted > 0) notes[1] = omittedNote(omitted);
-    const text = written.toString();
+    const text = answered.text.toString();
     if (!members && !tool.isOpen && Buffer.byteLength(text) <= MAX_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
     if (parsed === null) return blocksOf(text, [], notes);
     const value = members ? narrowed(parsed, members) : parsed;
     const blocks = (one: Json): Content[] => {
       const untrusted: string[] = [];
-      const own = tool.isOpen ? separateUntrusted(one, selected, untrusted) : one;
+      const own = tool.isOpen ? separateUntrusted(one, run.selected, untrusted) : one;
       return blocksOf(JSON.stringify(own), untrusted, notes);
     };
     const whole = blocks(value);
@@ -182,69 +184,23 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }
 
-/** Runs a tool's operation with a selection. */
-interface Run {
-  readonly selected: readonly Selected[];
-  /** Resolves with JSON text, as bytes if it may be long. @throws the operation's error */
-  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
-}
-
 /** The runs with all members and with the usual ones; the same object if the usual ones are all. */
 interface Runs {
   readonly all: Run;
   readonly usual: Run;
 }
 
-/** The runs of a tool. What is compiled for them depends only on the tool, not on what callers send. */
-function runsOf(tool: Tool, { schema, execute, readOf }: Runnable): Runs {
-  const { field, rows, operation } = tool;
-  const runWith = (selected: readonly Selected[]): Run => {
-    let document: { readonly document: DocumentNode; readonly operation: OperationDefinitionNode } | undefined;
-    const read = readOf(selected);
-    return {
-      selected,
-      async run(args, context) {
-        const written = read && (await read(coerceArguments(field.args, args), context));
-        if (written) return written.text;
-        document ??= documentOf(schema, tool, selected);
-        const { data, errors } = await execute({ ...document, contextValue: context, variableValues: args });
-        if (errors?.[0]) throw errors[0];
-        const value = data?.[operation.name];
-        if (!tool.isWrite) return answerText(value, context);
-        const told = toldMembers(operation, args, context);
-        return JSON.stringify(told ? withMembers(value as Json | null, told) : value);
-      },
-    };
-  };
+function runsOf({ field, rows }: Tool, runOf: Runnable['runOf']): Runs {
   const whole = everyField(field.type);
-  const all = runWith(whole);
+  const all = runOf(whole);
   const isNarrower = rows !== undefined && rows.usual.length < rows.all.length;
   return {
     all,
-    usual: isNarrower ? runWith(whole.map((one) => (one.key === ROWS ? only(one, rows.usual) : one))) : all,
+    usual: isNarrower ? runOf(whole.map((one) => (one.key === ROWS ? only(one, rows.usual) : one))) : all,
   };
 }
 
 /** A selection of rows with the named members only. */
 function only(rows: Selected, names: readonly string[]): Selected {
   return { ...rows, selected: rows.selected.filter(({ key }) => names.includes(key)) };
-}
-
-/** The operation as GraphQL, with each argument as a variable. */
-function documentOf(schema: GraphQLSchema, { operation }: Tool, selected: readonly Selected[]) {
-  const { kind, name } = operation;
-  const args = rootField(schema, operation)?.args ?? [];
-  const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`).join(', ');
-  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
-  const call = args.length === 0 ? name : `${name}(${given})`;
-  const text = `${kind === 'Query' ? 'query' : 'mutation'}${args.length === 0 ? '' : `(${variables})`} { ${call}${selectionText(selected)} }`;
-  const document = parse(text, { noLocation: true });
-  const node = getOperationAST(document);
-  if (!node) throw new Error(`no operation for the tool ${name}`);
-  return { document, operation: node };
-}
-
-function selectionText(selected: readonly Selected[]): string {
-  if (selected.length === 0) return '';
-  return ` { ${selected.map((one) => one.key + selectionText(one.selected)).join(' ')} }`;
 }

@@ -1,47 +1,67 @@
 import {
+  type DocumentNode,
+  getNullableType,
+  getOperationAST,
+  type GraphQLArgument,
   type GraphQLFieldConfigArgumentMap,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLScalarType,
   GraphQLSchema,
+  type OperationDefinitionNode,
+  parse,
 } from 'graphql';
 import { type Operation, perElement } from '../schema/declaredOperations';
-import { type ArgumentChecks, argumentChecks } from './argumentChecks';
+import { answerText } from './answers';
+import { type ArgumentChecks, argumentChecks, coerceArguments } from './argumentChecks';
 import type { Schemas } from './build';
+import type { RequestContext } from './context';
 import { createExecutor, type Execute } from './execution';
-import { type OnFastRead, type Read, readOf } from './run';
-import { type Field, rootField, type Selected } from './selection';
+import { type OnFastRead, readOf } from './run';
+import { type Field, rootField, type Selected, type Written } from './selection';
+import { toldMembers, withMembers } from './toldMembers';
 
-/* Runs single operations, for REST and MCP. */
+/* Runs single operations, for REST and MCP. Callers check access and arguments before. */
 
 export interface Runner {
   readonly schemas: Schemas;
-  /** The schema with all routes, and what executes its operations. */
-  readonly routes: Executable;
+  /** The schema with all routes, from which Sofa generates them. */
+  readonly routes: GraphQLSchema;
   /** How to run an operation; undefined if the schema lacks it. */
   readonly of: (operation: Operation) => Runnable | undefined;
 }
 
-export interface Executable {
-  readonly schema: GraphQLSchema;
-  readonly execute: Execute;
-}
-
-export interface Runnable extends Executable {
+export interface Runnable {
   readonly field: Field;
   readonly checks: ArgumentChecks;
-  /** The fast read of a selection; undefined if only the resolver can answer it. */
-  readonly readOf: (selected: readonly Selected[]) => Read | undefined;
+  readonly runOf: (selected: readonly Selected[]) => Run;
 }
+
+/** An operation with a selection. Its document is made and compiled once. */
+export interface Run {
+  readonly selected: readonly Selected[];
+  /** Answers from the database's bytes; resolves with undefined if the resolver has to answer. Missing if it always has to. */
+  readonly read?: (args: Arguments, context: RequestContext) => Promise<Written | undefined>;
+  /** Answers by the resolver. @throws the operation's error */
+  readonly resolve: (args: Arguments, context: RequestContext) => Promise<Answer>;
+}
+
+export interface Answer {
+  /** JSON, as bytes if it may be long. */
+  readonly text: Buffer | string;
+  /** The cursor of the next page, if the answer is a page and has one. */
+  readonly next?: string | null;
+  /** Whether members are left out that the key may not read. */
+  readonly isPartial?: boolean;
+}
+
+type Arguments = Readonly<Record<string, unknown>>;
 
 export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner {
   const { rest, graphql, operations } = schemas;
   // each route or tool runs a fixed operation, which is therefore compiled at first use
-  const executable = (schema: GraphQLSchema): Executable => ({
-    schema,
-    execute: createExecutor(schema, { compiledFrom: 1 }),
-  });
+  const executable = (schema: GraphQLSchema) => ({ schema, execute: createExecutor(schema, { compiledFrom: 1 }) });
   const checksOf = (schema: GraphQLSchema, hasRoute: boolean) => {
     const named = operations.filter((operation) => (operation.rest !== undefined) === hasRoute);
     const checked = named.flatMap((operation) => {
@@ -56,17 +76,67 @@ export function createRunner(schemas: Schemas, onFastRead?: OnFastRead): Runner 
   };
   return {
     schemas,
-    routes: parts.routes,
+    routes: parts.routes.schema,
     of(operation) {
       const { schema, execute, fields, checksOf: checks } = operation.rest ? parts.routes : parts.others;
       const field = rootField(fields, operation);
       if (!field) return undefined;
       return {
-        ...{ schema, execute, field, checks: checks({ type: operation.kind, field: field as never }) },
-        readOf: (selected) => readOf(field, selected, onFastRead),
+        field,
+        checks: checks({ type: operation.kind, field: field as never }),
+        runOf(selected) {
+          const read = readOf(field, selected, onFastRead);
+          return {
+            selected,
+            ...(read && { read: (args, context) => read(coerceArguments(field.args, args), context) }),
+            resolve: resolverOf(operation, execute, () => documentOf(schema, operation, selected)),
+          };
+        },
       };
     },
   };
+}
+
+interface Document {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+}
+
+function resolverOf(operation: Operation, execute: Execute, makeDocument: () => Document): Run['resolve'] {
+  const { kind, name } = operation;
+  let document: Document | undefined;
+  return async (args, context) => {
+    document ??= makeDocument();
+    const { data, errors } = await execute({ ...document, contextValue: context, variableValues: args });
+    if (errors?.[0]) throw errors[0];
+    const value = data?.[name] as { readonly next_cursor?: string | null } | null | undefined;
+    if (kind === 'Query') return { text: await answerText(value, context), next: value?.next_cursor ?? null };
+    // the answer to a write is one object or a report, and must not be refused after the write
+    const told = toldMembers(operation, args, context);
+    return { text: JSON.stringify(told ? withMembers(value ?? null, told) : value), isPartial: told !== undefined };
+  };
+}
+
+/** The operation as GraphQL, with each argument as a variable. */
+function documentOf(schema: GraphQLSchema, operation: Operation, selected: readonly Selected[]): Document {
+  const { kind, name } = operation;
+  const args = rootField(schema, operation)?.args ?? [];
+  // one with a default may be left out
+  const typeOf = ({ type, defaultValue }: GraphQLArgument) =>
+    defaultValue === undefined ? type : getNullableType(type);
+  const variables = args.map((argument) => `$${argument.name}: ${String(typeOf(argument))}`).join(', ');
+  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const call = args.length === 0 ? name : `${name}(${given})`;
+  const text = `${kind === 'Query' ? 'query' : 'mutation'}${args.length === 0 ? '' : `(${variables})`} { ${call}${selectionText(selected)} }`;
+  const document = parse(text, { noLocation: true });
+  const node = getOperationAST(document);
+  if (!node) throw new Error(`no document for ${name}`);
+  return { document, operation: node };
+}
+
+function selectionText(selected: readonly Selected[]): string {
+  if (selected.length === 0) return '';
+  return ` { ${selected.map((one) => one.key + selectionText(one.selected)).join(' ')} }`;
 }
 
 /* Bulk calls: an element of the wrong type fails on its own, so neither Sofa nor graphql may parse elements before they are validated. */

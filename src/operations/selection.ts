@@ -54,7 +54,8 @@ export function everyField(outer: GraphQLOutputType, included: readonly string[]
       key: field.name,
       field: field as Field,
       type,
-      selected: everyField(field.type, included),
+      // nothing is included in what is included: a type may refer to itself
+      selected: everyField(field.type, included.includes(field.name) ? [] : included),
     }));
 }
 

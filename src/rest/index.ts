@@ -15,10 +15,8 @@ import {
   waitIdle,
 } from '../http/exchange';
 import { isLargePage } from '../admission/turns';
-import { coerceArguments } from '../operations/argumentChecks';
-import type { Runner } from '../operations/runner';
+import type { Answer, Run, Runner } from '../operations/runner';
 import { everyField, type Field } from '../operations/selection';
-import { toldMembers, withMembers } from '../operations/toldMembers';
 import { entityTag, matchesTag, objectTag, versionRequired } from '../schema/entityTags';
 import {
   argumentReader,
@@ -31,7 +29,7 @@ import {
   type RestOperation,
   restOperations,
 } from './routes';
-import type { RouteAnswer, RouteHandler } from './sofa';
+import type { RouteHandler } from './sofa';
 
 export const REST_BASE = '/api/v1';
 
@@ -98,7 +96,8 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
         await context.accepted;
         await exchange.turns.take(exchange, 'page');
       }
-      return { args, included, whole: await step.run(args, included, conditional(exchange, operation, context)) };
+      const answered = await step.run(args, included, conditional(exchange, operation, context));
+      return { ...answered, isWhole: included.length === 0 && answered.isPartial !== true };
     };
     let expected: { readonly context: RequestContext; readonly passed: ReturnType<typeof pass> } | undefined;
     const begin = (early: RequestContext): void => {
@@ -107,15 +106,10 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       expected.passed.catch(() => undefined);
     };
     const context = await openContext(incomingRequest(exchange), step.mayBegin ? begin : undefined);
-    const { args, included, whole } = await (expected?.context === context ? expected.passed : pass(context));
-    const told = toldMembers(operation, args, context);
-    const answered = told
-      ? { ...whole, body: JSON.stringify(withMembers(JSON.parse(whole.body.toString()) as object, told)) }
-      : whole;
-    const status = context.isExisting ? 200 : answered.status;
+    const { text, next, isWhole } = await (expected?.context === context ? expected.passed : pass(context));
+    const status = context.isExisting ? 200 : operation.rest.status;
     const created = step.location === undefined ? undefined : base + step.location;
-    const isWhole = included.length === 0 && !told;
-    await answer(exchange, operation, { ...answered, status, created, isWhole }, options);
+    await answer(exchange, operation, { status, body: text, next: next ?? undefined, created, isWhole }, options);
   };
 }
 
@@ -168,25 +162,24 @@ function stepsOf(runner: Runner) {
     operations.map((operation) => {
       const runnable = runner.of(operation);
       if (!runnable) throw new Error(`${operation.name} is not in the REST schema`);
-      const { field, checks, readOf } = runnable;
+      const { field, checks, runOf } = runnable;
       let handle: RouteHandler | undefined;
-      const plainRead = readOf(everyField(field.type));
-      const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
-      const readWithLarge = readOf(everyField(field.type, large));
-      const run = async (
-        args: Arguments,
-        included: readonly string[],
-        context: RequestContext,
-      ): Promise<RouteAnswer> => {
-        const isStored = included.every((name) => large.includes(name));
-        const read = isStored ? (included.length === 0 ? plainRead : readWithLarge) : undefined;
-        const written = read && (await read(coerceArguments(field.args, args), context));
-        if (!written) return (handle ??= (await sofa())(operation, field))(args, context);
-        return { status: operation.rest.status, body: written.text, next: written.next ?? undefined };
+      const plain = runOf(everyField(field.type));
+      const runs = new Map<string, Run>([['', plain]]);
+      const runWith = (included: readonly string[]): Run => {
+        const names = included.join();
+        let run = runs.get(names);
+        if (!run) runs.set(names, (run = runOf(everyField(field.type, included))));
+        return run;
+      };
+      const run = async (args: Arguments, included: readonly string[], context: RequestContext): Promise<Answer> => {
+        const selected = runWith(included);
+        const read = await selected.read?.(args, context);
+        return read ?? (handle ??= (await sofa())(operation, field))(selected, args, context);
       };
       const location = locationOf(operation, runner.schemas.operations);
       const read = argumentReader(operation, field, checks);
-      const mayBegin = plainRead !== undefined && readsOneObject(operation);
+      const mayBegin = plain.read !== undefined && readsOneObject(operation);
       return [operation, { read, run, mayBegin, location }] as const;
     }),
   );
@@ -208,7 +201,11 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 /** Retry-After of a 202, in seconds. */
 const POLL_AFTER = 2;
 
-interface Answered extends RouteAnswer {
+interface Answered {
+  readonly status: number;
+  readonly body: Buffer | string;
+  /** The cursor of the next page. */
+  readonly next: string | undefined;
   /** Whether the answer is the object, all of it and nothing else. */
   readonly isWhole: boolean;
   /** Path prefix of the created object. */

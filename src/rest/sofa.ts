@@ -1,43 +1,20 @@
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  getOperationAST,
-  type OperationDefinitionNode,
-  visit,
-} from 'graphql';
+import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../operations/context';
-import { answerText } from '../operations/answers';
-import type { Executable } from '../operations/runner';
+import type { Answer, Run } from '../operations/runner';
 import type { Field } from '../operations/selection';
-import { answersPage, type Arguments, includedIn, type RestOperation } from './routes';
-
-interface Page {
-  readonly next_cursor?: string | null;
-}
+import type { Arguments, RestOperation } from './routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
-export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
+export type RouteHandler = (run: Run, args: Arguments, context: RequestContext) => Promise<Answer>;
 
-export interface RouteAnswer {
-  readonly status: number;
-  readonly body: string | Buffer;
-  /** The cursor of the next page, if the body is a page and has one. */
-  readonly next?: string | undefined;
-}
-
-/** The context of Sofa's handlers: what the execute hook needs to know about a call. */
+/** The context of Sofa's handlers. */
 interface SofaCall {
-  readonly context: RequestContext;
-  /** Arguments that are null, which Sofa drops. */
-  readonly nulls?: Arguments;
-  /** Fields to leave out: Sofa selects all, even those that need `include`. */
-  readonly omitted: readonly string[];
-  /** What to run for the call's route, by the fields left out. */
-  readonly runnables: Map<string, Runnable>;
-  /** The value of the root field, which Sofa would write in one turn of the event loop, however long it is. */
-  value?: unknown;
+  /** Runs what the call selects: Sofa's own document has every field, even those that need `include`. */
+  readonly resolve: (args: Arguments) => Promise<Answer>;
+  readonly name: string;
+  /** What was answered: Sofa would write it in one turn of the event loop, however long it is. */
+  answer?: Answer;
 }
 
 interface SofaRoute {
@@ -46,16 +23,11 @@ interface SofaRoute {
   readonly handler: (request: object, call: SofaCall) => Promise<Response>;
 }
 
-interface Runnable {
-  readonly document: DocumentNode;
-  readonly operation: OperationDefinitionNode;
-}
-
 /** Handlers of the routes that Sofa generates from the REST schema. They rethrow the errors of operations. */
 export function sofaHandlers(
-  { schema, execute }: Executable,
+  schema: GraphQLSchema,
   operations: readonly RestOperation[],
-): (operation: RestOperation, field: Field) => RouteHandler {
+): (operation: RestOperation, field: Pick<Field, 'args'>) => RouteHandler {
   const router = useSofa({
     basePath: '',
     schema,
@@ -66,18 +38,10 @@ export function sofaHandlers(
       ]),
     ),
     context: (call: object) => call,
-    execute: async ({ document, contextValue, variableValues }: ExecutionArgs): Promise<ExecutionResult> => {
+    execute: async ({ contextValue, variableValues }: ExecutionArgs): Promise<ExecutionResult> => {
       const call = contextValue as SofaCall;
-      const { context, nulls, omitted, runnables } = call;
-      const id = omitted.join();
-      let runnable = runnables.get(id);
-      if (!runnable) runnables.set(id, (runnable = runnableOf(document, omitted)));
-      const variables = { ...variableValues, ...nulls };
-      const result = await execute({ ...runnable, contextValue: context, variableValues: variables });
-      if (result.errors) return result;
-      const [[name, value] = ['', null]] = Object.entries(result.data ?? {});
-      call.value = value;
-      return { data: { [name]: null } };
+      call.answer = await call.resolve({ ...variableValues });
+      return { data: { [call.name]: null } };
     },
     errorHandler: ([error]) => {
       throw error;
@@ -94,32 +58,20 @@ export function sofaHandlers(
   };
 }
 
-function runnableOf(all: DocumentNode, omitted: readonly string[]): Runnable {
-  const document = visit(all, { Field: ({ name }) => (omitted.includes(name.value) ? null : undefined) });
-  const operation = getOperationAST(document);
-  if (!operation) throw new Error('Sofa sent no operation');
-  return { document, operation };
-}
-
 /**
  * Calls a route's handler directly, with checked arguments: matching the route again would cost 55 µs per request, and parsing the arguments
  * again would coerce them.
  */
-function handlerOf(route: SofaRoute, { kind, rest }: RestOperation, field: Field): RouteHandler {
+function handlerOf(route: SofaRoute, { name, rest }: RestOperation, field: Pick<Field, 'args'>): RouteHandler {
   // Sofa looks for arguments here first; without an undefined entry for each missing one, Sofa would parse the query again
   const missing = Object.fromEntries(field.args.map((argument) => [argument.name, undefined]));
-  const isPage = answersPage(field);
-  const runnables = new Map<string, Runnable>();
-  return async (args, context) => {
-    // in a PATCH null clears a member, and what is left out keeps its value
-    const nulls = rest.method === 'PATCH' && Object.entries(args).filter(([, value]) => value === null);
-    const included = includedIn(args);
-    const omitted = included.length === 0 ? rest.omits : rest.omits.filter((name) => !included.includes(name));
-    const call: SofaCall = { context, omitted, runnables, ...(nulls && { nulls: Object.fromEntries(nulls) }) };
-    const { status } = await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
-    const { value } = call;
-    // the answer to a write is one object or a report, and must not be refused after the write
-    const body = kind === 'Query' ? await answerText(value, context) : JSON.stringify(value);
-    return { status, body, next: isPage ? ((value as Page | null)?.next_cursor ?? undefined) : undefined };
+  return async (run, args, context) => {
+    // Sofa drops null, which in a PATCH clears a member; what is left out keeps its value
+    const nulls =
+      rest.method === 'PATCH' ? Object.fromEntries(Object.entries(args).filter(([, value]) => value === null)) : {};
+    const call: SofaCall = { name, resolve: (given) => run.resolve({ ...given, ...nulls }, context) };
+    await route.handler({ url: '', body: null, params: { ...missing, ...args } }, call);
+    if (!call.answer) throw new Error(`Sofa did not run ${rest.path}`);
+    return call.answer;
   };
 }

@@ -6,6 +6,7 @@ import { sofaHandlers } from '../../src/rest/sofa';
 import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import { createRunner } from '../../src/operations/runner';
+import { everyField } from '../../src/operations/selection';
 import { buildOpenApi } from '../../src/openapi';
 import { read } from '../docs/markdown';
 
@@ -36,7 +37,8 @@ const document = buildOpenApi(new SchemaModel(parse(SDL)));
 const runner = createRunner(schemas);
 const operations = restOperations(schemas.operations);
 const [operation, many] = operations;
-const { field, checks } = runner.of(operation!)!;
+const { field, checks, runOf } = runner.of(operation!)!;
+const run = runOf(everyField(field.type));
 const check = argumentReader(operation!, field, checks);
 const handlerOf = sofaHandlers(runner.routes, operations);
 const handle = handlerOf(operation!, field);
@@ -44,7 +46,7 @@ const context = { authorise: () => undefined } as unknown as RequestContext;
 
 async function call(year: string, query: string): Promise<unknown> {
   const args = await check({ search: `?${query}`, request: { headers: {} } } as Exchange, { year });
-  return JSON.parse((JSON.parse(String((await handle(args, context)).body)) as { name: string }).name);
+  return JSON.parse((JSON.parse(String((await handle(run, args, context)).text)) as { name: string }).name);
 }
 
 test('numbers, flags and enums reach the operation as what they are, from path and query', async () => {
@@ -94,7 +96,8 @@ test('a long answer is written in pieces, between which others have their turn',
   const yieldToOthers = jest.fn(() => Promise.resolve());
   const data = { yieldToOthers, budget: () => undefined };
   const longContext = { ...context, data } as unknown as RequestContext;
-  const { body } = await handlerOf(many!, runner.of(many!)!.field)({}, longContext);
-  expect(JSON.parse(String(body))).toMatchObject({ all: { length: 10 } });
+  const { field: all, runOf: runAll } = runner.of(many!)!;
+  const { text } = await handlerOf(many!, all)(runAll(everyField(all.type)), {}, longContext);
+  expect(JSON.parse(String(text))).toMatchObject({ all: { length: 10 } });
   expect(yieldToOthers.mock.calls.length).toBeGreaterThan(1);
 });
