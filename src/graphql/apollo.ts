@@ -28,7 +28,7 @@ import { toAppError } from '../toAppError';
 import type { Operation } from '../schema/declaredOperations';
 import { argumentSizeError } from './argumentSize';
 import type { Documents } from './documents';
-import { formatError, isCallerFault, withHttpStatus } from './errors';
+import { completeErrors, formatError, isCallerFault, withHttpStatus } from './errors';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, QUERY_LIMITS, queryLimitsRule, reservedAliasesRule } from './queryLimits';
 import { type Streaming, subscribe } from './streams/subscribe';
@@ -205,14 +205,9 @@ function requestRules(
       }
     },
     willSendResponse: ({ response: { body }, contextValue: { call } }) => {
-      const { exchange } = call;
-      // if the data is already text, add the request id to the errors here; otherwise that is done when the answer is written
+      // unless the data is already text, this is done when the answer is written
       const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
-      if (errors?.[0] && (data as unknown) instanceof WrittenData) {
-        for (const error of errors)
-          Object.assign(error, { extensions: { ...error.extensions, request_id: exchange.requestId } });
-        exchange.log.code = String(errors[0].extensions?.code);
-      }
+      if (errors?.[0] && (data as unknown) instanceof WrittenData) completeErrors(errors, call.exchange);
       return Promise.resolve();
     },
     didEncounterErrors: ({ errors, contextValue: { call } }) => {

@@ -2,6 +2,7 @@ import { HeaderMap } from '@apollo/server';
 import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
+import type { Exchange } from '../http/exchange';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../toAppError';
 import { isOfEveryRow } from '../operations/run';
@@ -50,17 +51,28 @@ export function isCallerFault(formatted: GraphQLFormattedError, error: unknown):
   return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
 }
 
-export function extensionsOf({ code, status, extras }: ErrorContent): Record<string, unknown> {
+function extensionsOf({ code, status, extras }: ErrorContent): Record<string, unknown> {
   return { code, status, ...extraMembers(extras) };
+}
+
+/** One error with its request id, for what Apollo does not answer. */
+export function errorOf(error: ErrorContent, requestId: string) {
+  return { message: error.detail, extensions: { ...extensionsOf(error), request_id: requestId } };
+}
+
+/** Adds the request id to the errors of Apollo's answer, since its formatter does not know it, and notes the first code for the log. */
+export function completeErrors(
+  errors: readonly { readonly extensions?: Record<string, unknown> }[],
+  { requestId, log }: Pick<Exchange, 'requestId' | 'log'>,
+): void {
+  for (const error of errors) Object.assign(error, { extensions: { ...error.extensions, request_id: requestId } });
+  log.code = String(errors[0]?.extensions?.code);
 }
 
 /** The body for an error of the whole request. */
 export const GRAPHQL_ERRORS: ErrorFormat = {
   contentType: 'application/json; charset=utf-8',
-  textOf: (error, requestId) => {
-    const extensions = { ...extensionsOf(error), request_id: requestId };
-    return JSON.stringify({ errors: [{ message: error.detail, extensions }] });
-  },
+  textOf: (error, requestId) => JSON.stringify({ errors: [errorOf(error, requestId)] }),
 };
 
 /** Wraps an AppError so that Apollo uses its HTTP status, for errors that concern the whole request (401, 413, 429). */

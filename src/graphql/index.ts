@@ -16,6 +16,7 @@ import { createDocumentStore, documentPoints, SHORT, loopTurn } from './document
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
 import { QUERY_LIMITS } from './queryLimits';
+import { completeErrors } from './errors';
 
 export { GRAPHQL_ERRORS } from './errors';
 
@@ -176,12 +177,10 @@ function textOf({ request, search }: Exchange, body: unknown): string | undefine
   return text !== null && text !== undefined && text.length > SHORT ? text : undefined;
 }
 
-/** Adds the request id to errors, since Apollo's formatter does not know it. */
 function withRequestId(exchange: Exchange, text: string): string {
   if (!text.startsWith('{"errors"')) return text;
   const answer = JSON.parse(text) as { errors: { extensions?: Record<string, unknown> }[] };
-  for (const error of answer.errors) error.extensions = { ...error.extensions, request_id: exchange.requestId };
-  exchange.log.code = String(answer.errors[0]?.extensions?.code);
+  completeErrors(answer.errors, exchange);
   return `${JSON.stringify(answer)}\n`;
 }
 

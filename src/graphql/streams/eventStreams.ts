@@ -6,7 +6,7 @@ import { paceOf } from '../../database/yield';
 import { type Exchange, noteUnavailable } from '../../http/exchange';
 import { describeError } from '../../log';
 import { toAppError } from '../../toAppError';
-import { extensionsOf, formatError } from '../errors';
+import { errorOf, formatError } from '../errors';
 import type { Subscribed } from './subscribe';
 
 /*
@@ -93,9 +93,12 @@ export function createEventStreams({ logger, commentEvery }: Options) {
         logger.error({ request_id: requestId, error: describeError(error) }, 'stream failed');
       if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
       exchange.log.code = known.code;
-      const extensions = { ...extensionsOf(known), request_id: requestId, cursor: source.cursor };
-      const message = `${known.detail} To go on, subscribe again with after set to the cursor in extensions.`;
-      if (!isClosed(response)) response.end(frame(source.cursor, { errors: [{ message, extensions }] }) + COMPLETE);
+      const { message, extensions } = errorOf(known, requestId);
+      const resumable = {
+        message: `${message} To go on, subscribe again with after set to the cursor in extensions.`,
+        extensions: { ...extensions, cursor: source.cursor },
+      };
+      if (!isClosed(response)) response.end(frame(source.cursor, { errors: [resumable] }) + COMPLETE);
     } finally {
       open.delete(one);
     }
