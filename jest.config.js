@@ -1,5 +1,3 @@
-const FULL = require('./test/full');
-
 const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, sourceMaps: 'inline' }];
 
 const SHARED = {
@@ -19,56 +17,45 @@ const WITH_DATABASE = {
 };
 
 const inRoot = (path) => `<rootDir>/${path}`;
-const LONG = FULL.map(inRoot);
 
 /** Suites that follow from the schema. They run once more on the folder that `scopegate schema init` writes. */
 const GENERATED = [
-  'attacks/injection',
-  'attacks/injectionWrites',
-  'attacks/matrix',
-  'contract/faces',
-  'contract/openApiExamples',
-  'contract/scopes',
-  'contract/tenancy',
-  'mcp/tools',
-  'operator/events',
-  'operator/writeAgreement',
-  'resources/elements',
-  'resources/events',
-  'resources/files',
-  'resources/filters',
-  'resources/include',
-  'resources/indexes',
-  'resources/pagination',
-  'resources/reading',
-  'resources/relations',
-  'resources/search',
-  'resources/upserts',
-  'resources/validators',
+  'security/attacks/injection.slow',
+  'security/attacks/injectionWrites.slow',
+  'security/attacks/matrix',
+  'api/faces',
+  'api/openApiExamples',
+  'security/scopes',
+  'security/tenancy',
+  'api/mcp/tools',
+  'admin/operator/events',
+  'admin/operator/writeAgreement',
+  'api/resources/elements',
+  'api/resources/events',
+  'api/resources/files',
+  'api/resources/filters',
+  'api/resources/include',
+  'api/resources/indexes',
+  'api/resources/pagination',
+  'api/resources/reading',
+  'api/resources/relations',
+  'api/resources/search',
+  'api/resources/upserts',
+  'api/resources/validators',
 ].map((name) => inRoot(`test/${name}.test.ts`));
 
-/** What a test needs; its path says which of these runs it, but for the list in test/full.js. CONTRIBUTING.md has the table. */
+/** What a test needs; its path says which of these runs it. CONTRIBUTING.md has the table. */
 const projects = [
   { ...SHARED, displayName: 'unit', testMatch: [inRoot('test/unit/**/*.test.ts')] },
   {
     ...WITH_DATABASE,
     displayName: 'api',
     testMatch: [inRoot('test/**/*.test.ts')],
-    testPathIgnorePatterns: [inRoot('test/unit/'), String.raw`\.(system|browser)\.test\.ts$`, ...LONG],
+    testPathIgnorePatterns: [inRoot('test/unit/'), String.raw`\.(system|browser|slow)\.test\.ts$`],
   },
-  {
-    ...WITH_DATABASE,
-    displayName: 'system',
-    testMatch: [inRoot('test/**/*.system.test.ts')],
-    testPathIgnorePatterns: LONG,
-  },
-  {
-    ...WITH_DATABASE,
-    displayName: 'browser',
-    testMatch: [inRoot('test/**/*.browser.test.ts')],
-    testPathIgnorePatterns: LONG,
-  },
-  { ...WITH_DATABASE, displayName: 'full', testMatch: LONG },
+  { ...WITH_DATABASE, displayName: 'system', testMatch: [inRoot('test/**/*.system.test.ts')] },
+  { ...WITH_DATABASE, displayName: 'browser', testMatch: [inRoot('test/**/*.browser.test.ts')] },
+  { ...WITH_DATABASE, displayName: 'full', testMatch: [inRoot('test/**/*.slow.test.ts')] },
   {
     ...WITH_DATABASE,
     displayName: 'own schema',

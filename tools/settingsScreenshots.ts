@@ -7,9 +7,9 @@ import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway, type TestGateway } from '../test/support/gateway';
-import { makeLink } from '../test/settings/people';
-import { failures, someDeliveries, someRequests, someUsage, successes } from '../test/settings/rows';
-import { ENVIRONMENT, officeOf } from '../test/webhooks/office';
+import { makeLink } from '../test/admin/settings/people';
+import { failures, someDeliveries, someRequests, someUsage, successes } from '../test/admin/settings/rows';
+import { ENVIRONMENT, officeOf } from '../test/api/webhooks/office';
 import { ROOT } from './facts';
 
 /* Part of npm run screenshots: writes docs/images/{sign-in,settings,key,webhook}-{1280,390}-{light,dark}.png, with its own database. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { PROGRAM } from '../support/built';
 import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
 import { oldServers } from '../support/oldServers';

@@ -4,7 +4,7 @@ import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { resourceOf } from '../../src/resources';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import {
   type CommandLine,
   commandLine,

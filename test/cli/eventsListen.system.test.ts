@@ -5,11 +5,11 @@ import type { Json } from '../support/client';
 import { driver, served } from '../support/gateway';
 import { commandLine, type Followed, followed } from './commandLine';
 import { type Receiver, startReceiver, stopReceivers } from '../support/receiver';
-import { eventRow, eventScene, type EventScene } from '../support/eventScene';
+import { eventRow, eventScene, type EventScene } from '../support/fixtures/events';
 
 /*
- * `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. It calls with the client (test/clients/calls.ts) and
- * posts as a gateway does (test/webhooks/posting.test.ts), which test what those make of answers.
+ * `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. It calls with the client (test/packages/clients/calls.ts) and
+ * posts as a gateway does (test/api/webhooks/posting.test.ts), which test what those make of answers.
  */
 
 const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
-import { eventually } from '../http/eventually';
-import { openTunnel } from '../http/tunnel';
+import { eventually } from '../api/http/eventually';
+import { openTunnel } from '../api/http/tunnel';
 import type { Json } from '../support/client';
 import { callerOf } from '../support/factories';
 import { driver, served, startGateway } from '../support/gateway';
 import { commandLine, commandOf, finished, followed, NOBODY } from './commandLine';
-import { eventRow, eventScene, type EventScene } from '../support/eventScene';
+import { eventRow, eventScene, type EventScene } from '../support/fixtures/events';
 
 const CONTROL_DATABASE = 'scopegate_test';
 const cli = commandLine({ CONTROL_DATABASE });

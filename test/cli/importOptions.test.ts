@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseName } from '../../src/database/organisationData';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { client, type Json } from '../support/client';
 import { driver, startGateway } from '../support/gateway';
 import { commandLine, commandOf, finished, makeKey, makeOrganisation, newFolder, NORTHWIND } from './commandLine';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { PROGRAM } from '../support/built';
 import { commandLine, finished, newFolder } from './commandLine';
 

@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { commandLine, makeOrganisation, serve } from './commandLine';
 
 /* Mistakes in rules of the user cost the calls that run them, and not the gateway. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type ApiKey, parseKey } from '../../src/auth/keys';
 import type { Organisation } from '../../src/auth/principal';
 import { WrongPepperError } from '../../src/organisations/pepper';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { late, servedBy, startGateway, type TestGateway } from '../support/gateway';

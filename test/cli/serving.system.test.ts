@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
 import { commandLine, finished, followed, newFolder, serve } from './commandLine';

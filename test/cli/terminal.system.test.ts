@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWith, findProgram } from '../support/programs';
-import { run } from '../examples/run';
+import { run } from '../packages/examples/run';
 import {
   commandLine,
   type CommandLine,

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { run } from '../examples/run';
+import { run } from '../packages/examples/run';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startCommandServer } from '../support/commandServer';

@@ -1,4 +1,4 @@
-/* A test of the copy made by contributing.system.test.ts, where it is test/resources/invoices.test.ts: what the guide's rules promise. */
+/* A test of the copy made by contributing.slow.test.ts, where it is test/api/invoices.test.ts: what the guide's rules promise. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

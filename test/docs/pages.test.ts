@@ -25,7 +25,7 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
       case 'text':
         expect([WALKED, RECEIVERS, PRODUCT]).toContain(page);
         break;
-      // a part of a program that test/examples runs, which the line before names, or of a file of examples/schema, which ownSchema.test.ts compares
+      // a part of a program that test/packages/examples runs, which the line before names, or of a file of examples/schema, which ownSchema.test.ts compares
       case 'js': {
         const [, file] = /^As in .*\]\((.+)\):$/.exec(before.trim()) ?? [];
         if (file === undefined) expect(page).toBe('docs/guides/schema.md');

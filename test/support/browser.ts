@@ -7,7 +7,7 @@ import {
   type Page,
   type Route,
 } from 'playwright-core';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import { late } from './gateway';
 import { describeWith, findProgram } from './programs';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 import type { Json } from './client';
 
 /* A caller of the subscription to events that sees every byte of the stream. */

@@ -21,7 +21,7 @@ import { mcpFaceOf } from './mcpFace';
 export const schemas = publishedSchemas();
 export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = schemas;
 
-/** Operations for keys; the others are for signed-in users (test/contract/roles.test.ts). */
+/** Operations for keys; the others are for signed-in users (test/security/roles.test.ts). */
 export const operations = allOperations.filter(({ role }) => role === undefined);
 export const userOperations = allOperations.filter(({ role }) => role !== undefined);
 

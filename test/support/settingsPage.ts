@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/auth/principal';
 import type { Role } from '../../src/auth/roles';
-import { eventually } from '../http/eventually';
-import { makeLink } from '../settings/people';
+import { eventually } from '../api/http/eventually';
+import { makeLink } from '../admin/settings/people';
 import { button, enter, type Fate, hold, intercept, type Look, press, says, settled, useBrowser } from './browser';
 import { served, type TestGateway } from './gateway';
 

@@ -6,7 +6,7 @@ import type { EventPage } from '../../src/events/page';
 import { createStream, createReadLimit, MAX_IDLE, MAX_UNSENT } from '../../src/events/stream';
 import { createWaiting, type WaitingCaller } from '../../src/events/waiting';
 
-/* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
+/* Where a stream gets its events, and how many streams there may be; the rest is in test/operations/streams.slow.test.ts. */
 
 const row = (_id: string): EventRow => ({
   _id,

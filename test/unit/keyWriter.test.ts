@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiKey } from '../../src/auth/keys';
 import { keyWriter, type KeyWriterOptions } from '../../src/organisations/keyWriter';
-import { eventually } from '../http/eventually';
+import { eventually } from '../api/http/eventually';
 
 /* Keys used at the same time are written in small batches, so that no request waits for a write of thousands. */
 

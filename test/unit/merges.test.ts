@@ -26,7 +26,7 @@ describe.each(cases)('the merge of %s', (operation, { stored, element, key }) =>
   const given = published
     .inputFieldsOf(element)
     .filter(({ name, description }) => !isIgnored(description?.value) && name.value !== 'metadata')
-    // test/resources/metadata.test.ts has what becomes of metadata
+    // test/api/resources/metadata.test.ts has what becomes of metadata
     .map(({ name }) => name.value);
   const sent = Object.fromEntries(given.flatMap((name) => (name in example ? [[name, example[name]]] : [])));
 

@@ -14,7 +14,7 @@ import { SchemaModel } from '../../src/schema/model';
 import { buildSchemas } from '../../src/operations/build';
 import type { Resolver } from '../../src/operations/run';
 import { METHODS } from '../../src/schema/declaredOperations';
-import { raw, type RawAnswer } from '../http/raw';
+import { raw, type RawAnswer } from '../api/http/raw';
 import { read } from '../docs/markdown';
 
 /* PUT, DELETE and @sunset, which no public operation has yet, with a resource of this test. */

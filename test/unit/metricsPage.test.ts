@@ -3,7 +3,7 @@ import type { Exchange } from '../../src/http/exchange';
 import type { Metrics } from '../../src/metrics';
 import { createMetricsPage } from '../../src/http/operation';
 
-/** Whether /metrics answers a caller at this address (test/operation/metrics.test.ts: never through a proxy). */
+/** Whether /metrics answers a caller at this address (test/operations/metrics.test.ts: never through a proxy). */
 async function answers(access: Config['METRICS'], remoteAddress: string): Promise<boolean> {
   const rendered = new Error('it answers');
   const metrics = { contentType: 'text/plain', render: () => Promise.reject(rendered) } as unknown as Metrics;

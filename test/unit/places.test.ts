@@ -1,6 +1,6 @@
 import { createPlaces } from '../../src/webhooks/places';
 
-/* Which webhook posts a gateway has in flight; test/webhooks/bounds.system.test.ts tests them in use. */
+/* Which webhook posts a gateway has in flight; test/api/webhooks/bounds.slow.test.ts tests them in use. */
 
 describe('post slots', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

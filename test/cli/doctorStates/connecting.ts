@@ -7,9 +7,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { replyWith } from '../../../faults/databaseProxy';
-import { startDatabase } from '../../operation/database';
+import { startDatabase } from '../../operations/database';
 import { commandLine, newFolder } from '../commandLine';
-import { at, changed, type Made, replying, type Scene, shownAs, type States, through } from './scene';
+import {
+  at,
+  changed,
+  type Made,
+  replying,
+  type Scene,
+  shownAs,
+  type States,
+  through,
+} from '../../support/fixtures/doctorStates';
 
 /* Databases that cannot be reached, or used. States that the test server cannot have are simulated in its replies. */
 

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { replyWith } from '../../../faults/databaseProxy';
 import { tailRows } from '../../../src/events/tail/lease';
-import { type States, through } from './scene';
+import { type States, through } from '../../support/fixtures/doctorStates';
 
 /* What doctor says about the log of the database, and about recording events. */
 

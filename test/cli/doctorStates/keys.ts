@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 import { cursorOfLog } from '../../../src/events/clusterFeed';
 import { type CommandLine, type Environment, makeOrganisation } from '../commandLine';
-import { at, changed, type Make, type Scene, type States } from './scene';
+import { at, changed, type Make, type Scene, type States } from '../../support/fixtures/doctorStates';
 
 /* Peppers and keys that are hashed with them, and WEBHOOK_SECRET and endpoints whose secrets derive from it. */
 

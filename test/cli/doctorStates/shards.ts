@@ -1,5 +1,14 @@
 import { startMongos, UNAUTHORISED } from '../../support/mongos';
-import { acme, at, changed, type Made, organisationNames, type Scene, shownAs, type States } from './scene';
+import {
+  acme,
+  at,
+  changed,
+  type Made,
+  organisationNames,
+  type Scene,
+  shownAs,
+  type States,
+} from '../../support/fixtures/doctorStates';
 
 /* What doctor says about the shards of a sharded cluster, by a stand-in for mongos. */
 

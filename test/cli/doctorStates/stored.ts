@@ -2,7 +2,17 @@ import { join } from 'node:path';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../../src/database/organisationData';
 import { type CommandLine, NORTHWIND } from '../commandLine';
-import { acme, at, changed, type Made, onServer, organisationNames, replying, type Scene, type States } from './scene';
+import {
+  acme,
+  at,
+  changed,
+  type Made,
+  onServer,
+  organisationNames,
+  replying,
+  type Scene,
+  type States,
+} from '../../support/fixtures/doctorStates';
 
 /* Clocks, and the contents of the database. */
 

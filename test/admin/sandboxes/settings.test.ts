@@ -1,0 +1,157 @@
+import { makeOrganisation, northwind } from '../../support/factories';
+import { late, served } from '../../support/gateway';
+import { client } from '../../support/client';
+import { person, type Person, sendForm, signIn, visit } from '../settings/people';
+
+/* The switch on the settings page between an organisation and its sandbox. */
+
+const gateway = served();
+
+/** Switches a person's session; resolves with them as they are then, and the status of the answer. */
+async function enter(who: Person, mode: 'live' | 'test'): Promise<{ status: number; who: Person }> {
+  const { status } = await sendForm(gateway, '/settings/mode', { csrf: who.csrf, mode }, { cookie: who.cookie });
+  return { status, who: await person(gateway, who.cookie) };
+}
+
+const pageOf = async ({ cookie }: Person): Promise<string> =>
+  (await visit(gateway, '/settings/integrations', cookie)).text();
+
+const KEY = { name: 'trial', scopes: ['orders:read'] };
+
+describe('an admin who opens the sandbox', () => {
+  const scene = late(async () => {
+    const owner = await makeOrganisation(gateway, { plan: 'starter', name: 'Acme' });
+    const live = await signIn(gateway, owner, 'admin', 'Ada');
+    const { status, who } = await enter(live, 'test');
+    return { owner, live, status, test: who };
+  });
+
+  test('gets one with the sample, and a key of it at once, whatever the plan', async () => {
+    expect(scene.status).toBe(303);
+    const page = await pageOf(scene.test);
+    expect(page).toContain('Acme sandbox');
+    expect(page).toContain('id="sandbox"');
+    const { key } = await scene.test.call('create_api_key', KEY);
+    expect(key).toMatch(/^svc_test_/);
+    const { body } = await client(gateway, key as string).graphql('{ order_totals(group_by: []) { data { count } } }');
+    expect(body.data.order_totals.data).toEqual([{ count: northwind('orders').length }]);
+  });
+
+  test('sees none of it in the live mode, nor the other way round', async () => {
+    await scene.test.call('create_api_key', { ...KEY, name: 'of the sandbox' });
+    const { who } = await enter(scene.test, 'live');
+    expect((await who.call('api_keys')).data).toEqual([]);
+    expect(await pageOf(who)).not.toContain('id="sandbox"');
+    const again = (await enter(who, 'test')).who;
+    expect((await again.call('api_keys')).data).toContainEqual(expect.objectContaining({ name: 'of the sandbox' }));
+    const events = await again.call('audit_events');
+    expect(events.data.map(({ action }: { action: string }) => action)).toContain('organisation.created');
+  });
+
+  test('changes nothing in it from a page of the other mode', async () => {
+    const live = (await enter(await person(gateway, scene.test.cookie), 'live')).who;
+    const { who } = await enter(live, 'test');
+    const refused = await live.call('create_api_key', { ...KEY, name: 'from an old page' });
+    expect(refused).toMatchObject({ code: 'forbidden' });
+    expect((await who.call('api_keys', { search: 'old page' })).data).toEqual([]);
+  });
+
+  test('is one member of the organisation, and signs out of both', async () => {
+    const ada = await signIn(gateway, scene.owner, 'admin', 'Grace');
+    const { who } = await enter(ada, 'test');
+    expect((await who.call('members')).data).toContainEqual(
+      expect.objectContaining({ name: 'Grace', signed_in: true }),
+    );
+    const form = { csrf: who.csrf, everywhere: '1' };
+    await sendForm(gateway, '/settings/sign-out', form, { cookie: who.cookie });
+    expect((await visit(gateway, '/settings/integrations', who.cookie)).status).toBe(303);
+  });
+});
+
+test('signing out an organisation ends the sessions of its sandbox, and signing out the sandbox those that switched to it', async () => {
+  const owner = await makeOrganisation(gateway);
+  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  const { who: ada } = await enter(await signIn(gateway, owner, 'admin', 'Ada'), 'test');
+  const { organisation } = (await gateway.control.sandboxes.of(owner.id))!;
+  const eve = await signIn(gateway, organisation, 'admin', 'Eve');
+  const operator = { who: 'cli:test', from: 'here' };
+  expect(await gateway.control.sessions.endAll({ organisationId: owner.id, userId: 'link:Eve' }, operator)).toBe(1);
+  expect((await visit(gateway, '/settings/integrations', eve.cookie)).status).toBe(303);
+  expect(await gateway.control.sessions.endAll({ organisationId: organisation.id }, operator)).toBe(1);
+  expect((await visit(gateway, '/settings/integrations', ada.cookie)).status).toBe(303);
+});
+
+test('a member can use an existing sandbox, but not create one', async () => {
+  const owner = await makeOrganisation(gateway);
+  const max = await signIn(gateway, owner, 'member', 'Max');
+  expect(await pageOf(max)).not.toContain('/settings/mode');
+  expect((await enter(max, 'test')).status).toBe(403);
+  expect(await gateway.control.sandboxes.of(owner.id)).toBeUndefined();
+  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  expect(await pageOf(max)).toContain('/settings/mode');
+  const { status, who } = await enter(max, 'test');
+  expect(status).toBe(303);
+  expect(await who.call('create_api_key', KEY)).toMatchObject({ code: 'forbidden' });
+});
+
+test('users who open it concurrently get one, with the whole sample; an interrupted load is completed', async () => {
+  const owner = await makeOrganisation(gateway);
+  const admins = await Promise.all(['A', 'B', 'C'].map((name) => signIn(gateway, owner, 'admin', name)));
+  const opened = await Promise.all(admins.map((admin) => enter(admin, 'test')));
+  expect(opened.map(({ status }) => status)).toEqual([303, 303, 303]);
+  const { organisation, unseeded } = (await gateway.control.sandboxes.of(owner.id))!;
+  expect(unseeded).toBeUndefined();
+  const data = gateway.databases.organisationData(organisation);
+  const products = data.database.collection('products');
+  expect(await products.countDocuments()).toBe(northwind('products').length);
+  await products.deleteMany({});
+  await gateway.control.sandboxes.noteUnseeded(organisation.id);
+  await enter((await enter(opened[0]!.who, 'live')).who, 'test');
+  expect(await products.countDocuments()).toBe(northwind('products').length);
+});
+
+test('a link to a sandbox signs in to that sandbox only', async () => {
+  const owner = await makeOrganisation(gateway);
+  const made = await gateway.control.sandboxes.create(
+    { of: owner.id, seeded: false },
+    { who: 'cli:test', from: 'here' },
+  );
+  const eve = await signIn(gateway, made!.organisation, 'admin', 'Eve');
+  expect(await pageOf(eve)).not.toContain('/settings/mode');
+  const { who } = await enter(eve, 'live');
+  expect(await pageOf(who)).toContain('id="sandbox"');
+  expect((await enter(who, 'test')).status).toBe(403);
+});
+
+test('the switch stays on the page that was shown, and leads to no page outside the settings', async () => {
+  const owner = await makeOrganisation(gateway);
+  await gateway.control.sandboxes.create({ of: owner.id, seeded: false }, { who: 'cli:test', from: 'here' });
+  let { cookie, csrf } = await signIn(gateway, owner, 'admin', 'Ada');
+  for (const [page, to] of [
+    ['/settings/requests', '/settings/requests'],
+    ['//elsewhere.example/settings/keys', '/settings/integrations'],
+    ['/settings/sign-out', '/settings/integrations'],
+  ] as const) {
+    const { headers } = await sendForm(gateway, '/settings/mode', { csrf, mode: 'test', page }, { cookie });
+    expect(headers.get('location')).toBe(to);
+    ({ cookie, csrf } = await person(gateway, cookie));
+  }
+});
+
+test('without a CSRF token, from another site, or without a session nothing is created', async () => {
+  const owner = await makeOrganisation(gateway);
+  const ada = await signIn(gateway, owner, 'admin', 'Ada');
+  const { cookie, csrf } = ada;
+  for (const [members, headers] of [
+    [{ mode: 'test' }, { cookie }],
+    [
+      { mode: 'test', csrf },
+      { cookie, 'sec-fetch-site': 'cross-site' },
+    ],
+    [{ mode: 'test', csrf }, {}],
+  ] as const) {
+    const { status, headers: answered } = await sendForm(gateway, '/settings/mode', members, headers);
+    expect([status, answered.get('location')]).toEqual('cookie' in headers ? [403, null] : [303, '/settings/sign-in']);
+  }
+  expect(await gateway.control.sandboxes.of(owner.id)).toBeUndefined();
+});

@@ -1,0 +1,193 @@
+import { allScopes } from '../../../src/auth/scopes';
+import { DAY, HOUR } from '../../../src/units';
+import { eventually } from '../../api/http/eventually';
+import { button, copied, enter, expectAccessible, hasFocus, inBrowser, press, says } from '../../support/browser';
+import { client, type Json } from '../../support/client';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import * as on from '../../support/settingsPage';
+
+const { choose, dialog, named, saved } = on;
+
+inBrowser('making, rotating and revoking keys on the settings page', () => {
+  const { gateway, visit } = on.pageScene();
+  const statusOf = async (key: string): Promise<number> => (await client(gateway, key).get('/me')).status;
+
+  test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
+    const page = await visit(await makeOrganisation(gateway));
+    await enter(page, 'New key');
+    await hasFocus(dialog(page).getByLabel('Name', { exact: true }));
+    await page.keyboard.type('web shop');
+    await page.keyboard.press('Enter');
+    await says(dialog(page), 'Select at least one scope.');
+    await dialog(page)
+      .getByRole('checkbox', { name: /quotes:read/ })
+      .press('Space');
+    // before anything is sent again
+    await dialog(page).getByText('Select at least one scope.').waitFor({ state: 'hidden' });
+    await enter(page, 'Create key');
+    const key = await on.shown(page, 'The key');
+    expect(key).toMatch(/^svc_live_/);
+    await expectAccessible(page);
+    await button(dialog(page), 'Copy').first().click();
+    await button(dialog(page), 'Copied').first().waitFor();
+    expect(await copied(page)).toBe(key);
+    // quoted, since zsh would take its question mark for a pattern
+    const curl = /^curl -H "Authorization: (.*)" "(\S+)"$/.exec(await on.shown(page, 'Example request with the key'));
+    const [, authorization = '', url = ''] = curl ?? [];
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+    expect(url).toContain('/api/v1/quotes');
+
+    // only its button closes it, also in browsers that do not know the attribute
+    for (const attribute of ['', 'closedby']) {
+      await dialog(page).evaluate((element, name) => {
+        element.removeAttribute(name);
+      }, attribute);
+      for (let time = 0; time < 3; time += 1) await page.keyboard.press('Escape');
+    }
+    await page.goBack();
+    await saved(page);
+    await named(page, 'web shop').waitFor();
+    expect(await page.content()).not.toContain(key);
+    // the dialog's place in the history is left after it is closed, which would end a reload before it loads
+    await eventually(() => page.evaluate<boolean>('!history.state?.isDialog'));
+    await page.reload();
+    await named(page, 'web shop').waitFor();
+    expect(await page.content()).not.toContain(key);
+  });
+
+  test('a key shows what assistants may do, and its configuration for them works', async () => {
+    const page = await visit(await makeOrganisation(gateway));
+    await on.fillNewKey(page, 'assistant');
+    await dialog(page).getByText('Advanced').click();
+    expect(await dialog(page).getByLabel('AI assistants (MCP)').inputValue()).toBe('read');
+    await dialog(page)
+      .getByRole('checkbox', { name: /requests:write/ })
+      .check();
+    await dialog(page).getByLabel('AI assistants (MCP)').selectOption('write');
+    await press(page, 'Create key');
+    await page.getByText('Connect an assistant').click();
+    await expectAccessible(page);
+    const { url, headers } = JSON.parse(await on.shown(page, 'Configuration for an assistant')).mcpServers.scopegate;
+    const answer = await fetch(url as string, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    const { result } = await answer.json();
+    expect(result.tools.map(({ name }: Json) => name)).toContain('open_request');
+    await saved(page);
+    expect(await page.content()).not.toContain(headers.Authorization.split(' ')[1]);
+    await on.follow(page, 'assistant');
+    await says(on.fact(page, 'Assistants, over MCP'), 'may read and write');
+  });
+
+  test('without a clipboard, the page says so and selects the key', async () => {
+    const page = await visit(await makeOrganisation(gateway));
+    // as on plain http
+    await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await on.fillNewKey(page, 'web shop');
+    await press(page, 'Create key');
+    const key = await on.shown(page, 'The key');
+    await button(dialog(page), 'Copy').first().click();
+    await says(dialog(page), 'The browser did not let the page copy');
+    expect((await page.evaluate<string>('String(getSelection())')).trim()).toBe(key);
+  });
+
+  test('a preset checks its scopes, and changing scopes selects the matching preset', async () => {
+    const of = await makeOrganisation(gateway);
+    const page = await visit(of);
+    await press(page, 'New key');
+    await says(dialog(page), 'List, search and read quotes with their lines');
+    const preset = (name: string) => page.getByRole('radio', { name });
+    const checked = async (): Promise<string[]> => {
+      const boxes = dialog(page).locator(':checked[type=checkbox]');
+      return boxes.evaluateAll((found) => found.map((box) => (box as unknown as { value: string }).value));
+    };
+    await preset('Everything').check();
+    // what no operation uses yet is not offered
+    expect(await checked()).toEqual(allScopes().filter((scope) => scope !== 'quotes:write'));
+    await preset('Read only').check();
+    const readable = allScopes().filter((scope) => scope.endsWith(':read'));
+    expect(await checked()).toEqual(readable);
+    const write = page.getByRole('checkbox', { name: /products:write/ });
+    await write.check();
+    expect(await preset('By resource').isChecked()).toBe(true);
+    await write.uncheck();
+    expect(await preset('Read only').isChecked()).toBe(true);
+    await dialog(page).getByLabel('Name', { exact: true }).fill('reader');
+    await press(page, 'Create key');
+    await on.shown(page, 'The key');
+    expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
+  });
+
+  test('revoking explains what will break, can be cancelled, and ends the key immediately', async () => {
+    const of = await makeOrganisation(gateway);
+    const { key, id } = await makeKey(gateway, of, { name: 'till', scopes: ['orders:read'] });
+    await statusOf(key);
+    await gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
+    const page = await visit(of);
+    await choose(page, 'till', 'Revoke…');
+    // the call above is included once the minute's usage is written
+    await says(dialog(page), /1[78] requests in the last 24 hours/);
+    expect(await dialog(page).textContent()).toMatch(/till.*gets a 401.*orders:read/s);
+    await press(dialog(page), 'Cancel');
+    expect(await statusOf(key)).toBe(200);
+    await choose(page, 'till', 'Revoke…');
+    await press(page, 'Revoke key');
+    await says(page, 'No active keys.');
+    expect(await statusOf(key)).toBe(401);
+    await on.goTo(page, 'Audit log');
+    await says(on.section(page, 'Audit log'), 'Revoked till');
+  });
+  test('on a plan without integrations the page says so, and keys can only be revoked', async () => {
+    const of = await makeOrganisation(gateway, { plan: 'starter' });
+    await makeKey(gateway, of, { name: 'asleep' });
+    const page = await visit(of);
+    await says(page, 'Upgrade the plan');
+    const empty = await visit({ of: await makeOrganisation(gateway, { plan: 'starter' }), on: 'Overview' });
+    await says(empty, 'There is none yet. Upgrade the plan to create one');
+    expect(await empty.getByText('Ask an admin').count()).toBe(0);
+    await press(page, 'Actions for asleep');
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Usage', 'Revoke…']);
+    expect(await button(page, 'New key').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await expectAccessible(page);
+  });
+
+  test('a rotation shows exactly when the new key expires, before and after, and can keep the date', async () => {
+    const of = await makeOrganisation(gateway);
+    const end = new Date(`${new Date(Date.now() + 20 * DAY).toISOString().slice(0, 10)}T23:59:59Z`);
+    const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    for (const name of ['same', 'kept']) {
+      const { id } = await makeKey(gateway, of, { name, expiresAt: end });
+      await keys.updateOne({ _id: id }, { $set: { created_at: new Date(Date.now() - 70 * DAY) } });
+    }
+    await makeKey(gateway, of, { name: 'endless' });
+    const exact = (time: Date): string => `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    const page = await visit(of);
+    const expires = dialog(page).getByLabel('The new key expires');
+    const chosen = (): Promise<string> => expires.locator('option:checked').innerText();
+    const rotated = async (name: string, text: string): Promise<Date | null> => {
+      await on.rotate(page);
+      await says(dialog(page), text);
+      await saved(page);
+      const all = await gateway.control.apiKeys.list(of.id);
+      return all.find((key) => key.name === name && key.rotated_to === null)!.expires_at;
+    };
+    await choose(page, 'same', 'Rotate…');
+    const [, said = ''] = /^([\d-]{10} [\d:]{8} UTC), same lifetime$/.exec(await chosen()) ?? [];
+    const at = await rotated('same', `It expires at ${said}.`);
+    expect(exact(at!)).toBe(said);
+    expect(Math.abs(at!.getTime() - end.getTime() - 70 * DAY)).toBeLessThan(HOUR);
+
+    await choose(page, 'kept', 'Rotate…');
+    await expires.selectOption({ label: `${exact(end)}, like the old key` });
+    expect(await rotated('kept', `It expires at ${exact(end)}.`)).toEqual(end);
+
+    await choose(page, 'endless', 'Rotate…');
+    expect(await chosen()).toBe('never, like the old key');
+    expect(await expires.locator('option:not([hidden])').count()).toBe(2);
+    await dialog(page).getByLabel('Keep the old key').selectOption('0 hours (expire it now)');
+    expect(await rotated('endless', 'It never expires. The old key no longer works.')).toBeNull();
+  });
+});

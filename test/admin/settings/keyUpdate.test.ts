@@ -1,0 +1,189 @@
+import { HOUR, MINUTE } from '../../../src/units';
+import { client, type Json } from '../../support/client';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import { served } from '../../support/gateway';
+import { type Person, signIn, useOffice } from './people';
+
+const inHours = (hours: number): string => new Date(Date.now() + hours * HOUR).toISOString();
+
+const { gateway, organisation, admin, member } = useOffice();
+const second = served();
+
+const EXPIRES = inHours(48);
+
+async function make(): Promise<{ id: string; key: string }> {
+  const made = await admin.call('create_api_key', {
+    ...{ name: 'shop', scopes: ['quotes:read'], expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' },
+  });
+  return { id: made.api_key.id, key: made.key };
+}
+
+/** The audit events about changes of a key, newest first. */
+async function changesOf(id: string, of: Person = admin): Promise<Json[]> {
+  const { data } = await of.call('audit_events', { action: 'key.updated', key_id: id, limit: 100 });
+  return data.map(({ details }: { details: string }) => JSON.parse(details));
+}
+
+describe('an admin', () => {
+  test('changes what is given, and the audit log has the old and the new values', async () => {
+    const { id } = await make();
+    const expires_at = inHours(100);
+    const changes = { name: '  till ', expires_at, allowed_ranges: ['10.0.0.1', '::1/128'], mcp: 'off' };
+    const updated = await admin.call('update_api_key', { id: id.toUpperCase(), ...changes });
+    const to = { name: 'till', expires_at, allowed_ranges: ['10.0.0.1/32', '::1/128'], mcp: 'off' };
+    expect(updated).toMatchObject({ id, ...to, scopes: ['quotes:read'], state: 'active' });
+    expect(await admin.call('api_key', { id })).toEqual(updated);
+    const from = { name: 'shop', expires_at: EXPIRES, allowed_ranges: ['127.0.0.0/8'], mcp: 'read' };
+    expect(await changesOf(id, member)).toEqual([
+      { name: 'shop', prefix: updated.prefix, last_four: updated.last_four, from, to },
+    ]);
+    const [event] = (await member.call('audit_events', { action: 'key.updated', key_id: id })).data;
+    expect(event).toMatchObject({ actor: 'user:link:Ada', actor_name: 'Ada', from: '127.0.0.1' });
+  });
+
+  test.each([
+    [{ name: 'till' }, { name: 'till' }],
+    [{ mcp: 'write' }, { mcp: 'write' }],
+    [{ allowed_ranges: [] }, { allowed_ranges: [] }],
+    // an explicit null is not an omission
+    [{ expires_at: null }, { expires_at: null }],
+    [{ expires_at: null, name: null, mcp: null, allowed_ranges: null }, { expires_at: null }],
+  ])('keeps what is omitted: %j', async (changes, changed) => {
+    const { id } = await make();
+    const before = await admin.call('api_key', { id });
+    expect(await admin.call('update_api_key', { id, ...changes })).toEqual({ ...before, ...changed });
+    expect((await changesOf(id)).map(({ to }) => to)).toEqual([changed]);
+  });
+
+  test('writes no event if nothing changes', async () => {
+    const { id } = await make();
+    const before = await admin.call('api_key', { id });
+    const { name, expires_at, allowed_ranges, mcp } = before;
+    for (const same of [{}, { name: ` ${String(name)}` }, { expires_at, allowed_ranges, mcp }]) {
+      expect(await admin.call('update_api_key', { id, ...same })).toEqual(before);
+    }
+    expect(await changesOf(id)).toEqual([]);
+  });
+
+  test.each([
+    [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    [{ allowed_ranges: ['10.0.0.1/8'] }, '/allowed_ranges/0'],
+    [{ name: ' ', allowed_ranges: ['everywhere'] }, '/name', '/allowed_ranges/0'],
+  ])('gets 422 for %j, and nothing changes', async (changes: object, ...pointers: string[]) => {
+    const { id } = await make();
+    const before = await admin.call('api_key', { id });
+    expect(await admin.call('update_api_key', { id, mcp: 'off', ...changes })).toMatchObject({
+      ...{ code: 'validation_failed', status: 422 },
+      errors: pointers.map((pointer) => ({ pointer })),
+    });
+    expect(await admin.call('api_key', { id })).toEqual(before);
+  });
+
+  test('cannot change a key that has ended', async () => {
+    const revoked = await make();
+    await admin.call('revoke_api_key', { id: revoked.id });
+    const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
+    for (const { id } of [revoked, expired]) {
+      expect(await admin.call('update_api_key', { id, expires_at: inHours(1) })).toMatchObject({
+        ...{ code: 'validation_failed', errors: [{ pointer: '/id', code: 'ended' }] },
+      });
+      expect(await changesOf(id)).toEqual([]);
+    }
+    expect((await client(gateway, revoked.key).get('/me')).status).toBe(401);
+  });
+
+  test('can change a replaced key, but not its expiry', async () => {
+    const { id } = await make();
+    const { old } = await admin.call('rotate_api_key', { id, overlap_hours: 2 });
+    for (const expires_at of [inHours(1), null]) {
+      expect(await admin.call('update_api_key', { id, name: 'x', expires_at })).toMatchObject({
+        ...{ code: 'validation_failed', errors: [{ pointer: '/expires_at', code: 'replaced' }] },
+      });
+    }
+    // as sent by a form that has all members
+    const updated = await admin.call('update_api_key', { id, name: 'old', expires_at: old.expires_at });
+    expect(updated).toMatchObject({ name: 'old', expires_at: old.expires_at });
+    expect((await changesOf(id)).map(({ to }) => to)).toEqual([{ name: 'old' }]);
+  });
+});
+
+const QUOTES = { name: 'quotes', arguments: {} };
+
+test('a change applies from the next request of the key on every gateway', async () => {
+  const { id, key } = await make();
+  const statuses = async (): Promise<number[]> =>
+    Promise.all([gateway, second].map(async (one) => (await client(one, key).get('/me')).status));
+  const calls = async (): Promise<boolean[]> =>
+    Promise.all(
+      [gateway, second].map(async (one) => {
+        const { status, body } = await client(one, key).mcp('tools/call', QUOTES);
+        return status === 200 && body.result?.isError !== true;
+      }),
+    );
+  expect([await statuses(), await calls()]).toEqual([
+    [200, 200],
+    [true, true],
+  ]);
+  await admin.call('update_api_key', { id, mcp: 'off' });
+  expect(await calls()).toEqual([false, false]);
+  await admin.call('update_api_key', { id, allowed_ranges: ['10.0.0.0/8'] });
+  expect(await statuses()).toEqual([401, 401]);
+  await admin.call('update_api_key', { id, allowed_ranges: [], mcp: 'read', name: 'again' });
+  expect([await statuses(), await calls()]).toEqual([
+    [200, 200],
+    [true, true],
+  ]);
+  expect((await client(second, key).get('/me')).body.key.name).toBe('again');
+});
+
+test('concurrent changes are all applied, one after another, each with its own event', async () => {
+  const { id } = await make();
+  const names = Array.from({ length: 6 }, (_, at) => `name ${String(at)}`);
+  const answers = await Promise.all([
+    ...names.map((name) => admin.call('update_api_key', { id, name })),
+    admin.call('update_api_key', { id, mcp: 'off' }),
+    admin.call('update_api_key', { id, expires_at: null }),
+  ]);
+  for (const answer of answers) expect(answer).toMatchObject({ id });
+  const after = await admin.call('api_key', { id });
+  expect(after).toMatchObject({ mcp: 'off', expires_at: null });
+  const changes = await changesOf(id);
+  expect(changes).toHaveLength(8);
+  // each started from the state that another had left
+  const byBefore = new Map(changes.map(({ from, to }) => [from.name, to.name]));
+  const chain: string[] = ['shop'];
+  while (byBefore.has(chain.at(-1))) chain.push(byBefore.get(chain.at(-1)));
+  expect(chain.slice(1).sort()).toEqual(names);
+  expect(chain.at(-1)).toBe(after.name);
+});
+
+test('a concurrent change and revocation leave the key revoked', async () => {
+  const { id, key } = await make();
+  await Promise.all([
+    admin.call('revoke_api_key', { id }),
+    admin.call('update_api_key', { id, expires_at: null }),
+    admin.call('update_api_key', { id, name: 'late' }),
+  ]);
+  expect(await admin.call('api_key', { id })).toMatchObject({ state: 'revoked' });
+  expect((await client(gateway, key).get('/me')).status).toBe(401);
+});
+
+test('keys that expire before a given time can be listed, without replaced ones', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const ends = async (name: string, hours?: number): Promise<string> =>
+    (await makeKey(gateway, own, { name, ...(hours !== undefined && { expiresAt: new Date(inHours(hours)) }) })).id;
+  await ends('gone', -1);
+  await ends('soon', 5);
+  await ends('later', 50);
+  await ends('never');
+  await there.call('rotate_api_key', { id: await ends('rotated', 500), overlap_hours: 1 });
+  const found = async (args: object): Promise<string[]> =>
+    (await there.call('api_keys', args)).data.map(({ name }: { name: string }) => name);
+  expect(await found({ state: 'active', expires_before: inHours(10) })).toEqual(['soon']);
+  expect(await found({ expires_before: inHours(100) })).toEqual(['later', 'soon', 'gone']);
+  const first = await there.call('api_keys', { expires_before: inHours(100), limit: 1 });
+  expect(await there.call('api_keys', { limit: 1, cursor: first.next_cursor })).toMatchObject({
+    code: 'invalid_request',
+  });
+});

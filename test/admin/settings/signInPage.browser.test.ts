@@ -1,0 +1,127 @@
+import type { Page } from 'playwright-core';
+import { makeOrganisation } from '../../support/factories';
+import * as on from '../../support/settingsPage';
+import { makeLink } from './people';
+
+const { button, copied, enter, expectAccessible, hasFocus, hold, passed, press, says, VIEWS } = on;
+
+on.inBrowser('signing in and out', () => {
+  const scene = on.pageScene(on.BROKEN);
+  const { gateway, visit, visitAsStranger } = scene;
+  const SIGN_IN = '**/settings/sign-in';
+
+  const openLink = (page: Page, link: string): Promise<unknown> =>
+    page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
+
+  test.each(VIEWS)('is accessible and fits ($theme, $width px)', async (view) => {
+    const page = await visitAsStranger({ ...on.BROKEN, ...view });
+    const of = await makeOrganisation(gateway, { name: 'Northwind Traders' });
+    await scene.open(page, on.PAGE);
+    await page.waitForURL(SIGN_IN);
+    await expectAccessible(page);
+    await openLink(page, 'cut-off');
+    await says(page.getByRole('alert'), 'This link is incomplete.');
+    await openLink(page, await makeLink(gateway, of));
+    await expectAccessible(page);
+    await press(page, 'Continue');
+    await on.heading(page, 'Overview').waitFor();
+    await openLink(page, await makeLink(gateway, await makeOrganisation(gateway), 'admin', 'Bob'));
+    await says(page, 'You are signed in as Ann of Northwind Traders.');
+    await expectAccessible(page);
+  });
+
+  test('the page of a link focuses Continue, and pressing it repeatedly while it is slow sends one request', async () => {
+    const page = await visitAsStranger();
+    const next = await hold(page, SIGN_IN);
+    await openLink(page, await makeLink(gateway, await makeOrganisation(gateway)));
+    await hasFocus(button(page, 'Continue'));
+    const { x, y } = (await button(page, 'Continue').boundingBox())!;
+    await page.keyboard.press('Enter');
+    const only = await next();
+    // not with locators, which would wait for the page being loaded
+    await page.keyboard.press('Enter');
+    await page.mouse.dblclick(x + 5, y + 5);
+    await passed(only);
+    // another one would still be held, and its page not shown
+    await on.heading(page, 'Overview').waitFor();
+  });
+
+  test("the sign-in page says how to find the organisation's id, and its commands can be copied", async () => {
+    const command = 'npx scopegate org list';
+    const plain = await visitAsStranger({ javaScriptEnabled: false });
+    await plain.goto(`${gateway.url}/settings/sign-in`);
+    await says(plain, command);
+    expect(await button(plain, /^Copy/).count()).toBe(0);
+    const page = await visitAsStranger({ width: 390, theme: 'dark' });
+    await page.goto(`${gateway.url}/settings/sign-in`);
+    await enter(page, `Copy: ${command}`);
+    await says(page, 'Copied');
+    expect(await copied(page)).toBe(command);
+  });
+
+  test('signing out leads to the sign-in page, on other open pages too, and works without scripts', async () => {
+    const of = await makeOrganisation(gateway);
+    const page = await visit(of);
+    await on.signOutElsewhere(page);
+    await page.getByLabel('Show').selectOption('revoked and expired');
+    await page.waitForURL(SIGN_IN);
+    // and from there back
+    await openLink(page, await makeLink(gateway, of));
+    await press(page, 'Continue');
+    await page.waitForURL('**/settings/keys?state=ended');
+    const plain = await visitAsStranger({ javaScriptEnabled: false });
+    await openLink(plain, await makeLink(gateway, of));
+    await press(plain, 'Continue');
+    // no button is there before it works
+    expect(await button(plain, /./).allTextContents()).toEqual([
+      ...[/Live/, /Sandbox/].map((name): unknown => expect.stringMatching(name)),
+      ...['Sign out', 'Sign out everywhere'],
+    ]);
+    await press(plain, 'Sign out');
+    await plain.waitForURL(SIGN_IN);
+  });
+
+  test('signing out everywhere asks first, and ends the sessions of other browsers', async () => {
+    const of = await makeOrganisation(gateway);
+    const [page, other] = [await visit(of), await visit(of)];
+    await press(page, 'Sign out everywhere');
+    await expectAccessible(page);
+    await press(on.dialog(page), 'Cancel');
+    await on.goTo(other, 'Members');
+    await says(other, 'signed in');
+    await press(page, 'Sign out everywhere');
+    await press(on.dialog(page), 'Sign out everywhere');
+    await page.waitForURL(SIGN_IN);
+    await other.reload();
+    await other.waitForURL(SIGN_IN);
+  });
+
+  test('signing out says so if its result is unknown, and signs nobody else out', async () => {
+    const of = await makeOrganisation(gateway);
+    const page = await visit(of);
+    const url = page.url();
+    await page.route('**/settings/sign-out', async (route) => {
+      await route.fetch({ maxRedirects: 0 });
+      await route.abort('connectionreset');
+    });
+    await enter(page, 'Sign out');
+    await says(page.getByRole('alert'), 'We couldn’t confirm that you are signed out: try again.');
+    expect(page.url()).toBe(url);
+    await page.unroute('**/settings/sign-out');
+    await press(page, 'Try again');
+    await page.waitForURL(SIGN_IN);
+
+    // the session of the same person in another tab is ended from here too, but not that of somebody else
+    await on.signIn(page, gateway, await makeLink(gateway, of));
+    await scene.signInElsewhere(page, of);
+    await press(page, 'Sign out');
+    await page.waitForURL(SIGN_IN);
+    await on.signIn(page, gateway, await makeLink(gateway, of));
+    await scene.signInElsewhere(page, of, 'admin', 'Eve');
+    await press(page, 'Sign out');
+    await says(page.getByRole('alert').first(), 'Somebody else has signed in, in another tab.');
+    await page.reload();
+    await says(page, 'Eve');
+    expect(on.path(page)).toBe(on.PAGE);
+  });
+});

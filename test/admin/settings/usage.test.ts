@@ -1,0 +1,233 @@
+import { createUsageCounter } from '../../../src/organisations/usageCounter';
+import type { UsageEntry } from '../../../src/organisations/keyUsage';
+import { HOUR } from '../../../src/units';
+import { client, type Json } from '../../support/client';
+import { startWatchedGateway } from '../../support/commands';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import { startGateway, type TestGateway, withGateway } from '../../support/gateway';
+import { eventually } from '../../api/http/eventually';
+import { signIn } from './people';
+
+test('requests of a key are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {
+  await withGateway({}, async (keeper) => {
+    const organisation = await makeOrganisation(keeper);
+    const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
+    const other = await makeKey(keeper, organisation);
+    const revoked = await makeKey(keeper, organisation);
+    await keeper.control.apiKeys.revoke(revoked.id);
+    for (const limit of ['100', '2']) {
+      const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: limit });
+      await makeCalls(gateway, key.key, revoked.key);
+      await gateway.stop();
+    }
+    const ann = await signIn(keeper, organisation);
+    for (const [period, buckets] of [
+      ['last_24h', 24],
+      ['last_30d', 30],
+    ] as const) {
+      const usage = await ann.call('key_usage', { id: key.id, period });
+      // 7 calls twice: 4 fail by scope, argument, operation and route; with a limit of 2, 4 get 429
+      expect(usage).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2 });
+      expect(usage.buckets).toHaveLength(buckets);
+      const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
+      const length = starts[1] - starts[0];
+      expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
+      expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
+      for (const { id } of [other, revoked])
+        expect(await ann.call('key_usage', { id, period })).toMatchObject({ requests: 0 });
+      expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
+        ['quotes', 6],
+        ['none', 5],
+        ['orders', 2],
+        ['api_keys', 1],
+      ]);
+      expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
+      const all = await ann.call('organisation_usage', { period });
+      expect(all).toMatchObject({ requests: 14, errors: 6, rate_limited: 4, mcp: 2, operations: usage.operations });
+    }
+  });
+});
+
+async function makeCalls(gateway: TestGateway, key: string, revoked: string): Promise<void> {
+  const caller = client(gateway, key);
+  await caller.get('/orders');
+  await caller.get('/quotes');
+  await caller.get('/quotes', { limit: 0 });
+  await caller.graphql('{ api_keys { has_more } }');
+  await caller.graphql('{ quotes { has_more } }');
+  await caller.mcp('tools/call', { name: 'quotes' });
+  await caller.get('/nothing');
+  await client(gateway, revoked).get('/quotes');
+  await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 8);
+}
+
+const OK = { outcome: 'ok', operation: 'quotes', ms: 3 } as const;
+const ERROR = { outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 } as const;
+const LIMITED = { outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 } as const;
+
+describe('the counter', () => {
+  const onUncounted = jest.fn();
+  const onError = jest.fn();
+  let written: UsageEntry[][];
+  let isAway: boolean;
+  const usage = {
+    add: (entries: readonly UsageEntry[]) => {
+      if (isAway) return Promise.reject(new Error('away'));
+      written.push([...entries]);
+      return Promise.resolve([]);
+    },
+  };
+  const counting = (capacity?: number) =>
+    createUsageCounter({ usage, onError, onUncounted, ...(capacity !== undefined && { capacity }) });
+  const requests = () => written.flat().map((entry): [string, number] => [entry.keyId, entry.requests]);
+
+  beforeEach(() => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-21T10:59:59Z') });
+    written = [];
+    isAway = false;
+    jest.clearAllMocks();
+  });
+  afterEach(() => jest.useRealTimers());
+
+  test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
+    const counter = counting();
+    counter.count(['a'], OK);
+    counter.count(['a'], ERROR);
+    counter.count(['b'], LIMITED);
+    await jest.advanceTimersByTimeAsync(59_999);
+    expect(written).toEqual([]);
+    counter.count(['a'], OK);
+    await jest.advanceTimersByTimeAsync(1);
+    const [ten, eleven] = [new Date('2026-11-21T10:00:00Z'), new Date('2026-11-21T11:00:00Z')];
+    const details = (counts: Record<string, number>) => new Map(Object.entries(counts));
+    expect(written).toEqual([
+      [
+        {
+          ...{ keyId: 'a', hour: ten, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+          details: details({
+            ...{ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1, 'operations.quote.requests': 1 },
+            ...{ 'operations.quote.errors': 1, 'operations.quote.t1': 1, 'codes.not_found': 1 },
+          }),
+        },
+        {
+          ...{ keyId: 'b', hour: ten, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
+          // its duration says nothing about the operation
+          details: details({
+            ...{ 'operations.none.requests': 1, 'operations.none.rate_limited': 1, 'codes.rate_limited': 1 },
+          }),
+        },
+        {
+          ...{ keyId: 'a', hour: eleven, requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
+          details: details({ 'operations.quotes.requests': 1, 'operations.quotes.t0': 1 }),
+        },
+      ],
+    ]);
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(written).toHaveLength(1);
+    await counter.stop();
+  });
+
+  test('keeps counts that could not be written, adds to them, and reports the error', async () => {
+    const counter = counting();
+    counter.count(['a'], OK);
+    isAway = true;
+    await jest.advanceTimersByTimeAsync(60_000);
+    counter.count(['a'], OK);
+    isAway = false;
+    await counter.stop();
+    expect(onError).toHaveBeenCalledTimes(1);
+    expect(requests()).toEqual([
+      ['a', 1],
+      ['a', 1],
+    ]);
+    expect(written.flat().map(({ details }) => details?.get('operations.quotes.requests'))).toEqual([1, 1]);
+  });
+
+  test('holds no more keys and details than its capacity, and reports which requests it did not count', async () => {
+    const counter = counting(3);
+    for (let key = 0; key < 10; key += 1) counter.count([String(key)], OK);
+    for (let one = 0; one < 100; one += 1) counter.count(['0'], { ...OK, operation: `operation${String(one)}` });
+    await counter.stop();
+    expect(requests()).toEqual([
+      ['0', 101],
+      ['1', 1],
+      ['2', 1],
+    ]);
+    expect(written.flat().reduce((sum, { details }) => sum + (details?.size ?? 0), 0)).toBe(18);
+    expect(onUncounted.mock.calls).toEqual([[7]]);
+  });
+
+  test('writes at once when full, so a database that keeps up can take any number of keys', async () => {
+    const counter = counting(3);
+    for (let key = 0; key < 100; key += 1) {
+      counter.count([String(key)], OK);
+      // requests come one after another
+      await jest.advanceTimersByTimeAsync(0);
+    }
+    await counter.stop();
+    expect(requests()).toHaveLength(100);
+    expect(onUncounted).not.toHaveBeenCalled();
+  });
+
+  test('does not retry at once when it is full and the database is down', async () => {
+    const counter = counting(3);
+    isAway = true;
+    for (let key = 0; key < 3; key += 1) counter.count([String(key)], OK);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(onError).toHaveBeenCalledTimes(1);
+    counter.count(['3'], OK);
+    isAway = false;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(requests()).toHaveLength(3);
+    expect(onUncounted.mock.calls).toEqual([[1]]);
+    await counter.stop();
+  });
+});
+
+test('of a write that was done in part each count is added once, to the hour and to the day', async () => {
+  await withGateway({}, async (gateway) => {
+    const organisation = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, organisation);
+    const rows = gateway.databases.control.collection<{ _id: string; requests: unknown }>('key_usage');
+    // a count that is no number cannot be added to
+    const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
+    const damaged = `${id}:hour:${hour.toISOString()}`;
+    await rows.insertOne({ _id: damaged, requests: 'many' });
+    const faults: unknown[] = [];
+    const { usage } = gateway.control;
+    const onError = (error: unknown) => faults.push(error);
+    const counter = createUsageCounter({ usage, onError, onUncounted: () => undefined });
+    counter.count([id], OK);
+    await counter.stop();
+    expect(faults).toHaveLength(1);
+    await rows.deleteOne({ _id: damaged });
+    await counter.stop();
+    const counted = await rows.find({ key_id: id }).toArray();
+    expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
+  });
+});
+
+test('the counts of a minute are written with one command, for any number of keys', async () => {
+  const gateway = await startWatchedGateway();
+  const sent: string[] = [];
+  const client = gateway.databases.control.getClient();
+  client.on('commandStarted', ({ commandName, command }: { commandName: string; command: Json }) => {
+    if (command.update === 'key_usage') sent.push(commandName);
+  });
+  // rows of an hour are kept for two days
+  const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
+  const entries = Array.from({ length: 600 }, (_, at) => ({
+    ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+    details: new Map([['operations.quotes.requests', 2]]),
+  }));
+  const { id } = await makeOrganisation(gateway);
+  const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  await keys.insertMany(entries.map(({ keyId }) => ({ _id: keyId, hash: keyId, organisation: { id } })));
+  await gateway.control.usage.add(entries);
+  expect(sent).toEqual(['update']);
+  const rows = gateway.databases.control.collection('key_usage');
+  expect(await rows.countDocuments({ key_id: { $regex: '^key' }, requests: 2, errors: 1 })).toBe(1200);
+  await rows.deleteMany({ key_id: { $regex: '^key' } });
+  await keys.deleteMany({ 'organisation.id': id });
+  await gateway.stop();
+});

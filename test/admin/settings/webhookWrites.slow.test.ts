@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core';
+import { button, inBrowser, lost, passed, press, says, settled, unsent } from '../../support/browser';
+import * as on from '../../support/settingsPage';
+import { type Call, ENVIRONMENT } from '../../api/webhooks/office';
+import { someDeliveries, withEndpoints } from './rows';
+
+const { counted, dialog, fact, follow, heading, rows, saved } = on;
+const [URL, OTHER] = ['https://hooks.example.com/a', 'https://hooks.example.com/b'];
+
+inBrowser('a change of an endpoint on the settings page', () => {
+  const { gateway, visit, open } = on.pageScene({ ...on.BROKEN, on: 'Webhooks' }, ENVIRONMENT);
+  const url = (page: Page) => dialog(page).getByLabel('URL');
+
+  const listed = async (admin: Call): Promise<number> => (await admin('webhook_endpoints')).data.length as number;
+
+  async function fillEndpoint(page: Page): Promise<void> {
+    await press(page, 'Add endpoint');
+    await url(page).fill(URL);
+  }
+  const add = (page: Page): Promise<void> => press(dialog(page), 'Add endpoint');
+
+  test('that adds it and whose answer is lost shows it with what to do; if it never arrived, the dialog says so and keeps the input', async () => {
+    const { of, admin } = await withEndpoints(gateway, OTHER);
+    const page = await visit(of);
+    const next = await on.holdCalls(page, /create_webhook_endpoint/);
+    await fillEndpoint(page);
+    await add(page);
+    await unsent(await next());
+    await says(dialog(page), 'It is not in the list, which was read again just now.');
+    await add(page);
+    await lost(await next());
+    await says(page, 'the answer with its secret was lost on its way');
+    await heading(page, URL).waitFor();
+    expect(await listed(admin)).toBe(2);
+    await on.act(page, 'Rotate secret…');
+    await press(dialog(page), 'Rotate secret');
+    expect(await on.shown(page, 'The signing secret')).toMatch(/^whsec_/);
+    await saved(page);
+    await page.getByText('the answer with its secret was lost').waitFor({ state: 'hidden' });
+    await on.leave(page);
+    await counted(rows(page, 'Webhooks'), 2);
+  });
+
+  test('of its secret whose answer is lost says whether the secret was replaced', async () => {
+    const { of, ids, admin } = await withEndpoints(gateway, URL);
+    const page = await visit(of);
+    await open(page, `/settings/webhooks/${ids[0]!}`);
+    let fate = unsent;
+    await on.calls(page, /rotate_webhook_endpoint/, (route) => fate(route));
+    // somebody else has changed something since the page was read
+    await says(fact(page, 'Signing secret'), 'shown once, when it was created');
+    await admin('rotate_webhook_endpoint', { id: ids[0] });
+    let reading = unsent;
+    await on.calls(page, /webhook_endpoints/, (route) => reading(route));
+    await on.act(page, 'Rotate secret…');
+    await says(dialog(page), 'The endpoint could not be read: nothing was changed.');
+    expect(await button(dialog(page), 'Rotate secret').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'hidden' });
+    reading = passed;
+    await on.act(page, 'Rotate secret…');
+    await says(dialog(page), 'If you rotate again, the old one ends at once');
+    const rotated = async (outcome: string): Promise<void> => {
+      await press(dialog(page), 'Rotate secret');
+      await says(dialog(page), outcome);
+    };
+    const MEANWHILE = 'rotated meanwhile, by this page or by somebody else';
+    await rotated('The secret was not rotated so far.');
+    // the page cannot know whose rotation it was
+    await admin('rotate_webhook_endpoint', { id: ids[0] });
+    await rotated(MEANWHILE);
+    await rotated('The secret was not rotated so far.');
+    fate = lost;
+    await rotated(MEANWHILE);
+  });
+
+  test('is sent once, however often its button is pressed, and a slow answer is announced', async () => {
+    const { of, ids, admin } = await withEndpoints(gateway, OTHER);
+    await someDeliveries(gateway, of, ids[0]!, 1);
+    const page = await visit(of);
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      const body = request.postData() ?? '';
+      sent.push(...(/(create_webhook_endpoint|send_test_event|resend_event)(?=\()/.exec(body)?.slice(1) ?? []));
+    });
+    const next = await on.holdCalls(page, /create_webhook_endpoint/);
+    await fillEndpoint(page);
+    for (let time = 0; time < 3; time += 1) await button(dialog(page), 'Add endpoint').dispatchEvent('click');
+    for (let time = 0; time < 3; time += 1) await url(page).press('Enter');
+    await says(dialog(page), 'The gateway is slow');
+    expect(await button(dialog(page), 'Add endpoint').isDisabled()).toBe(true);
+    // closed in the meantime: the secret is shown all the same
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'hidden' });
+    await passed(await next());
+    await on.shown(page, 'The signing secret');
+    await saved(page);
+    expect(await listed(admin)).toBe(2);
+
+    await on.calls(page, /send_test_event|resend_event/, async (route) => {
+      await settled(page);
+      await unsent(route);
+    });
+    await follow(page, OTHER);
+    for (const [name, count] of [
+      ['Send test event', 1],
+      ['Send again: quote.created', 2],
+    ] as const) {
+      if (count === 2) await on.openDetails(page);
+      // all of them before anything is answered
+      await button(page, name).evaluate((pressed) => {
+        for (let time = 0; time < 3; time += 1) (pressed as unknown as { click(): void }).click();
+      });
+      await counted(page.getByText('Could not reach the gateway').filter({ visible: true }), count);
+    }
+    expect(sent).toEqual(['create_webhook_endpoint', 'send_test_event', 'resend_event']);
+  });
+
+  test('that somebody else has deleted says so, whatever the action', async () => {
+    const actions = [
+      ['Refresh'],
+      ['Send test event'],
+      ['Rotate secret…'],
+      ['Edit…', 'Save'],
+      ['Disable…', 'Disable endpoint'],
+      ['Send events again…', 'Send again'],
+      ['Send again: quote.created'],
+    ];
+    const { of, ids, admin } = await withEndpoints(gateway, ...actions.map((_, at) => `${URL}/${String(at)}`));
+    await someDeliveries(gateway, of, ids.at(-1)!, 1);
+    const page = await visit(of);
+    for (const [at, [action = '', does]] of actions.entries()) {
+      const url = `${URL}/${String(at)}`;
+      await follow(page, url);
+      await (action.startsWith('Send again:') ? on.openDetails(page) : says(page, 'No event was sent yet'));
+      await admin('delete_webhook_endpoint', { id: ids[at] });
+      await (action.endsWith('…') ? on.act(page, action) : press(page, action));
+      if (does !== undefined) await press(dialog(page), does);
+      await says(page, `The endpoint ${url} was deleted meanwhile`);
+      await counted(rows(page, 'Webhooks'), actions.length - 1 - at);
+    }
+    await open(page, `/settings/webhooks/${ids[0]!}`);
+    await says(page, 'This endpoint does not exist. It may have been deleted.');
+  });
+});

@@ -1,0 +1,106 @@
+import type { Json } from '../../support/client';
+import { callerOf, makeOrganisation, makeStored } from '../../support/factories';
+import { late, served } from '../../support/gateway';
+import { variedNorthwind } from '../../support/resources';
+
+/* An operation is interpreted the first few times and compiled afterwards; the answers must be identical. */
+
+const TIMES = 5;
+const records = variedNorthwind();
+
+const gateway = served();
+const organisation = late(() => makeStored(gateway, records));
+const all = late(() => callerOf(gateway, organisation));
+const few = late(() => callerOf(gateway, organisation, { scopes: ['quotes:read'] }));
+
+/** An answer without the request id. */
+function lasting({ errors, ...rest }: Json): Json {
+  return {
+    ...rest,
+    ...(errors && {
+      errors: errors.map(({ extensions: { request_id: _id, ...extensions }, ...error }: Json) => ({
+        ...error,
+        extensions,
+      })),
+    }),
+  };
+}
+
+const ID = records.quotes[0]!.id;
+const MISSING = '00000000-0000-4000-8000-000000000000';
+
+test.each<[string, string, Json]>([
+  [
+    'a whole object',
+    'query($id: ID!) { quote(id: $id) { id number status sent_at valid_until total_minor lines { id qty description } } }',
+    { id: ID },
+  ],
+  ['an unknown object', 'query($id: ID!) { quote(id: $id) { id number } }', { id: MISSING }],
+  ['an invalid id', 'query($id: ID!) { quote(id: $id) { id } }', { id: 'x' }],
+  [
+    'aliased objects',
+    'query($id: ID!, $other: ID!) { one: quote(id: $id) { id } none: quote(id: $other) { id } }',
+    { id: ID, other: MISSING },
+  ],
+  [
+    'a relation',
+    'query($id: ID!) { quote(id: $id) { customer { name quotes(limit: 2) { data { number lines { position } } has_more } } } }',
+    { id: ID },
+  ],
+  [
+    'fragments',
+    'query($id: ID!) { quote(id: $id) { ...a ... on Quote { status } } } fragment a on Quote { number lines { ...b } } fragment b on QuoteLine { qty }',
+    { id: ID },
+  ],
+  [
+    'a field selected twice',
+    'query($id: ID!) { quote(id: $id) { lines { qty } lines { uom } __typename } }',
+    { id: ID },
+  ],
+  [
+    'a list',
+    'query($n: Int, $s: [QuoteStatus!]) { quotes(limit: $n, status: $s) { data { number created_at } has_more next_cursor } }',
+    { n: 3, s: ['sent', 'accepted'] },
+  ],
+  ['arguments with defaults', 'query($n: Int = 2) { quotes(limit: $n) { data { number } } }', {}],
+  ['an invalid argument next to a valid field', '{ me { key { name } } quotes(limit: 500) { has_more } }', {}],
+  ['an ill-typed variable', 'query($n: Int) { quotes(limit: $n) { has_more } }', { n: 'ten' }],
+  ['a missing variable', 'query($id: ID!) { quote(id: $id) { id } }', {}],
+  [
+    'conditions',
+    'query($id: ID!, $yes: Boolean!) { quote(id: $id) { id number @include(if: $yes) lines @skip(if: $yes) { id } } }',
+    { id: ID, yes: true },
+  ],
+  [
+    'a document with several operations',
+    'query A { me { key { name } } } query B { quotes(limit: 1) { has_more } }',
+    {},
+  ],
+  ['a write that fails', 'mutation { open_request(text: "") { id } }', {}],
+])('%s: answers are the same before and after compilation', async (_title, query, variables) => {
+  for (const caller of [all, few]) {
+    const answers: Json[] = [];
+    for (let time = 0; time < TIMES; time += 1) {
+      const { status, body } = await caller.graphql(query, variables);
+      answers.push({ status, body: lasting(body) });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  }
+});
+
+test('a compiled operation returns the data of the calling key, within its scopes', async () => {
+  const query = '{ me { organisation { id } } quotes(limit: 1) { data { id customer { name } } } }';
+  const other = await makeOrganisation(gateway);
+  const foreign = await callerOf(gateway, other);
+  for (let time = 0; time < TIMES; time += 1) {
+    const [mine, theirs, limited] = await Promise.all([all.graphql(query), foreign.graphql(query), few.graphql(query)]);
+    expect(mine.body.data.me.organisation.id).toBe(organisation.id);
+    expect(mine.body.data.quotes.data).toHaveLength(1);
+    expect(theirs.body.data).toEqual({ me: { organisation: { id: other.id } }, quotes: { data: [] } });
+    expect(limited.body.errors[0].extensions).toMatchObject({
+      code: 'insufficient_scope',
+      required_scope: 'customers:read',
+    });
+    expect(limited.body.data.quotes.data[0].customer).toBeNull();
+  }
+});

@@ -1,0 +1,57 @@
+import { document } from '../../support/openapi';
+import { checkWith, createAjv, requireSchema } from '../../../src/schema/validation';
+import type { ErrorCode } from '../../../src/errors';
+import { exampleOf } from '../../../src/pages/errorExamples';
+import { MEBIBYTE } from '../../../src/units';
+import { makeKey, makeOrganisation } from '../../support/factories';
+import { served } from '../../support/gateway';
+import { raw } from './raw';
+
+/* All problems are written by the same code, so they have the same members and headers wherever they come from. */
+
+const gateway = served();
+
+describe('the Problem schema matches the answer to', () => {
+  const ajv = createAjv().addSchema(document, 'openapi');
+  const check = checkWith(requireSchema(ajv, 'openapi#/components/schemas/Problem'));
+
+  test.each([
+    ['an unknown REST route', '/api/v1/nothing', {}],
+    ['an unknown page', '/nothing', {}],
+    ['a method that a page does not allow', '/errors', { method: 'POST' }],
+    ['an unknown settings path', '/settings/nothing', {}],
+    ['headers that are too large', '/livez', { headers: { large: 'x'.repeat(20_000) } }],
+    ['an invalid Transfer-Encoding', '/livez', { method: 'POST', headers: { 'transfer-encoding': 'none' } }],
+  ])('%s', async (_title, path, init) => {
+    const { status, headers, text } = await raw(gateway.url, path, init);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(check(JSON.parse(text))).toEqual({ faults: [], more: 0, isCut: false });
+    expect(JSON.parse(text)).toMatchObject({ status, request_id: headers['x-request-id'] });
+  });
+});
+
+const QUOTE = '/api/v1/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
+const MESSAGES = '/api/v1/requests/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55/messages';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+test.each<[ErrorCode, string, Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }]>([
+  ['invalid_request', '/api/v1/quotes?limit=101', {}],
+  ['unauthenticated', QUOTE, { headers: { authorization: 'Bearer <key>' } }],
+  ['insufficient_scope', '/api/v1/products/bulk', { method: 'POST' }],
+  ['not_found', QUOTE, {}],
+  ['method_not_allowed', QUOTE, { method: 'DELETE' }],
+  ['not_acceptable', QUOTE, { headers: { accept: 'text/csv' } }],
+  ['payload_too_large', MESSAGES, { method: 'POST', headers: JSON_TYPE, body: ' '.repeat(MEBIBYTE + 1) }],
+  ['unsupported_media_type', MESSAGES, { method: 'POST', body: 'text' }],
+  ['validation_failed', MESSAGES, { method: 'POST', headers: JSON_TYPE, body: '{}' }],
+])('the example of %s is what the API answers', async (code, path, { headers, ...init }) => {
+  const scopes = ['quotes:read', 'requests:write'] as const;
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes });
+  const response = await fetch(gateway.url + path, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    ...init,
+  });
+  const { detail, members } = exampleOf(code);
+  expect(await response.json()).toMatchObject({ code, detail, ...members });
+});

@@ -1,0 +1,92 @@
+import { stampedWrite } from '../../../src/database/openWrites';
+import type { OrganisationData, UnitOfWork } from '../../../src/database/organisationData';
+import { customers } from '../../../src/resources/customers/customers';
+import { eraseCustomer } from '../../../src/resources/eraseCustomer';
+import { messages } from '../../../src/resources/requests/requests';
+import { addMessage, openRequest } from '../../../src/resources/requests/service';
+import { makeStored, northwind } from '../../support/factories';
+import { served } from '../../support/gateway';
+
+/* A customer is erased while its name is copied to a new thread. */
+
+const [customer] = northwind('customers') as unknown as readonly [{ readonly id: string; readonly name: string }];
+/** More often than it asks without waiting. */
+const ASKED_OFTEN = 20;
+
+let data: OrganisationData;
+const gateway = served();
+beforeEach(async () => {
+  const organisation = await makeStored(gateway, { customers: northwind('customers') });
+  data = gateway.databases.organisationData(organisation);
+});
+
+const input = { text: 'Are you open?', customer_id: customer.id };
+const by = 'operator';
+const lives = { by, signal: new AbortController().signal } as const;
+const names = async (): Promise<unknown[]> =>
+  (await data.collection(messages).find().sort({ created_at: 1 }).toArray()).map(({ author_name }) => author_name);
+
+test('a thread whose customer was erased before its write began has no copy', async () => {
+  await openRequest(data, input, (work, how) => stampedWrite(data, work, { ...how, by }));
+  expect(await names()).toEqual([customer.name]);
+  const write: UnitOfWork = async (work, how) => {
+    await eraseCustomer(data, customer.id, lives);
+    return stampedWrite(data, work, { ...how, by });
+  };
+  await openRequest(data, input, write);
+  expect(await names()).toEqual([null, 'erased']);
+});
+
+/** Writes, and erases a customer before the commit, until the erasure waits for the write or is over. */
+async function writeWhileErased(
+  of: OrganisationData,
+  id: string,
+  work: (write: UnitOfWork) => Promise<unknown>,
+  look: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  let asked = 0;
+  const signal = { throwIfAborted: () => (asked += 1) } as unknown as AbortSignal;
+  let erased: Promise<unknown> | undefined;
+  await work((begin, options) =>
+    stampedWrite(
+      of,
+      async (session, now) => {
+        const made = await begin(session, now);
+        const over = jest.fn();
+        erased ??= eraseCustomer(of, id, { by, signal }).finally(over);
+        while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
+        await look();
+        return made;
+      },
+      { ...options, by },
+    ),
+  );
+  await erased;
+}
+
+test('a thread that copied the name before it was erased is waited for', async () => {
+  const look = async (): Promise<void> => {
+    expect((await data.collection(customers).findOne({ _id: customer.id }))?.name).toBe('erased');
+  };
+  await writeWhileErased(data, customer.id, (write) => openRequest(data, input, write), look);
+  expect(await names()).toEqual([null]);
+});
+
+test('a message that is added while its thread is erased keeps no name', async () => {
+  const [thread] = northwind('requests') as unknown as readonly [{ id: string; customer_id: string; contact: object }];
+  const organisation = await makeStored(gateway, { customers: northwind('customers'), requests: [thread] });
+  const own = gateway.databases.organisationData(organisation);
+  const input = { id: thread.id, text: 'And today?' };
+  await writeWhileErased(own, thread.customer_id, (write) => addMessage(own, input, { write, mayRead: true }));
+  const found = await own.collection(messages).find({ body: 'And today?' }).toArray();
+  const all = await own.collection(messages).find().toArray();
+  expect([found.length, all.flatMap(({ author_name: name }) => (name === null ? [] : [name]))]).toEqual([0, []]);
+});
+
+test('a write that does not end is waited for only so long', async () => {
+  await data.slots.take();
+  let minutes = 0;
+  const now = jest.spyOn(performance, 'now').mockImplementation(() => (minutes += 1) * 60_000);
+  const erased = eraseCustomer(data, customer.id, lives).finally(now.mockRestore.bind(now));
+  await expect(erased).rejects.toThrow('does not end');
+});

@@ -1,0 +1,329 @@
+import mongoose from 'mongoose';
+import { toEvent } from '../../../src/events/tail/changes';
+import { resourceOf } from '../../../src/resources';
+import { published } from '../../../src/schema/model';
+import { idText } from '../../../src/units';
+import type { Json } from '../../support/client';
+import { ask, FACES, refusal } from '../../support/faces';
+import { callerOf, makeOrganisation, northwind, store } from '../../support/factories';
+import { late, served } from '../../support/gateway';
+import { goodQuote as good, type Members, MISTAKES } from '../../support/mistakes';
+
+const quotes = resourceOf('quotes');
+
+/* Rows that another program stored with its own driver: one that cannot be served spoils nothing else (docs/decisions/invalid-rows.md). */
+
+const { Long, ObjectId } = mongoose.mongo;
+
+// as an organisation whose rows are older than their validators
+const gateway = served({ STORED_VALIDATION: 'off' });
+
+const OF_LINES = '/lines';
+const FIELDS = published.stored.get('Quote')!.members.flatMap(({ name }) => (name === 'lines' ? [] : [name]));
+
+async function withRow(spoil: (row: Members) => void) {
+  const organisation = await makeOrganisation(gateway);
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([quotes]);
+  const [first, row] = [good('G1'), good('B1')];
+  spoil(row);
+  await data.collection(quotes).insertMany([first, row] as never);
+  return { caller: await callerOf(gateway, organisation), sound: String(first._id), row, organisation };
+}
+
+const omittedOf = (answer: { headers: Headers }): number => Number(answer.headers.get('scopegate-omitted') ?? 0);
+
+test('a row with an id in upper case, which nobody could read, is left out of lists', async () => {
+  const { caller, sound, row } = await withRow((own) => (own._id = String(own._id).toUpperCase()));
+  for (const query of [{}, { include: 'lines' }]) {
+    const list = await caller.get('/quotes', query);
+    expect([list.body.data.map(({ id }: Json) => id as string), omittedOf(list)]).toEqual([[sound], 1]);
+  }
+  expect((await caller.get(`/quotes/${String(row._id)}`)).status).toBe(404);
+});
+
+test('an id may even be an object with a member toString', async () => {
+  const { caller, row } = await withRow((own) => (own._id = { toString: 1 }));
+  expect(omittedOf(await caller.get('/quotes'))).toBe(1);
+  // as doctor and events name it
+  expect(idText(row._id)).toBe('{"toString":1}');
+});
+
+describe.each(MISTAKES)('%s, stored by another program', (title, spoil, pointer) => {
+  const scene = late(() => withRow(spoil));
+  const isOmitted = (inLists: boolean): boolean => pointer !== undefined && (inLists || !pointer.startsWith(OF_LINES));
+  const expected = (inLists: boolean): { rows: number; omitted: number } => {
+    return isOmitted(inLists) ? { rows: 1, omitted: 1 } : { rows: 2, omitted: 0 };
+  };
+
+  test.each([
+    ['lists', {}, false],
+    ['lists with lines', { include: 'lines' }, true],
+    ['pages of one', { limit: '1' }, false],
+  ] as const)('is left out of %s if it cannot be served, and counted', async (_what, query, withLines) => {
+    const { caller } = scene;
+    let [rows, omitted, cursor] = [0, 0, null as string | null];
+    do {
+      const answer = await caller.get('/quotes', { ...query, ...(cursor !== null && { cursor }) });
+      expect([answer.status, answer.body.code]).toEqual([200, undefined]);
+      rows += Number(answer.body.data.length);
+      omitted += omittedOf(answer);
+      cursor = answer.body.next_cursor;
+    } while (cursor !== null);
+    // the next page continues with times, so it never meets a row that is sorted after all of them
+    const isMet = pointer !== '/created_at' || !('limit' in query);
+    expect({ rows, omitted }).toEqual(isMet ? expected(withLines) : { rows: 1, omitted: 0 });
+  });
+
+  test('is left out in GraphQL, which says so in its extensions', async () => {
+    const { caller } = scene;
+    const members =
+      'id number status total_minor vat_minor currency valid_until sent_at customer_id created_at updated_at lines { id qty discount_pct }';
+    for (let run = 0; run < 5; run += 1) {
+      const { body } = await caller.graphql(`{ quotes { data { ${members} } } }`);
+      const { rows, omitted } = expected(true);
+      expect(body.errors).toBeUndefined();
+      expect([body.data.quotes.data.length, body.extensions?.omitted ?? 0]).toEqual([rows, omitted]);
+    }
+  });
+
+  test('is 500 if it is read by its id, and nothing else is', async () => {
+    const { caller, row, sound } = scene;
+    for (const face of FACES) expect(await ask(face, caller, 'quote', { id: sound })).toMatchObject({ id: sound });
+    if (typeof row._id !== 'string' || row._id.length < 36) return;
+    if (pointer === undefined) {
+      for (const face of FACES)
+        expect(await ask(face, caller, 'quote', { id: row._id })).toMatchObject({ id: row._id });
+      return;
+    }
+    const refused = {
+      status: 500,
+      code: 'stored_object_invalid',
+      errors: [{ pointer, code: expect.any(String), detail: expect.any(String) }],
+    };
+    for (const face of FACES) expect(await refusal(face, caller, 'quote', { id: row._id })).toEqual(refused);
+    const { body } = await caller.get(`/quotes/${String(row._id)}`);
+    const isMissing = /: \S+ is missing\. /.test(body.detail);
+    expect(body.detail).toContain(isMissing ? 'It was stored before that was added' : 'Another program stored it');
+    expect(isMissing).toBe(/^(no|a line without) /.test(title));
+  });
+
+  test('counts in totals if the members that they depend on can be shown', async () => {
+    const { caller, row } = scene;
+    const isOfTotals = pointer !== undefined && /_minor$|^.currency$/.test(pointer);
+    const hasTime = row.created_at instanceof Date;
+    const isCounted = hasTime && !isOfTotals;
+    const groups: readonly [string, boolean][] = [
+      ['', isCounted],
+      ['(group_by: [STATUS])', isCounted && pointer !== '/status'],
+      ['(group_by: [MONTH, CUSTOMER])', isCounted && pointer !== '/customer_id'],
+    ];
+    for (const [group, counts] of groups) {
+      const { body } = await caller.graphql(`{ quote_totals${group} { data { currency count total_minor } } }`);
+      expect(body.errors).toBeUndefined();
+      const found = body.data.quote_totals.data as { count: number; total_minor: number }[];
+      const sum = (of: 'count' | 'total_minor'): number => found.reduce((total, one) => total + one[of], 0);
+      expect([group, sum('count'), sum('total_minor')]).toEqual([
+        group,
+        counts ? 2 : 1,
+        counts ? 100 + Number(row.total_minor) : 100,
+      ]);
+      expect(body.extensions?.omitted).toBe(hasTime && !counts ? 1 : undefined);
+    }
+  });
+
+  test('is left out of an answer over MCP, which says so', async () => {
+    const { body } = await scene.caller.mcp('tools/call', { name: 'quotes', arguments: { fields: FIELDS } });
+    const [text, ...notes] = (body.result.content as { text: string }[]).map((one) => one.text);
+    const { rows, omitted } = expected(false);
+    expect((JSON.parse(text!) as { data: object[] }).data).toHaveLength(rows);
+    expect(notes.filter((one) => one.includes('cannot be shown'))).toHaveLength(omitted);
+  });
+
+  test('has an event if its id is one of ours, whatever else is wrong', () => {
+    const { row } = scene;
+    const change = {
+      operationType: 'insert',
+      clusterTime: new mongoose.mongo.Timestamp(0n),
+      ns: { db: 'org_', coll: 'quotes' },
+    };
+    const own = { ...change, _id: {}, documentKey: { _id: row._id as unknown }, status: row.status as unknown };
+    const event = toEvent(own, { before: undefined, now: null });
+    if (pointer === '/id') expect(event).toBeUndefined();
+    else
+      expect(event).toMatchObject({
+        type: 'quote.created',
+        object: { type: 'quote', id: row._id as unknown },
+        status: row.status as unknown,
+      });
+  });
+
+  test('is logged with its organisation, id and member if it cannot be served', async () => {
+    const { caller, organisation, row } = scene;
+    await caller.get('/quotes', { include: 'lines' });
+    const lines = gateway.logs.filter(
+      ({ msg, organisation_id: id }) =>
+        String(msg).startsWith('a stored row cannot be served') && id === organisation.id,
+    );
+    const said = new Set(lines.map(({ collection, id, pointer: at }) => [collection, id, at].join(' ')));
+    expect([...said]).toEqual(pointer === undefined ? [] : [`quotes ${String(row._id)} ${pointer}`]);
+  });
+});
+
+test.each(['created_at', '-created_at', 'number', '-number'])(
+  'pages by %s pass over no sound row, whatever types the sorted member has in others',
+  async (sort) => {
+    const organisation = await makeOrganisation(gateway);
+    const data = gateway.databases.organisationData(organisation);
+    await data.prepare([quotes]);
+    const member = sort.replace('-', '');
+    const isNumber = member === 'number';
+    const odd = [7, Long.fromNumber(8), new ObjectId(), true, { a: 1 }, new mongoose.mongo.Timestamp({ t: 7, i: 1 })];
+    const sound = Array.from({ length: 6 }, (_, at) => ({ ...good(`Q${String(at)}`), created_at: new Date(7 + at) }));
+    const wrong = [...odd, isNumber ? new Date(7) : 'text'].map((value, at) => ({
+      ...good(`W${String(at)}`),
+      [member]: value,
+    }));
+    await data.collection(quotes).insertMany([...sound, ...wrong] as never);
+    const caller = await callerOf(gateway, organisation);
+    const ids = sound.map(({ _id }) => String(_id)).sort();
+    for (const limit of [1, 2, 5]) {
+      // the same document each time, so that it is read from bytes
+      const query = `query ($cursor: String) { quotes(sort: "${sort}", limit: ${String(limit)}, cursor: $cursor) { data { id } next_cursor } }`;
+      const pageOf = {
+        REST: async (cursor: string | null): Promise<Json> =>
+          (await caller.get('/quotes', { sort, limit, ...(cursor !== null && { cursor }) })).body,
+        GraphQL: async (cursor: string | null): Promise<Json> =>
+          (await caller.graphql(query, { cursor })).body.data.quotes,
+      };
+      for (const read of Object.values(pageOf)) {
+        const found: string[] = [];
+        let [cursor, pages] = [null as string | null, 0];
+        do {
+          const page = await read(cursor);
+          found.push(...(page.data as { id: string }[]).map(({ id }) => id));
+          cursor = page.next_cursor;
+          pages += 1;
+        } while (cursor !== null && pages < 30);
+        expect(found.filter((id) => ids.includes(id)).sort()).toEqual(ids);
+      }
+    }
+  },
+);
+
+test('pages that are read from bytes, and end with a text among times, go on with the times', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([quotes]);
+  const rows = ['W1', 'W2', 'W3', 'Q1', 'Q2'].map((number) => ({
+    ...good(number),
+    created_at: number.startsWith('W') ? '2030-01-01T00:00:00.000Z' : new Date(7),
+  }));
+  await data.collection(quotes).insertMany(rows as never);
+  const caller = await callerOf(gateway, organisation);
+  const query =
+    'query ($c: String) { quotes(sort: "created_at", limit: 1, cursor: $c) { data { number } next_cursor } }';
+  const read = async (c?: string): Promise<Json> => (await caller.graphql(query, { c })).body.data.quotes;
+  for (let time = 0; time < 4; time += 1) await read();
+  const found: string[] = [];
+  let page = await read();
+  for (let pages = 0; pages < 9; pages += 1) {
+    found.push(String(page.data[0]?.number));
+    if (page.next_cursor === null) break;
+    page = await read(page.next_cursor);
+  }
+  expect(found.slice(1).sort()).toEqual(['Q1', 'Q2']);
+});
+
+test.each(['created_at', '-created_at'])(
+  'pages by %s have every sound row, whatever ids others of the same time have',
+  async (sort) => {
+    const organisation = await makeOrganisation(gateway);
+    const data = gateway.databases.organisationData(organisation);
+    await data.prepare([quotes]);
+    const at = new Date();
+    const ids = ['00000000-0000-4000-8000-000000000000', 'ffffffff-0000-4000-8000-000000000000', new ObjectId(), 7];
+    const rows = ids.map((_id, index) => ({ ...good(`Q${String(index)}`), _id, created_at: at }));
+    await data.collection(quotes).insertMany(rows as never);
+    const caller = await callerOf(gateway, organisation);
+    const found: string[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < 10; page += 1) {
+      const { body } = await caller.get('/quotes', { sort, limit: '1', ...(cursor !== undefined && { cursor }) });
+      found.push(...(body.data as Json[]).map(({ number }) => String(number)));
+      cursor = body.next_cursor ?? undefined;
+      if (cursor === undefined) break;
+    }
+    expect(found.sort()).toEqual(['Q0', 'Q1']);
+  },
+);
+
+test('a related row that cannot be served is null, and left out of lists of its parent', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const [customer] = northwind('customers');
+  await store(gateway, organisation, { customers: [customer!] });
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([quotes]);
+  const rows = ['G1', 'B1', 'B2'].map((number) => ({ ...good(number), customer_id: customer!.id }));
+  Object.assign(rows[1] ?? {}, { status: 'mine' });
+  Object.assign(rows[2] ?? {}, { created_at: 7 });
+  await data.collection(quotes).insertMany(rows as never);
+  const caller = await callerOf(gateway, organisation);
+  const { body } = await caller.graphql('{ customers { data { quotes { data { number status created_at } } } } }');
+  expect(body).toMatchObject({
+    data: { customers: { data: [{ quotes: { data: [{ number: 'G1' }] } }] } },
+    extensions: { omitted: 2 },
+  });
+  expect(body.data.customers.data[0].quotes.data).toHaveLength(1);
+  await data.database.collection('customers').updateOne({}, { $set: { name: { first: 'A' } } });
+  const related = await caller.graphql('{ quotes { data { number customer { name } } } }');
+  expect(related.body).toMatchObject({
+    data: { quotes: { data: Array(3).fill({ customer: null }) } },
+    extensions: { omitted: 1 },
+  });
+});
+
+test('each row that is left out counts, in the header, over MCP and in the metrics', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([quotes]);
+  const rows = ['A', 'B', 'C'].map((number) => ({ ...good(number), status: number === 'A' ? 'draft' : 'mine' }));
+  await data.collection(quotes).insertMany(rows as never);
+  const caller = await callerOf(gateway, organisation);
+  const counted = async (): Promise<number> => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/scopegate_rows_invalid_total\{collection="quotes"\} (\d+)/.exec(text)?.[1] ?? 0);
+  };
+  const before = await counted();
+  expect(omittedOf(await caller.get('/quotes'))).toBe(2);
+  const { body } = await caller.mcp('tools/call', { name: 'quotes', arguments: {} });
+  expect(body.result.content.at(-1).text).toMatch(/^2 stored objects cannot be shown and are left out: /);
+  expect(await counted()).toBe(before + 4);
+});
+
+test('a PATCH that cures the row is done, another one is 500 and changes nothing', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const [customer] = northwind('customers');
+  await store(gateway, organisation, { customers: [customer!] });
+  const rows = gateway.databases.organisationData(organisation).database.collection('customers');
+  await rows.updateOne({}, { $set: { email: { home: 'a@example.com' } } });
+  const caller = await callerOf(gateway, organisation);
+  const path = `/customers/${customer!.id}`;
+  for (const [members, headers] of [[{ name: 'New' }], [{ email: 'a@example.com' }, { 'If-Match': '"x"' }]] as const)
+    expect(await caller.patch(path, members, headers)).toMatchObject({
+      status: 500,
+      body: { code: 'stored_object_invalid', errors: [{ pointer: '/email', code: 'type' }] },
+    });
+  expect(await rows.findOne({})).toMatchObject({ name: customer!.name, email: { home: 'a@example.com' } });
+  expect(await caller.patch(path, { email: 'a@example.com' })).toMatchObject({ status: 200 });
+});
+
+test('the log names organisation, collection, id and member, once an hour, and a metric counts', async () => {
+  const { caller, row, organisation } = await withRow((one) => (one.status = 'mine'));
+  const before = gateway.logs.length;
+  for (let time = 0; time < 3; time += 1) await caller.get('/quotes');
+  const lines = gateway.logs.slice(before).filter(({ msg }) => String(msg).startsWith('a stored row cannot be served'));
+  expect(lines).toMatchObject([
+    { level: 40, organisation_id: organisation.id, collection: 'quotes', id: row._id, pointer: '/status' },
+  ]);
+});

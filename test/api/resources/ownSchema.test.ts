@@ -1,0 +1,224 @@
+// before everything that reads the schema
+import '../../support/ownPatch';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { importPath } from '../../../src/cli/import/importPath';
+import { indexesOf } from '../../../src/database/indexes';
+import { recordKinds, resourceOf } from '../../../src/resources';
+import { eraseCustomer } from '../../../src/resources/eraseCustomer';
+import type { ImportRecord } from '../../../src/stored/records';
+import { operator, TOKENS } from '../../admin/operator/operator';
+import type { Client, Json } from '../../support/client';
+import { callerOf, makeOrganisation, makeStored, northwind } from '../../support/factories';
+import { late, served } from '../../support/gateway';
+
+/* The folder that `scopegate schema init` writes: invoices, and a status and a project code of quotes. */
+
+const [first, second] = northwind('quotes');
+const PROJECT: Json = {
+  ...first!,
+  status: 'negotiating',
+  project_code: 'P-7',
+  sent_at: first!.created_at,
+  decided_at: null,
+};
+
+const gateway = served(TOKENS);
+const organisation = late(() => makeStored(gateway, { quotes: [PROJECT as ImportRecord, second!] }));
+const caller = late(() => callerOf(gateway, organisation));
+
+const numbersOf = async (path: string, query: Json): Promise<string[]> => {
+  const { body } = await caller.get(path, query);
+  return body.data.map(({ number }: Json) => number);
+};
+
+test.each([
+  [{ project_code: 'P-7' }],
+  [{ status: 'negotiating' }],
+  [{ q: 'p-7' }],
+  [{ status: ['negotiating', 'draft'], project_code: 'P-7' }],
+])('quotes with %j are the one with the members of the folder', async (query) => {
+  expect(await numbersOf('/quotes', query)).toEqual([PROJECT.number]);
+});
+
+test('a quote from before a member was added has null there, in each API', async () => {
+  const { id } = second!;
+  expect((await caller.get(`/quotes/${id}`)).body.project_code).toBeNull();
+  const { body } = await caller.graphql('query($id: ID!) { quote(id: $id) { project_code } }', { id });
+  expect(body).toEqual({ data: { quote: { project_code: null } } });
+  const { body: totals } = await caller.graphql(
+    '{ quote_totals(group_by: [STATUS], status: [negotiating]) { data { status count } } }',
+  );
+  expect(totals.data.quote_totals.data).toEqual([{ status: 'negotiating', count: 1 }]);
+});
+
+test('the index of a filter on a member follows', () => {
+  const names = indexesOf(resourceOf('quotes')).map(({ name }) => name);
+  expect(names).toContain('project_code_1_created_at_-1__id_-1');
+  expect(indexesOf(resourceOf('invoices')).map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['number_1', 'newest_and_totals', 'customer_id_1_created_at_-1__id_-1', 'search_1']),
+  );
+});
+
+const bulk = (invoices: readonly Json[], by: Client = caller): Promise<Json> => by.post('/invoices/bulk', { invoices });
+
+test('invoices are created with defaults, found, summed, changed in one version, and checked by the rules', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  const given = { number, total_minor: 12_345, due_on: '2999-12-24' };
+  const { body } = await bulk([given, { number: 'LATE', total_minor: 1, due_on: '1999-01-01' }, { number: 'NONE' }]);
+  expect(body).toMatchObject({ created: 1, failed: 2 });
+  expect(body.results.map(({ errors }: Json) => errors.map(({ pointer, code }: Json) => [pointer, code]))).toEqual([
+    [],
+    [['/invoices/1/due_on', 'invalid']],
+    [['/invoices/2/total_minor', 'required']],
+  ]);
+  expect((await bulk([given])).body.unchanged).toBe(1);
+  expect(await numbersOf('/invoices', { due_before: '2999-12-25', q: number })).toEqual([number]);
+  expect(await numbersOf('/invoices', { due_before: '2999-12-24', q: number })).toEqual([]);
+  const { id } = body.results[0];
+  const { body: invoice, headers } = await caller.get(`/invoices/${String(id)}`);
+  expect(invoice).toMatchObject({ ...given, status: 'open', currency: 'USD', customer_id: null });
+  const patch = (members: Json, etag: string) => caller.patch(`/invoices/${String(id)}`, members, { 'if-match': etag });
+  expect(await patch({ due_on: '1999-01-01' }, headers.get('etag')!)).toMatchObject({ status: 422 });
+  expect(await patch({ status: 'paid' }, headers.get('etag')!)).toMatchObject({
+    status: 200,
+    body: { status: 'paid' },
+  });
+  expect(await patch({ status: 'void' }, headers.get('etag')!)).toMatchObject({ status: 412 });
+  const undated = await bulk([{ number: `${number}-2`, total_minor: 5 }]);
+  const { body: other } = await caller.get(`/invoices/${String(undated.body.results[0].id)}`);
+  const since = String(invoice.created_at);
+  const asked = `{ invoice_totals(group_by: [MONTH], from: "${since}") { data { month count total_minor currency } } }`;
+  const months = new Set([since, String(other.created_at)].map((time) => time.slice(0, 7)));
+  const { body: totals } = await caller.graphql(asked);
+  const rows: Json[] = totals.data.invoice_totals.data;
+  expect(rows.map(({ month }) => month)).toEqual([...months]);
+  expect(rows.reduce<number>((sum, row) => sum + Number(row.total_minor), 0)).toBe(12_350);
+});
+
+test('a rule for threads holds when one is opened, changed, or written by an operator', async () => {
+  const fault = { pointer: '/subject', code: 'invalid', detail: 'must be another' };
+  const opened = await caller.post('/requests', { text: 'Hello', subject: 'Ruled' });
+  expect([opened.status, opened.body.errors]).toEqual([422, [fault]]);
+  const { body: thread } = await caller.post('/requests', { text: 'Hello', subject: 'Free' });
+  const changed = await caller.patch(`/requests/${String(thread.id)}`, { subject: 'Ruled' });
+  expect([changed.status, changed.body.errors]).toEqual([422, [fault]]);
+  const writes = ['Ruled', 'Free'].map((subject) => ({ type: 'request', put: { external_ref: subject, subject } }));
+  const { body } = await operator(gateway).post(`/organisations/${organisation.id}/writes`, { writes });
+  expect(body.results.map(({ outcome }: Json) => outcome)).toEqual(['failed', 'created']);
+  expect(body.results[0].errors).toEqual([{ ...fault, pointer: '/writes/0/put/subject' }]);
+});
+
+test('parts of an invoice have different ids in their list, at any depth, in bulk calls and changes', async () => {
+  const number = `INV-${randomUUID().slice(0, 8)}`;
+  const [one, two] = [randomUUID(), randomUUID()];
+  const lines = [{ id: one, marks: [{ id: one }, {}] }, { id: two, marks: [{ id: one }] }, { marks: null }];
+  const { body } = await bulk([{ number, total_minor: 1, lines }]);
+  expect(body).toMatchObject({ created: 1 });
+  const twice = [{ id: one }, { id: two, marks: [{ id: two }, { id: two }] }, { id: one.toUpperCase() }];
+  const faultsAt = (at: string) => [
+    { pointer: `${at}/lines/1/marks/1/id`, code: 'duplicate', detail: 'is that of an earlier invoice mark' },
+    { pointer: `${at}/lines/2/id`, code: 'duplicate', detail: 'is that of an earlier invoice line' },
+  ];
+  const { body: refused } = await bulk([{ number, lines: twice }]);
+  expect(refused.results[0].errors).toEqual(faultsAt('/invoices/0'));
+  const change = await caller.patch(`/invoices/${String(body.results[0].id)}`, { lines: twice });
+  expect(change).toMatchObject({ status: 422, body: { errors: faultsAt('') } });
+});
+
+test('a scope of the folder guards its operations, and an organisation sees its own invoices only', async () => {
+  const reader = await callerOf(gateway, organisation, { scopes: ['invoices:read'] });
+  expect((await reader.get('/invoices')).status).toBe(200);
+  expect(await bulk([{ number: 'X', total_minor: 1 }], reader)).toMatchObject({ status: 403 });
+  const other = await callerOf(gateway, organisation, { scopes: ['quotes:read'] });
+  expect((await other.get('/invoices')).status).toBe(403);
+  const stranger = await callerOf(gateway, makeOrganisation(gateway));
+  const { body } = await bulk([{ number: 'MINE', total_minor: 1 }]);
+  expect((await stranger.get(`/invoices/${String(body.results[0].id)}`)).status).toBe(404);
+  expect((await stranger.get('/invoices')).body.data).toEqual([]);
+});
+
+test("a customer's invoices are listed with it", async () => {
+  const customer = { external_ref: 'C-1', name: 'One' };
+  const { body } = await caller.post('/customers/bulk', { customers: [customer] });
+  await bulk([{ number: 'OF-1', total_minor: 1, customer_id: body.results[0].id.toUpperCase() }]);
+  const query = '{ customers(external_ref: "C-1") { data { invoices { data { number customer { name } } } } } }';
+  const { body: found } = await caller.graphql(query);
+  expect(found.data.customers.data).toEqual([{ invoices: { data: [{ number: 'OF-1', customer: { name: 'One' } }] } }]);
+});
+
+test('an invoice refers to a customer that is there, in bulk calls and changes, as in writes of the operator', async () => {
+  const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-2', name: 'Two' }] });
+  const { id } = made.results[0];
+  const invoice = (number: string, customer_id: unknown): Json => ({ number, total_minor: 1, customer_id });
+  const data = gateway.databases.organisationData(organisation);
+  const find = jest.spyOn(data.collection(resourceOf('customers')), 'find');
+  const nobody = randomUUID();
+  const { body } = await bulk([invoice('R-1', id), invoice('R-2', nobody), invoice('R-3', 'x'), invoice('R-4', null)]);
+  expect(find).toHaveBeenCalledTimes(1);
+  find.mockRestore();
+  const detail = 'is not the id of a customer of the organisation';
+  const wrong = { pointer: '/invoices/1/customer_id', code: 'not_found', detail };
+  expect(body.results.map(({ errors }: Json) => errors)).toMatchObject([[], [wrong], [{ code: 'format' }], []]);
+  const { body: dry } = await caller.post('/invoices/bulk', { invoices: [invoice('R-1', nobody)], dry_run: true });
+  expect(dry).toMatchObject({ failed: 1 });
+
+  const change = (customer_id: unknown) => caller.patch(`/invoices/${String(body.results[0].id)}`, { customer_id });
+  const refused = { status: 422, body: { errors: [{ ...wrong, pointer: '/customer_id' }] } };
+  expect(await change(nobody)).toMatchObject(refused);
+  expect(await change(null)).toMatchObject({ status: 200, body: { customer_id: null } });
+  expect(await change(id)).toMatchObject({ status: 200, body: { customer_id: id } });
+
+  await data.collection(resourceOf('customers')).updateOne({ _id: id }, { $set: { erased_at: new Date() } as never });
+  const erased = await bulk([invoice('R-5', id)]);
+  expect(erased.body.results[0].errors).toMatchObject([{ pointer: '/invoices/0/customer_id', code: 'erased' }]);
+});
+
+test('erasing a customer removes texts in members that the schema does not have', async () => {
+  const { body: made } = await caller.post('/customers/bulk', { customers: [{ external_ref: 'C-3', name: 'Three' }] });
+  const { id } = made.results[0];
+  await bulk([{ number: 'E-1', total_minor: 1, customer_id: id }]);
+  const data = gateway.databases.organisationData(organisation);
+  const left = { remark: 'Lives at 5 Main St', notes: [{ text: 'Mrs Smith' }] };
+  const kept = { __v: 3, seen_at: new Date(), paid: true };
+  const [of, named] = [data.collection(resourceOf('invoices')), { number: 'E-1' } as never];
+  await of.updateOne(named, { $set: { ...left, ...kept } as never });
+  const signal = new AbortController().signal;
+  const erased = await eraseCustomer(data, id, { by: 'operator', signal });
+  expect(erased).toMatchObject({ customers: 1, invoices: 1 });
+  const row = await of.findOne(named);
+  expect(row).toMatchObject({ ...kept, total_minor: 1, customer_id: id, search: ['E', '1'] });
+  for (const name of Object.keys(left)) expect(row).not.toHaveProperty(name);
+  expect(await eraseCustomer(data, id, { by: 'operator', signal })).toMatchObject({ customers: 0 });
+});
+
+test('files from before a member was added are imported, and invoices with them', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-own-'));
+  const example = JSON.parse(await readFile(join(process.env.SCHEMA_DIR!, 'examples', 'invoices.json'), 'utf8'));
+  const early = { ...example, id: randomUUID(), number: 'EARLY', due_on: '1990-01-01' };
+  const lines = (rows: readonly object[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  await writeFile(join(folder, 'quotes.ndjson'), lines([second!]));
+  await writeFile(join(folder, 'invoices.ndjson'), lines([example, early]));
+  const faults: Json[] = [];
+  const into = await makeOrganisation(gateway);
+  await importPath({
+    data: gateway.databases.organisationData(into),
+    path: folder,
+    onFault: (fault) => faults.push(fault),
+    progress: { start: () => undefined, update: () => undefined, stop: () => undefined },
+    signal: new AbortController().signal,
+  });
+  await rm(folder, { recursive: true });
+  expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'invalid' }]);
+  const reader = await callerOf(gateway, into);
+  expect((await reader.get(`/invoices/${String(example.id)}`)).body).toEqual({ ...example, lines: null });
+  expect((await reader.get(`/quotes/${second!.id}`)).status).toBe(200);
+});
+
+test('products and customers are imported first, and what refers to others after those', () => {
+  expect(recordKinds.map(({ file }) => file)).toEqual([
+    ...['products', 'customers', 'quotes', 'orders', 'invoices', 'requests'],
+  ]);
+});

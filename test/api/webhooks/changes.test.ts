@@ -1,0 +1,278 @@
+import { Webhook } from 'standardwebhooks';
+import { databaseName } from '../../../src/database/organisationData';
+import { DAY, HOUR, MINUTE } from '../../../src/units';
+import { eventually } from '../http/eventually';
+import { raw } from '../http/raw';
+import type { Json } from '../../support/client';
+import {
+  untilDelivered,
+  untilReleased,
+  idsOf,
+  type Scene,
+  untilArrived,
+  useWorld,
+} from '../../support/fixtures/webhooks';
+
+/* Changes by users while events are delivered. */
+
+const { world, scene } = useWorld();
+
+/** Whether each of these secrets verifies the last delivery. */
+function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
+  const { body, headers } = receiver.arrived.at(-1)!;
+  return secrets.map((secret) => {
+    try {
+      new Webhook(secret).verify(body, headers);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
+  const one = await scene();
+  const { id } = one;
+  const second = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
+  await one.write(1);
+  await untilArrived(one, 1);
+  expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
+  const third = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
+  await one.admin('send_test_event', { id });
+  expect(verifiedBy(one, one.secret, second, third)).toEqual([false, true, true]);
+  await world.endpoints.updateOne({ _id: id }, { $set: { rotated_at: new Date(Date.now() - DAY - HOUR) } });
+  await one.admin('send_test_event', { id });
+  expect(verifiedBy(one, one.secret, second, third)).toEqual([false, false, true]);
+  expect((await one.endpoint()).old_secret_until).toBeNull();
+});
+
+test('a test event and an event resent by hand return their outcome, and affect nothing else', async () => {
+  const one = await scene();
+  const { id } = one;
+  await one.write(1);
+  await untilDelivered(one, 1);
+  await untilReleased(one);
+  const before = await one.row();
+  one.receiver.answer = (_arrival, response) => void response.writeHead(418).end('short and stout');
+  const answer = 'short and stout';
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: false, status: 418, answer });
+  expect(one.receiver.arrived.at(-1)!.event).toMatchObject({ type: 'webhook.test', object: null, changes: [] });
+  const { data } = await one.admin('webhook_deliveries', { endpoint: id });
+  const resent = await one.admin('resend_event', { endpoint: id, delivery: data[0].id });
+  expect(resent).toMatchObject({ ok: false, status: 418, answer });
+  expect(one.receiver.arrived.at(-1)!.id).toBe(data[0].event_id);
+  const [after] = (await one.admin('webhook_deliveries', { endpoint: id })).data;
+  expect(after).toMatchObject({ state: 'delivered', attempts: 1 });
+  expect(after.log.map(({ status, answer }: Json) => [status, answer])).toEqual([
+    [204, null],
+    [418, answer],
+  ]);
+  expect(await one.row()).toEqual(before);
+  // to a disabled endpoint as well
+  await one.admin('disable_webhook_endpoint', { id });
+  one.receiver.answer = () => 204;
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
+});
+
+test('an organisation can send at most two events by hand at a time', async () => {
+  const one = await scene();
+  const { id } = one;
+  const held = one.receiver.hold();
+  const two = [one.admin('send_test_event', { id }), one.admin('send_test_event', { id })];
+  await eventually(() => held.count() === 2);
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ code: 'rate_limited' });
+  held.release();
+  for (const answer of await Promise.all(two)) expect(answer).toMatchObject({ ok: true });
+  one.receiver.answer = () => 204;
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
+});
+
+test('a disabled endpoint receives nothing; when enabled it resumes where it stopped, from a time, or from now', async () => {
+  const one = await scene();
+  const { id } = one;
+  await one.write(2);
+  await untilDelivered(one, 2);
+  await untilReleased(one);
+  await one.admin('disable_webhook_endpoint', { id });
+  await one.write(2);
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
+  expect(one.receiver.arrived).toHaveLength(2);
+  await one.admin('enable_webhook_endpoint', { id });
+  await untilDelivered(one, 4);
+  expect(new Set(idsOf(one)).size).toBe(4);
+  expect(idsOf(one)).toHaveLength(4);
+  // everything is sent again, with the same ids
+  await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
+  await untilArrived(one, 8);
+  expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
+  await untilReleased(one);
+  await one.admin('disable_webhook_endpoint', { id });
+  await one.write(3);
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
+  // earlier events are not sent
+  await eventually(async () => {
+    await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
+    return (await one.endpoint()).lag_seconds === 0;
+  });
+  const [last = ''] = await one.write(1);
+  await eventually(() => one.receiver.arrived.some(({ event }) => event.object.id === last));
+  expect(one.receiver.arrived.length).toBeLessThan(12);
+});
+
+test('an endpoint disabled during a post gets no other post until that has ended, whose outcome is not stored', async () => {
+  const one = await scene();
+  const { id } = one;
+  const held = one.receiver.hold();
+  await one.write(1);
+  await untilArrived(one, 1);
+  const begun = Date.now();
+  for (const change of ['disable', 'enable'] as const) {
+    await one.admin(`${change}_webhook_endpoint`, {
+      id,
+      ...(change === 'enable' && { from: new Date().toISOString() }),
+    });
+    const { holder, until } = await one.row();
+    expect(holder).toBeNull();
+    // longer than a post can take
+    expect(until.getTime() - begun).toBeGreaterThan(20_000);
+    expect(until.getTime() - Date.now()).toBeLessThan(22_000);
+  }
+  await one.write(1);
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  expect(one.receiver.arrived).toHaveLength(1);
+  one.receiver.answer = () => 204;
+  held.release(500);
+  // the failure belongs to a lease that was lost
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(await one.rows()).toEqual([]);
+  expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
+  await world.endpoints.updateOne({ _id: id }, { $set: { until: new Date(0) } });
+  await untilDelivered(one, 1);
+  expect(one.receiver.arrived).toHaveLength(2);
+}, 60_000);
+
+test('enabling from a time drops parked events and sends them again in order', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(1);
+  await untilDelivered(one, 1);
+  one.receiver.answer = () => 500;
+  await one.change(quote, 3);
+  await eventually(async () => (await one.rows('held')).length === 2);
+  await untilReleased(one);
+  one.receiver.answer = () => 204;
+  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
+  await untilDelivered(one, 4);
+  expect(await one.rows('skipped')).toEqual([]);
+  const ids = (await one.rows('delivered')).map((row) => row.event_id);
+  expect(idsOf(one).slice(-4)).toEqual(ids);
+});
+
+test('enabling from more than 30 days ago is rejected', async () => {
+  const one = await scene();
+  const { id } = one;
+  const from = new Date(Date.now() - 31 * DAY).toISOString();
+  expect(await one.admin('enable_webhook_endpoint', { id, from })).toMatchObject({ code: 'validation_failed' });
+  await world.endpoints.updateOne(
+    { _id: id },
+    { $set: { state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } } },
+  );
+  expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
+});
+
+test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
+  const one = await scene();
+  await one.write(1);
+  await untilDelivered(one, 1);
+  await untilReleased(one);
+  // its events are stored first, since only its endpoint is under test here
+  await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
+  await one.write(1);
+  await eventually(async () => (await one.endpoint()).lag_seconds > 0);
+  await one.moving(true);
+  for (let turn = 0; turn < 3; turn += 1) {
+    await one.hurry();
+    await eventually(async () => (await one.row()).until.getTime() > Date.now() + 2000);
+    await untilReleased(one);
+  }
+  expect(one.receiver.arrived).toHaveLength(1);
+  await one.moving(false);
+  await one.hurry();
+  await untilDelivered(one, 2);
+  expect(idsOf(one)).toHaveLength(2);
+});
+
+test('an event whose delivery fails during a move is sent again after the move', async () => {
+  const one = await scene();
+  // the collection already exists, so creating it cannot be refused
+  await one.write(1);
+  await untilDelivered(one, 1);
+  const held = one.receiver.hold();
+  await one.write(1);
+  await eventually(() => held.count() === 1);
+  const { position } = await one.row();
+  await one.moving(true);
+  held.release(500);
+  await untilReleased(one);
+  expect((await one.row()).position).toBe(position);
+  await one.moving(false);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await untilDelivered(one, 2);
+  expect(new Set(idsOf(one)).size).toBe(2);
+});
+
+test('an organisation erased during a delivery is not recreated', async () => {
+  const one = await scene();
+  // the collection already exists, so creating it cannot be refused
+  await one.write(1);
+  await untilDelivered(one, 1);
+  const held = one.receiver.hold();
+  await one.write(1);
+  await eventually(() => held.count() === 1);
+  const { id } = one.organisation;
+  const { erasing } = world.gateway.control;
+  const { organisation } = (await erasing.begin(id))!;
+  await erasing.noteExported(id);
+  await world.gateway.databases.organisationData(organisation).drop();
+  await erasing.finish(organisation);
+  expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
+  held.release();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const { databases } = await world.bare.db('admin').admin().listDatabases({ nameOnly: true });
+  expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
+});
+
+test('deliveries are listed in pages, newest event first, and by state', async () => {
+  const one = await scene();
+  await one.write(25);
+  await untilDelivered(one, 25);
+  const endpoint = one.id;
+  const seen: Json[] = [];
+  let cursor: string | null = null;
+  do {
+    const next = cursor !== null && { cursor };
+    const page: Json = await one.member('webhook_deliveries', { endpoint, limit: 10, ...next });
+    seen.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  const rows = await one.rows();
+  expect(seen.map(({ id }) => id)).toEqual(rows.map(({ _id }) => _id).reverse());
+  expect(seen[0]).toMatchObject({ type: 'quote.created', state: 'delivered', attempts: 1, next_attempt_at: null });
+  expect((await one.member('webhook_deliveries', { endpoint, state: 'waiting' })).data).toEqual([]);
+  expect((await one.member('webhook_deliveries', { endpoint, state: 'delivered', limit: 100 })).data).toHaveLength(25);
+  const refused = await one.member('webhook_deliveries', { endpoint, cursor: 'nonsense' });
+  expect(refused).toMatchObject({ code: 'invalid_request' });
+});
+
+test('the metrics count attempts by outcome and endpoints by state', async () => {
+  await scene();
+  const read = async (): Promise<string> => (await raw(world.gateway.url, '/metrics', {})).text;
+  // counted when the metrics are first read
+  await eventually(async () => (await read()).includes('scopegate_webhook_endpoints{'));
+  const text = await read();
+  expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="delivered"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="failed"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_endpoints\{state="enabled"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_waiting_seconds \d/m);
+  expect(text).toMatch(/^scopegate_webhook_posts(?:_waiting)? 0$/m);
+});

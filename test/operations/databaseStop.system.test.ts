@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { late, metric, servedBy, startGateway } from '../support/gateway';
+import { eventually } from '../api/http/eventually';
+import { raw, type RawAnswer } from '../api/http/raw';
+import { startDatabase } from './database';
+
+/** Time limit in milliseconds: slow machines need more than the promised 3 s; the driver's own timeout is 30 s. */
+const SOON = 20_000;
+const LIST = '{ products { has_more } }';
+
+const database = late(startDatabase);
+const gateway = servedBy(() => startGateway({ MONGODB_URI: database.uri }));
+afterAll(() => database.stop());
+let key: string;
+
+beforeAll(async () => {
+  ({ key } = await makeKey(gateway, await makeOrganisation(gateway)));
+  expect((await read()).status).toBe(200);
+});
+
+afterEach(async () => {
+  database.release();
+  await eventually(async () => (await call('/api/v1/me')).status === 200);
+});
+
+function readiness(): Promise<Response> {
+  return fetch(`${gateway.url}/readyz`);
+}
+
+/** Sends a GET with the key, or a POST if there is a body. */
+function call(path: string, body?: object): Promise<RawAnswer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return raw(gateway.url, path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
+}
+
+const read = (): Promise<RawAnswer> => call('/api/v1/products');
+const graphql = (query: string): Promise<RawAnswer> => call('/graphql', { query });
+
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const start = performance.now();
+  return { answer: await work, ms: performance.now() - start };
+}
+
+function expectUnavailable({ status, headers, text }: RawAnswer): void {
+  expect(status).toBe(503);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  expect(text).toContain('"code":"unavailable"');
+}
+
+const CALLS: readonly [string, () => Promise<RawAnswer>][] = [
+  ['a read in REST', read],
+  ['a read in GraphQL', () => graphql(LIST)],
+  ['a write in REST', () => call('/api/v1/requests', { text: 'While it stands still' })],
+  ['a write in GraphQL', () => graphql('mutation { open_request(text: "Still") { id } }')],
+  ['a bulk write', () => call('/api/v1/products/bulk', { products: [{ sku: randomUUID(), name: 'A' }] })],
+];
+
+describe('while the database is paused', () => {
+  test.each(CALLS)('%s quickly gets 503 with Retry-After', async (_name, make) => {
+    database.hold();
+    const { answer, ms } = await timed(make());
+    expectUnavailable(answer);
+    expect(ms).toBeLessThan(SOON);
+  });
+
+  test('requests in progress get 503 too, in both APIs', async () => {
+    const underWay = Array.from({ length: 60 }, (_, at) => CALLS[at % CALLS.length]![1]());
+    database.hold();
+    const { answer, ms } = await timed(Promise.all(underWay));
+    expect(ms).toBeLessThan(SOON);
+    for (const one of answer) if (one.status >= 300) expectUnavailable(one);
+  });
+
+  test('once the gateway notices, requests fail immediately and do not pile up', async () => {
+    database.hold();
+    expectUnavailable(await read());
+    const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
+    answer.forEach(expectUnavailable);
+    expect(ms).toBeLessThan(SOON);
+    // an answer arrives before its request is counted as done
+    await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) < 10);
+  });
+
+  test('the gateway is live but not ready', async () => {
+    database.hold();
+    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
+    const { answer, ms } = await timed(readiness());
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
+    expect(ms).toBeLessThan(SOON);
+  });
+
+  test('requests that need no database are answered', async () => {
+    database.hold();
+    expect((await raw(gateway.url, '/api/v1/products', {})).status).toBe(401);
+    expect((await call('/api/v1/openapi.json')).status).toBe(200);
+    expect((await call('/api/v1/nothing')).status).toBe(404);
+  });
+});
+
+test('the gateway recovers with the database, and logs both changes', async () => {
+  const states = (): unknown[] =>
+    gateway.logs.map(({ database: state }) => state).filter((state) => state !== undefined);
+  // what earlier tests paused may be noticed to be back only now
+  await eventually(() => (states().at(-1) ?? 'ok') === 'ok');
+  const before = states().length;
+  database.hold();
+  expectUnavailable(await read());
+  database.release();
+  await eventually(async () => (await read()).status === 200);
+  expect(JSON.parse((await graphql(LIST)).text)).toEqual({ data: { products: { has_more: false } } });
+  expect((await call('/api/v1/requests', { text: 'It goes on' })).status).toBe(201);
+  await eventually(async () => (await readiness()).status === 200);
+  await eventually(() => states().length >= before + 2);
+  expect(states().slice(before)).toEqual(['unavailable', 'ok']);
+});
+
+test('a gateway that records events stops within its time limit while the database is paused', async () => {
+  const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
+  const own = await startGateway(environment, { drain: 2000 });
+  const client = await own.databases.streams();
+  database.hold();
+  // its tail waits for an answer as this command does, until the driver gives up
+  const givenUp = client
+    .db('admin')
+    .command({ ping: 1 })
+    .catch(() => 'given up');
+  const drained = own.drain().then(() => 'drained');
+  expect(await Promise.race([drained, givenUp])).toBe('drained');
+  database.release();
+  await own.stop();
+});

@@ -1,0 +1,289 @@
+import { randomUUID } from 'node:crypto';
+import mongoose, { type mongo } from 'mongoose';
+import { pino } from 'pino';
+import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { databaseName } from '../../src/database/organisationData';
+import { type EventRow, events } from '../../src/events/collection';
+import { timeDigits } from '../../src/events/position';
+import type { Change } from '../../src/events/tail/changes';
+import { corrector } from '../../src/resources/corrector';
+import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
+import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
+import { eventually } from '../api/http/eventually';
+import { makeOrganisation } from '../support/factories';
+import { driver, late, served, startGateway } from '../support/gateway';
+
+/* What a tail leaves behind if it ends in the middle of its work, and what the next one makes of it. */
+
+const SOON = 30_000;
+const HOUR = 3_600_000;
+
+const CONTROL_DATABASE = `scopegate_tail_${randomUUID().slice(0, 8)}`;
+const gateway = served({ CONTROL_DATABASE });
+afterAll(() => bare.db(CONTROL_DATABASE).dropDatabase());
+const bare = driver();
+const lease: mongo.Collection<TailRow> = late(() => Promise.resolve(tailRows(bare, CONTROL_DATABASE)));
+const running: Tail[] = [];
+const proxied: (() => Promise<void>)[] = [];
+/** Ends what is on hold. */
+const held: (() => void)[] = [];
+
+beforeEach(() => lease.deleteMany({}));
+afterEach(async () => {
+  for (const end of held.splice(0)) end();
+  await Promise.all(running.splice(0).map((tails) => tails.stop()));
+  await Promise.all(proxied.splice(0).map((close) => close()));
+});
+
+const nothing = (): void => undefined;
+
+/** Tails like those of a gateway. */
+function tailsWith(more: Partial<TailOptions> = {}): Tail {
+  const { databases, control } = gateway;
+  const tails = createTail({
+    ...{ databases, corrector, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
+    ...{ logger: pino({ enabled: false }), ...more },
+  });
+  running.push(tails);
+  return tails;
+}
+
+/** Calls that wait until the test ends them, one by one. */
+function gate() {
+  const calls: (() => void)[] = [];
+  let isOpen = false;
+  held.push(() => {
+    isOpen = true;
+    for (const end of calls) end();
+  });
+  const wait = (): Promise<void> => {
+    const ended = new Promise<void>((resolve) => calls.push(resolve));
+    return isOpen ? Promise.resolve() : ended;
+  };
+  return { calls, wait, called: (times: number) => eventually(() => calls.length >= times, SOON) };
+}
+
+const isTailing = (tails: Tail): Promise<true> => eventually(() => tails.state().isTailing || undefined, SOON);
+const row = async (): Promise<TailRow> => (await lease.findOne({ _id: 'tail' }))!;
+
+/** Starts tails on a database that had none, which records from then on. */
+async function begin(tails: Tail): Promise<void> {
+  tails.start();
+  await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
+}
+
+/** Waits until a tail has saved its progress twice. */
+async function renewed(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { until } = await row();
+    await eventually(async () => (await row()).until > until, SOON);
+  }
+}
+
+/** Takes the lease away, and leaves it without a holder for a time in milliseconds. */
+const seize = (ms: number): Promise<unknown> =>
+  lease.updateOne({ _id: 'tail' }, { $set: { holder: 'nobody', until: new Date(Date.now() + ms) } });
+
+interface Quote {
+  readonly number: string;
+  readonly _id: string;
+  readonly status: string;
+  readonly currency?: string;
+}
+
+async function newScene() {
+  const { id } = await makeOrganisation(gateway);
+  const db = bare.db(databaseName(id));
+  const stored = db.collection<EventRow>(events.name);
+  return {
+    quotes: db.collection<Quote>('quotes'),
+    stored,
+    all: () => stored.find({}, { sort: { _id: 1 } }).toArray(),
+    /** The last event of an object, once it has one of a type. */
+    told: (id: string, type: string) =>
+      eventually(() => stored.findOne({ 'object.id': id, type }, { sort: { _id: -1 } }), SOON),
+  };
+}
+
+/** With a number, which is unique once a gateway writes to the collection. */
+const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), number: randomUUID(), status });
+
+test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
+  let now = Date.now();
+  const [one, other] = ['one', 'other'].map((holder) => leaseOf(lease, holder, () => now));
+  expect(await one!.take()).toMatchObject({ holder: 'one', generation: 1 });
+  now += 9000;
+  expect(await other!.take()).toBeUndefined();
+  expect(await one!.renew({})).toBe(true);
+  now += 9000;
+  expect(await other!.take()).toBeUndefined();
+  now += 2000;
+  expect(await other!.take()).toMatchObject({ holder: 'other', generation: 2 });
+  expect(await one!.renew({})).toBe(false);
+  await one!.release({});
+  expect(await row()).toMatchObject({ holder: 'other', until: new Date(now + 10_000) });
+});
+
+test('progress is saved only after events are stored and webhooks notified', async () => {
+  const { quotes, told } = await newScene();
+  const telling = gate();
+  await begin(tailsWith({ onStored: telling.wait }));
+  await quotes.insertOne(quote());
+  await telling.called(1);
+  // changes in the meantime form one batch, in which one time has ended and the next has begun
+  const next = [quote(), quote()];
+  for (const one of next) await quotes.insertOne(one);
+  telling.calls[0]!();
+  await telling.called(2);
+  await renewed();
+  const { _id: first } = await told(next[0]!._id, 'quote.created');
+  const { at } = await row();
+  expect(first.slice(4, 20) > timeDigits(at!)).toBe(true);
+}, 120_000);
+
+interface Batches {
+  readonly id?: unknown;
+  readonly firstBatch?: readonly Change[];
+  readonly nextBatch?: readonly Change[];
+}
+
+/** The databases behind a proxy that changes replies with changes. */
+async function throughProxy(alter: (batch: readonly Change[]) => { batch: readonly object[]; isEnd?: boolean }) {
+  const closed = new Set<string>();
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      if (closed.has(String(command?.getMore)))
+        return replyWith(reply, { ok: 0, code: 43, errmsg: 'cursor not found' });
+      // MongoDB goes on after the end of a stream only with startAfter
+      if (JSON.stringify(command?.pipeline ?? []).includes('resumeAfter'))
+        return replyWith(reply, {
+          ok: 0,
+          code: 260,
+          codeName: 'InvalidResumeToken',
+          errmsg: 'not after an invalidate',
+        });
+      const { firstBatch, nextBatch, ...cursor } = (documentOf(reply)?.cursor ?? {}) as Batches;
+      const found = [...(firstBatch ?? []), ...(nextBatch ?? [])];
+      if (!found.some((one) => 'clusterTime' in one)) return reply;
+      const { batch, isEnd } = alter(found);
+      if (isEnd) closed.add(String(cursor.id));
+      return replyWith(reply, { cursor: { ...cursor, [firstBatch ? 'firstBatch' : 'nextBatch']: batch } });
+    },
+  });
+  const own = await startGateway({ CONTROL_DATABASE, MONGODB_URI: proxy.uri });
+  await lease.deleteMany({});
+  proxied.push(async () => {
+    await own.stop();
+    await proxy.close();
+  });
+  return own.databases;
+}
+
+/** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
+function atOneTime(ids: ReadonlySet<unknown>) {
+  let clusterTime: mongo.Timestamp | undefined;
+  const within = ({ documentKey }: Change): boolean => ids.has(documentKey?._id);
+  return throughProxy((batch) => ({
+    batch: batch.map((one) => (within(one) ? { ...one, clusterTime: (clusterTime ??= one.clusterTime) } : one)),
+  }));
+}
+
+test('a stream that the server ends goes on after its end', async () => {
+  const { quotes, told } = await newScene();
+  const [first, second] = [quote(), quote()];
+  let ends = 0;
+  const databases = await throughProxy((batch) => {
+    const at = batch.findIndex(
+      ({ documentKey, operationType }) => documentKey?._id === first._id && operationType === 'insert',
+    );
+    const { _id, clusterTime } = batch[at] ?? {};
+    // a stream that does not begin after the end meets it again
+    if (at === -1) return { batch };
+    ends += 1;
+    return { batch: [...batch.slice(0, at + 1), { _id, clusterTime, operationType: 'invalidate' }], isEnd: true };
+  });
+  await begin(tailsWith({ databases }));
+  await quotes.insertOne(first);
+  await told(first._id, 'quote.created');
+  await quotes.insertOne(second);
+  await told(second._id, 'quote.created');
+  expect(ends).toBe(1);
+}, 120_000);
+
+test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
+  const { quotes, all, stored, told } = await newScene();
+  const rows = Array.from({ length: 1200 }, () => quote());
+  const databases = await atOneTime(new Set(rows.map(({ _id }) => _id)));
+  const telling = gate();
+  const first = tailsWith({ databases, onStored: telling.wait });
+  await begin(first);
+  await bare.withSession((session) =>
+    session.withTransaction(() => quotes.insertMany(rows, { session }).then(() => undefined)),
+  );
+  await telling.called(1);
+  // a part of it is stored
+  const part = await stored.countDocuments();
+  expect(part).toBeGreaterThan(0);
+  expect(part).toBeLessThan(rows.length);
+  const stopped = first.stop();
+  telling.calls[0]!();
+  await stopped;
+  const second = tailsWith({ databases });
+  second.start();
+  const last = quote();
+  await quotes.insertOne(last);
+  await told(last._id, 'quote.created');
+  const found = await all();
+  expect(found.map(({ object }) => object?.id)).toEqual([...rows, last].map(({ _id }) => _id));
+  expect(new Set(found.slice(0, -1).map(({ _id }) => _id.slice(4, 20))).size).toBe(1);
+  await second.stop();
+}, 120_000);
+
+test('if a tail dies before recording a gap it found, the next one records it', async () => {
+  const { quotes, stored } = await newScene();
+  const before = tailsWith();
+  await begin(before);
+  await quotes.insertOne(quote());
+  await before.stop();
+  // older than anything in the log
+  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
+  await lease.updateOne({ _id: 'tail' }, { $set: { at } });
+  const { feeds } = gateway.control;
+  const looking = gate();
+  const slow = { ...feeds, of: (ids: readonly string[]) => looking.wait().then(() => feeds.of(ids)) };
+  tailsWith({ feeds: slow }).start();
+  await looking.called(1);
+  await renewed();
+  expect(await stored.countDocuments({ type: 'feed.gap' })).toBe(0);
+  // as if it had died by now
+  await seize(-1);
+  tailsWith().start();
+  const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+  expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+}, 120_000);
+
+test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {
+  const { quotes, told } = await newScene();
+  const one = quote('draft');
+  const first = tailsWith();
+  await begin(first);
+  await quotes.insertOne(one);
+  await told(one._id, 'quote.created');
+  await seize(HOUR);
+  await eventually(() => !first.state().isTailing, SOON);
+  // only for this one has the lease expired
+  const { databases } = gateway;
+  const ahead = (): number => databases.now() + 2 * HOUR;
+  const second = tailsWith({ databases: { ...databases, now: ahead } });
+  second.start();
+  await isTailing(second);
+  await quotes.updateOne({ _id: one._id }, { $set: { status: 'sent' } });
+  const sent = await told(one._id, 'quote.status_changed');
+  expect(sent.status).toBe('sent');
+  // so that the first does not read it again
+  await eventually(async () => timeDigits((await row()).at!) >= sent._id.slice(4, 20), SOON);
+  await second.stop();
+  await isTailing(first);
+  await quotes.updateOne({ _id: one._id }, { $set: { currency: 'EUR' } });
+  expect(await told(one._id, 'quote.updated')).toMatchObject({ changes: ['currency'], status: 'sent' });
+}, 120_000);

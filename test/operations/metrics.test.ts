@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { describeWith } from '../support/programs';
+import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
+import { metric, served, startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../api/http/eventually';
+import { raw } from '../api/http/raw';
+
+const gateway = served();
+
+/** The metrics of a gateway, by name and labels. */
+async function samples({ url }: { url: string }): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+/** Waits for a value: a request is counted when its answer is finished, possibly after the caller has received it. */
+function counted(of: TestGateway, name: string, value: number): Promise<true> {
+  return eventually(async () => ((await samples(of)).get(name) === value ? true : undefined));
+}
+
+const requests = (operation: string, face: string, status: number): string =>
+  `scopegate_http_requests_total{operation="${operation}",face="${face}",status="${String(status)}"}`;
+
+test('the longest time that the event loop was held is measured', async () => {
+  await samples(gateway);
+  await new Promise((turned) => setTimeout(turned, 50));
+  for (const end = performance.now() + 400; performance.now() < end;);
+  await new Promise((turned) => setTimeout(turned, 50));
+  expect((await samples(gateway)).get('scopegate_loop_delay_seconds')).toBeGreaterThan(0.3);
+});
+
+test('counters with known labels start at 0, so that their first increase is seen', async () => {
+  await using own = await startGateway();
+  const found = await samples(own);
+  for (const name of [
+    'scopegate_http_requests_shed_total{reason="bodies"}',
+    'scopegate_http_requests_unavailable_total{reason="moving"}',
+    'scopegate_http_requests_unauthenticated_total{reason="wrong_secret"}',
+    'scopegate_http_connections_refused_total{status="408"}',
+    'scopegate_key_lookups_total{state="revoked"}',
+    'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
+    'scopegate_webhook_deliveries_total{outcome="given_up"}',
+    'scopegate_events_recorded_total',
+  ])
+    expect([name, found.get(name)]).toEqual([name, 0]);
+});
+
+test('moves of organisations are counted by state, moving or stopped', async () => {
+  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_moves_${randomUUID().slice(0, 8)}` });
+  for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
+    const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
+    const { id } = await makeOrganisation(own);
+    const rows = own.databases.control.collection<{ _id: string }>('organisations');
+    await rows.updateOne({ _id: id }, { $set: { move } });
+  }
+  await counted(own, 'scopegate_moves{state="stopped"}', 2);
+  expect(await metric(own, 'scopegate_moves{state="moving"}')).toBe(1);
+});
+
+test('jobs are counted by state; those whose last attempt failed count as retrying', async () => {
+  await using own = await startGateway({ CONTROL_DATABASE: `scopegate_jobs_${randomUUID().slice(0, 8)}` });
+  const open = { state: 'waiting', error: null, ended_at: null, to: 'elsewhere' };
+  const again = { ...open, error: 'away' };
+  const failed = { state: 'failed', error: 'full', ended_at: new Date() };
+  const jobs = [open, again, { ...again }, failed, { ...failed, ended_at: new Date(0) }];
+  await own.databases.control.collection('jobs').insertMany(jobs);
+  await counted(own, 'scopegate_jobs{state="retrying"}', 2);
+  const of = (state: string) => metric(own, `scopegate_jobs{state="${state}"}`);
+  expect([await of('waiting'), await of('running'), await of('failed')]).toEqual([1, 0, 1]);
+});
+
+test('the limit of bytes is a metric only if it is set', async () => {
+  await using own = await startGateway({ MAX_ORGANISATION_BYTES: '2000000' });
+  expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
+  expect((await samples(gateway)).has('scopegate_organisation_bytes_limit')).toBe(false);
+});
+
+describe('requests', () => {
+  test('are counted by operation, API and status, with their durations', async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['products:read'] });
+    const caller = client(gateway, key);
+    await caller.get('/products');
+    await caller.get('/products');
+    await caller.get('/quotes');
+    await caller.graphql('{ products { has_more } }');
+    await fetch(gateway.url);
+    await counted(gateway, requests('products', 'rest', 200), 2);
+    await counted(gateway, requests('quotes', 'rest', 403), 1);
+    await counted(gateway, requests('products', 'graphql', 200), 1);
+    await counted(gateway, requests('none', 'pages', 200), 1);
+    const found = await samples(gateway);
+    expect(found.get('scopegate_http_request_duration_seconds_count{operation="products",face="rest"}')).toBe(2);
+    expect(found.get('scopegate_http_request_duration_seconds_bucket{le="30",operation="products",face="rest"}')).toBe(
+      2,
+    );
+  });
+
+  test.each([
+    ['{ me { key { id } } products { has_more } }', 'multiple'],
+    ['{ a: products { has_more } b: products { has_more } }', 'multiple'],
+    ['{ __typename }', 'introspection'],
+    ['{ ...Any } fragment Any on Query { me { key { id } } }', 'me'],
+    ['{ ... { ... on Query { me { key { id } } } } }', 'me'],
+    ['{ secret_of_42: nothing_like_this }', 'none'],
+    ['{', 'none'],
+  ])('in GraphQL are labelled with their only root field, or a fixed word: %s is %s', async (query, operation) => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const labels = new RegExp(`^scopegate_http_requests_total\\{operation="${operation}",face="graphql"`);
+    const count = async (): Promise<number> =>
+      [...(await samples(gateway))].filter(([name]) => labels.test(name)).reduce((sum, [, value]) => sum + value, 0);
+    const before = await count();
+    await client(gateway, key).graphql(query);
+    await eventually(async () => (await count()) === before + 1);
+    expect([...(await samples(gateway)).keys()].join()).not.toMatch(/secret_of|nothing_like/);
+  });
+
+  test('have no key, organisation, path or address in any label', async () => {
+    const organisation = await makeOrganisation(gateway);
+    const { key, id } = await makeKey(gateway, organisation);
+    await client(gateway, key).get('/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55');
+    await client(gateway, key).get('/made-up/path');
+    const names = [...(await samples(gateway)).keys()].join('\n');
+    for (const secret of [key, key.slice(0, 15), id, organisation.id, '0c8b4d6a', 'made-up', '127.0.0.1'])
+      expect(names).not.toContain(secret);
+  });
+});
+
+test('key lookups are counted by result', async () => {
+  await using own = await startGateway();
+  const organisation = await makeOrganisation(own);
+  const [live, revoked, ended] = [
+    await makeKey(own, organisation),
+    await makeKey(own, organisation),
+    await makeKey(own, organisation, { expiresAt: new Date(Date.now() - 1000) }),
+  ];
+  await own.control.apiKeys.revoke(revoked.id);
+  const elsewhere = 'svc_live_0000000000000000000000_0000000000000000000000000000000000000000000000000';
+  for (const key of [live.key, revoked.key, ended.key, elsewhere, undefined]) await client(own, key).get('/me');
+  const found = await samples(own);
+  const states = ['live', 'revoked', 'expired', 'malformed'];
+  expect(states.map((state) => found.get(`scopegate_key_lookups_total{state="${state}"}`))).toEqual([1, 1, 1, 2]);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="allowed"}')).toBe(1);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="address",decision="allowed"}')).toBe(4);
+});
+
+test("rate limit refusals are counted, and the limiter's store is reported", async () => {
+  await using own = await startGateway({ RATE_LIMIT_PER_MINUTE: '2' });
+  const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+  for (let call = 0; call < 3; call += 1) await caller.get('/me');
+  const found = await samples(own);
+  expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="refused"}')).toBe(1);
+  expect(found.get('scopegate_limiter_store{state="memory"}')).toBe(1);
+});
+
+describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
+  test('loss and recovery of the shared store are reported', async () => {
+    const redis = await startRedis();
+    const own = await startGateway({ REDIS_URL: redis.url });
+    try {
+      const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+      const store = async (state: string): Promise<boolean> => {
+        await caller.get('/me');
+        return (await samples(own)).get(`scopegate_limiter_store{state="${state}"}`) === 1;
+      };
+      await eventually(() => store('shared'));
+      await redis.kill();
+      await eventually(() => store('degraded'));
+      await redis.restart();
+      await eventually(() => store('shared'));
+    } finally {
+      await own.stop();
+      await redis.kill();
+    }
+  });
+});
+
+test('database connections and process metrics are reported', async () => {
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  await Promise.all(Array.from({ length: 20 }, () => client(gateway, key).get('/products')));
+  const found = await samples(gateway);
+  const pool = (state: string): number => found.get(`scopegate_database_connections{state="${state}"}`) ?? -1;
+  expect(pool('available') + pool('checked_out')).toBeGreaterThan(0);
+  expect(pool('pending')).toBe(0);
+  for (const name of [
+    'nodejs_eventloop_lag_p99_seconds',
+    'process_resident_memory_bytes',
+    'scopegate_http_connections',
+  ])
+    expect(found.get(name)).toBeGreaterThanOrEqual(0);
+});
+
+test('maxPoolSize in the URI is the size of its pool', async () => {
+  const uri = new URL(process.env.TEST_MONGODB_URI!);
+  uri.searchParams.set('maxPoolSize', '7');
+  await using own = await startGateway({ MONGODB_URI: uri.href });
+  const name = 'scopegate_database_connections_max';
+  expect([(await samples(own)).get(name), (await samples(gateway)).get(name)]).toEqual([7, 100]);
+});
+
+describe('access to metrics', () => {
+  test.each(['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via'])('through a proxy gets 404: %s', async (name) => {
+    const answer = await raw(gateway.url, '/metrics', { headers: { [name]: '127.0.0.1' } });
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toContain('scopegate_http');
+  });
+
+  test('is allowed only by GET and HEAD', async () => {
+    expect((await raw(gateway.url, '/metrics', { method: 'HEAD' })).text).toBe('');
+    expect((await raw(gateway.url, '/metrics', { method: 'POST' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,130 @@
+import { databaseName } from '../../../src/database/organisationData';
+import { createShardHealth, heartbeatDatabase } from '../../../src/database/shardHealth';
+import { eventually } from '../../api/http/eventually';
+import { operator, TOKENS } from '../../admin/operator/operator';
+import type { Client } from '../../support/client';
+import { callerOf, makeOrganisation } from '../../support/factories';
+import { late, metric, servedBy, startGateway } from '../../support/gateway';
+import { startMongos } from '../../support/mongos';
+
+/* A shard that does not respond behind a mongos that does, by a stand-in for mongos. */
+
+const mongos = late(() => startMongos(['shard01', 'shard02']));
+const gateway = servedBy(() =>
+  startGateway({ ...TOKENS, MONGODB_URI: mongos.uri, CONTROL_DATABASE: 'scopegate_shards_down' }),
+);
+afterAll(() => mongos.close());
+afterEach(async () => {
+  mongos.down.clear();
+  await eventually(async () => (await readiness()).status === 'ok');
+});
+
+const readiness = async () => (await (await fetch(`${gateway.url}/readyz`)).json()) as Record<string, unknown>;
+const BODY = { products: [{ sku: 'A', name: 'A' }] };
+
+/** A caller of an organisation on a shard. */
+async function on(shard: string): Promise<{ caller: Client; id: string }> {
+  const organisation = await makeOrganisation(gateway);
+  mongos.databases.set(databaseName(organisation.id), shard);
+  const caller = await callerOf(gateway, organisation);
+  expect((await caller.post('/products/bulk', BODY)).status).toBe(200);
+  return { caller, id: organisation.id };
+}
+
+test('its organisations get 503 long before mongos gives up, and then at once; others are served', async () => {
+  const [here, there] = [await on('shard01'), await on('shard02')];
+  mongos.down.add('shard02');
+  const began = performance.now();
+  const answers = await Promise.all([
+    there.caller.get('/products'),
+    there.caller.post('/products/bulk', BODY),
+    there.caller.get('/events'),
+  ]);
+  for (const { status, body } of answers) expect([status, body.code]).toEqual([503, 'unavailable']);
+  // the reads would take 10 s, and the write 15 s
+  expect(performance.now() - began).toBeLessThan(9000);
+  expect((await here.caller.get('/products')).status).toBe(200);
+  const log = gateway.logs.filter(({ reason }) => reason === 'away');
+  expect(log.length).toBeGreaterThan(0);
+  for (const line of log) expect(line).toMatchObject({ shard: 'shard02' });
+  // no command waits for the shard any more
+  const asked = mongos.asked(databaseName(there.id));
+  expect((await there.caller.get('/products')).status).toBe(503);
+  expect((await there.caller.post('/products/bulk', BODY)).status).toBe(503);
+  expect(mongos.asked(databaseName(there.id))).toBe(asked);
+});
+
+test('is noticed without a request, named by /readyz, metrics, the log and operators, and used again once it is back', async () => {
+  const { caller } = await on('shard02');
+  gateway.logs.length = 0;
+  mongos.down.add('shard02');
+  await eventually(async () => (await readiness()).status === 'degraded');
+  expect(await readiness()).toMatchObject({
+    checks: { database: 'ok', shards: { shard01: 'ok', shard02: 'unavailable' } },
+  });
+  expect(await metric(gateway, 'scopegate_shard_up{shard="shard02"}')).toBe(0);
+  expect(await metric(gateway, 'scopegate_shard_up{shard="shard01"}')).toBe(1);
+  expect(await metric(gateway, 'scopegate_database_up')).toBe(1);
+  const { data } = (await operator(gateway).get('/shards')).body;
+  expect(data).toMatchObject([
+    { name: 'shard01', state: 'up' },
+    { name: 'shard02', state: 'away' },
+  ]);
+  const said = gateway.logs.filter(({ shard }) => shard === 'shard02');
+  expect(said).toMatchObject([{ level: 40, database: 'unavailable', msg: 'the shard is not responding' }]);
+  // organisations that were not asked about are known too
+  await eventually(async () => (await caller.get('/products')).status === 503);
+  // and none is placed there
+  for (let at = 0; at < 3; at += 1)
+    expect((await operator(gateway).post('/organisations', { name: 'New' })).body.shard).toBe('shard01');
+  mongos.down.clear();
+  await eventually(async () => (await readiness()).status === 'ok');
+  expect((await caller.get('/products')).status).toBe(200);
+});
+
+test('where the user may not read which shard it is, requests are still rejected in time, and at once from then on', async () => {
+  const { caller, id } = await on('shard02');
+  // as if the database were in no row of the config database
+  mongos.hidden.add(databaseName(id));
+  mongos.down.add('shard02');
+  const began = performance.now();
+  expect((await caller.get('/products')).status).toBe(503);
+  expect(performance.now() - began).toBeLessThan(9000);
+  const asked = mongos.asked(databaseName(id), 'products');
+  expect((await caller.get('/products')).status).toBe(503);
+  expect(mongos.asked(databaseName(id), 'products')).toBe(asked);
+  // nobody may see the database that is watched instead
+  expect(JSON.stringify(await readiness())).not.toContain('org_');
+  mongos.down.clear();
+  await eventually(async () => (await caller.get('/products')).status === 200);
+  mongos.hidden.clear();
+});
+
+test('each shard has a heartbeat, which moves its logical time on, in a database that is placed there', async () => {
+  const beats = () => [...mongos.databases].filter(([name]) => name.startsWith('scopegate_shards_down_beat_'));
+  await eventually(() => beats().length === 2);
+  expect(new Set(beats().map(([, shard]) => shard))).toEqual(new Set(['shard01', 'shard02']));
+  const [[name]] = beats() as [[string, string]];
+  const before = mongos.asked(name);
+  await eventually(() => mongos.asked(name) > before + 1);
+});
+
+test('a draining shard has no heartbeat, which would keep MongoDB from emptying it', async () => {
+  const client = gateway.databases.control.getClient();
+  const control = 'scopegate_shards_drained';
+  const health = createShardHealth({
+    ...{ control, client, shards: gateway.databases.shards!, answers: () => Promise.resolve(true) },
+    ...{ onChange: () => undefined, onWrites: () => undefined, onError: () => undefined },
+  });
+  const beats = async (shard: string) =>
+    (await client.db(heartbeatDatabase(control, shard)).listCollections().toArray()).length;
+  await health.start();
+  await eventually(async () => (await beats('shard01')) + (await beats('shard02')) === 2);
+  health.stop();
+  mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02', draining: true }];
+  await health.start();
+  expect(health.states().map(({ shard }) => shard)).toEqual(['shard01']);
+  expect([await beats('shard01'), await beats('shard02')]).toEqual([1, 0]);
+  health.stop();
+  mongos.shards = [{ _id: 'shard01' }, { _id: 'shard02' }];
+});

@@ -1,0 +1,86 @@
+import { STATELESS } from '../../../src/mcp/protocol';
+import { post, watch, watchedGateway } from '../../support/watchdog';
+
+/* The most expensive single values: texts of combining marks, and lists instead of a text or a few names. */
+
+const gateway = watchedGateway();
+
+/** How often each is sent, and the memory that may be kept afterwards, in MiB: no more for each than by default if sent three times. */
+const [SENT, KEPT] = [2, 40];
+
+/** Text whose marks are all in the wrong order. */
+const reversed = (length: number): string => `a${'\u0301'.repeat(length / 2)}${'\u0327'.repeat(length / 2)}`;
+const NUMBERS = Array(2_400_000).fill(1);
+const KEYED = { 'idempotency-key': 'once' };
+
+interface Request {
+  readonly path: string;
+  readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const bulk = (product: object, headers = {}): Request => ({
+  path: '/api/v1/products/bulk',
+  body: { products: [product] },
+  headers,
+});
+const tool = (name: string, args: object): Request => {
+  const client = 'io.modelcontextprotocol';
+  const _meta = { [`${client}/protocolVersion`]: STATELESS, [`${client}/clientCapabilities`]: {} };
+  const params = { name, arguments: args, _meta };
+  return {
+    path: '/mcp',
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    headers: { 'mcp-protocol-version': STATELESS, 'mcp-method': 'tools/call', 'mcp-name': name },
+  };
+};
+const LOOKUPS = Array.from({ length: 20 }, (_, at) => `c${String(at)}: customers(external_ref: $s) { data { id } }`);
+
+const send = ({ path, body, headers }: Request) => post(gateway, path, body, headers);
+
+test.each<[string, number, RegExp, Request]>([
+  ['a key of 1.2 million marks over REST', 200, /"code":"length"/, bulk({ sku: reversed(1_200_000), name: 'A' })],
+  ['a key of 400,000 marks over MCP', 200, /length/, tool('customers', { external_ref: reversed(400_000) })],
+  ['2,000 keys of 600 marks over MCP', 200, /length/, tool('products', { sku: Array(2000).fill(reversed(600)) })],
+  [
+    'a key of 20,000 marks, sought 20 times over GraphQL',
+    200,
+    /"length"/,
+    {
+      path: '/graphql',
+      body: { query: `query ($s: String) { ${LOOKUPS.join(' ')} }`, variables: { s: reversed(20_000) } },
+    },
+  ],
+  [
+    'a message of 20,000 marks',
+    201,
+    /"open"/,
+    { path: '/api/v1/requests', body: { text: reversed(19_990), contact: { name: 'A', email: 'a@example.com' } } },
+  ],
+  [
+    'a time of 200,000 characters over REST',
+    200,
+    /"code":"format"/,
+    bulk({ sku: 'A', name: 'A', created_at: '2026-01-01T'.repeat(18_000) }),
+  ],
+  ['2.4 million numbers as a name', 200, /"code":"type"/, bulk({ sku: 'A', name: NUMBERS })],
+  ['2.4 million numbers as a name, with an Idempotency-Key', 200, /"type"/, bulk({ sku: 'A', name: NUMBERS }, KEYED)],
+  [
+    '2.4 million numbers as a name over MCP, with an idempotency key',
+    200,
+    /type/,
+    tool('upsert_products', { products: [{ sku: 'A', name: NUMBERS }], idempotency_key: 'other' }),
+  ],
+  ['2.4 million numbers as fields over MCP', 200, /length/, tool('customers', { fields: NUMBERS })],
+])('%s', async (name, status, said, worst) => {
+  // loading and compiling at first are not measured
+  await send(bulk({ sku: 'A' }));
+  await send(tool('products', { limit: 1 }));
+  const sendAll = async (): Promise<void> => {
+    for (let sent = 0; sent < SENT; sent += 1) {
+      const got = await send(worst);
+      expect([got.status, got.text.slice(0, 3000)]).toEqual([status, expect.stringMatching(said)]);
+    }
+  };
+  await watch(gateway, `values: ${name}`, sendAll, { kept: KEPT });
+});

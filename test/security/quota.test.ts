@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { resourceOf } from '../../src/resources';
+import { eventually } from '../api/http/eventually';
+import { callerOf } from '../support/factories';
+import { late, metric, served } from '../support/gateway';
+import { ALL_FACES, argumentsOf, operations } from '../support/operations';
+import { IDS, makeStocked } from '../support/fixtures/contract';
+
+const products = resourceOf('products');
+
+/* What an organisation may still do once it stores as much as it may. */
+
+const LIMIT = 1024 * 1024;
+const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
+const open = operations.find(({ name }) => name === 'open_request')!;
+
+const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT) });
+const full = late(() => makeStocked(gateway));
+const caller = late(() => callerOf(gateway, full));
+
+test('every write in every API is 422 quota_exceeded and stores nothing; reads, dry runs and replays work', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const before = { text: 'Before', customer_id: IDS.customer };
+  const first = await caller.post('/requests', before, headers);
+  expect(first.status).toBe(201);
+  // as an import by the operator does, which is not limited
+  const data = gateway.databases.organisationData(full);
+  const rows = Array.from({ length: 100 }, () => ({
+    _id: randomUUID(),
+    sku: randomUUID(),
+    filler: 'x'.repeat(20_000),
+  }));
+  await data.collection(products).insertMany(rows, { bypassDocumentValidation: true });
+  // until then its size is unknown, or that of a moment ago
+  gateway.databases.limitBytes(LIMIT);
+  await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
+  const count = () => caller.get('/requests', { limit: 100 }).then(({ body }) => (body.data as unknown[]).length);
+  const requests = await count();
+  for (const face of ALL_FACES) {
+    for (const operation of WRITES) {
+      const { dry_run: isDry, ...args } = argumentsOf(operation, IDS) as Record<string, unknown>;
+      const refused = await face.call(caller, operation, args);
+      const [where, error] = [`${operation.name} ${face.name}`, face.errorOf(refused) as unknown];
+      expect([where, error]).toMatchObject([where, { code: 'quota_exceeded', status: 422 }]);
+      if (isDry === true) {
+        const dry = await face.call(caller, operation, { ...args, dry_run: true });
+        expect([where, face.errorOf(dry)]).toEqual([where, undefined]);
+      }
+    }
+    const keyed = await face.call(caller, open, { text: 'Keyed' }, { 'idempotency-key': randomUUID() });
+    expect(face.errorOf(keyed)).toMatchObject({ code: 'quota_exceeded' });
+  }
+  expect(await count()).toBe(requests);
+  const again = await caller.post('/requests', before, headers);
+  expect([again.status, again.body]).toEqual([201, first.body]);
+  expect(await metric(gateway, 'scopegate_organisations_full')).toBe(1);
+  expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
+});
+
+test('another organisation is not affected', async () => {
+  const other = await callerOf(gateway, makeStocked(gateway));
+  for (let turn = 0; turn < 3; turn += 1) expect((await other.post('/requests', { text: 'Hello' })).status).toBe(201);
+});

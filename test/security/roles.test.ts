@@ -1,0 +1,55 @@
+import { allScopes } from '../../src/auth/scopes';
+import { client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { userArguments, documentOf, userOperations } from '../support/operations';
+import { startRecordedGateway } from './commands';
+import { makeStocked, SAME_ID, seen } from '../support/fixtures/contract';
+import { late, servedBy } from '../support/gateway';
+
+const gateway = servedBy(startRecordedGateway);
+const organisation = late(() => makeStocked(gateway));
+const key = late(() => makeKey(gateway, organisation, { scopes: allScopes() }));
+const caller = late(() => Promise.resolve(client(gateway, key.key)));
+
+test('the operations for users are those of the settings page, and have no REST routes', () => {
+  const ofRole = (role: string) => userOperations.flatMap((one) => (one.role === role ? [one.name] : [])).sort();
+  expect(userOperations.filter(({ rest }) => rest)).toEqual([]);
+  expect(ofRole('member').join(' ')).toBe(
+    'api_key api_keys audit_events key_usage members organisation_usage request_counts request_log ' +
+      'webhook_deliveries webhook_endpoints webhook_message',
+  );
+  expect(ofRole('admin').join(' ')).toBe(
+    'create_api_key create_webhook_endpoint delete_webhook_endpoint disable_webhook_endpoint enable_webhook_endpoint ' +
+      'resend_event revoke_api_key rotate_api_key rotate_webhook_endpoint send_test_event update_api_key ' +
+      'update_webhook_endpoint',
+  );
+  expect(userOperations).toHaveLength(23);
+});
+
+describe('a key with every scope', () => {
+  test.each(userOperations)(
+    'may not call $name, and is rejected before arguments are checked or data are read',
+    async (operation) => {
+      await caller.get('/me');
+      const answers = new Set<string>();
+      for (const args of [userArguments(operation, key.id), userArguments(operation, 'no-uuid')]) {
+        gateway.commands.length = 0;
+        const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
+        expect(answer.status).toBe(200);
+        expect(answer.body.data[operation.name]).toBeNull();
+        expect(answer.body.errors).toMatchObject([{ extensions: { code: 'forbidden', status: 403 } }]);
+        answers.add(JSON.stringify(seen(answer)));
+        const sent = gateway.commands.map(({ name, collection }) => `${name} ${collection}`);
+        expect(sent).toEqual(['find api_keys']);
+      }
+      expect(answers.size).toBe(1);
+    },
+  );
+
+  test('is still active afterwards, and no other key was created', async () => {
+    const { body } = await caller.get('/me');
+    expect(body.key.id).toBe(key.id);
+    const keys = await gateway.control.apiKeys.list(body.organisation.id as string);
+    expect(keys.map(({ revoked_at }) => revoked_at)).toEqual([null]);
+  });
+});

@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '../api/http/eventually';
+import { client, type Client } from '../support/client';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/redis';
+
+const LIMIT = 60;
+
+/** A proxy to a Redis that holds back the answer to the first count until it is asked something else, when it `hasHeld`. */
+async function openHoldingProxy(url: string): Promise<{ uri: string; hasHeld: () => boolean; close: () => void }> {
+  let hasHeld = false;
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(new URL(url).port), '127.0.0.1');
+    sockets.push(near, far);
+    near.pipe(far);
+    near.on('data', (chunk: Buffer) => {
+      const said = chunk.toString('latin1').toLowerCase();
+      if (said.includes('eval')) far.unpipe(near).pause();
+      if (!said.includes('ping')) return;
+      // a second pipe would give each answer twice
+      far.unpipe(near).pipe(near);
+      hasHeld = true;
+    });
+    far.pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    uri: `redis://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    hasHeld: () => hasHeld,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
+  let redis: TestRedis;
+  let gateways: [TestGateway, TestGateway];
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    const environment = { REDIS_URL: redis.url, INSTANCES: '2', RATE_LIMIT_PER_MINUTE: String(LIMIT) };
+    gateways = [await startGateway(environment), await startGateway(environment)];
+  });
+  afterAll(async () => {
+    for (const gateway of gateways) await gateway.stop();
+    await redis.kill();
+  });
+
+  /** Callers with the same new key, one per gateway. */
+  async function bothCallers(): Promise<[Client, Client]> {
+    const { key } = await makeKey(gateways[0], await makeOrganisation(gateways[0]));
+    return [client(gateways[0], key), client(gateways[1], key)];
+  }
+
+  /** Statuses of `count` requests, sent by the callers in turn. */
+  async function statuses(callers: readonly Client[], count: number): Promise<number[]> {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, at) => callers[at % callers.length]!.get('/me')),
+    );
+    return answers.map(({ status }) => status);
+  }
+
+  function count(values: readonly number[], wanted: number): number {
+    return values.filter((value) => value === wanted).length;
+  }
+
+  async function limiterHealth(
+    gateway: TestGateway,
+  ): Promise<{ status: number; body: { checks: { limiter: string } } }> {
+    const response = await fetch(`${gateway.url}/readyz`);
+    return { status: response.status, body: (await response.json()) as { checks: { limiter: string } } };
+  }
+
+  /** Polls readyz until the limiter has this state; each call checks Redis. */
+  async function untilLimiterIs(gateway: TestGateway, state: string): Promise<void> {
+    while ((await limiterHealth(gateway)).body.checks.limiter !== state);
+  }
+
+  test('two gateways that share a Redis allow exactly the limit together', async () => {
+    const answered = await statuses(await bothCallers(), 2 * LIMIT);
+    expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+  });
+
+  test('both APIs of both gateways share one limit', async () => {
+    const [one, other] = await bothCallers();
+    await one.graphql('{ me { key { id } } a: me { key { id } } b: me { key { id } } }');
+    const { body } = await other.get('/me');
+    expect(body.rate_limit.remaining).toBe(LIMIT - 4);
+  });
+
+  test('the keys of an organisation share its limit through both gateways', async () => {
+    const organisation = await makeOrganisation(gateways[0]);
+    const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(gateways[0], organisation)));
+    const callers = keys.map(({ key }, at) => client(gateways[at % 2]!, key));
+    const answered = await statuses(callers, 12 * LIMIT);
+    expect([count(answered, 200), count(answered, 429)]).toEqual([10 * LIMIT, 2 * LIMIT]);
+  });
+
+  test('failed authentications of an address are counted together', async () => {
+    // answers to requests without a key have no RateLimit headers
+    const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
+    const answered = (await Promise.all(asked)).map(({ status }) => status);
+    expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+  });
+
+  test('a Redis that answers late, but answers when it is asked again, is not taken for down', async () => {
+    const { uri, hasHeld, close } = await openHoldingProxy(redis.url);
+    const gateway = await startGateway({ REDIS_URL: uri, RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+    try {
+      const caller = await callerOf(gateway);
+      expect((await caller.get('/me')).status).toBe(200);
+      await eventually(hasHeld, 3000);
+      expect((await limiterHealth(gateway)).body.checks.limiter).toBe('ok');
+      expect(gateway.logs.filter(({ limiter }) => limiter !== undefined)).toEqual([]);
+    } finally {
+      await gateway.stop();
+      close();
+    }
+  });
+
+  describe.each([
+    [
+      'paused',
+      () => {
+        redis.pause();
+      },
+      () => {
+        redis.resume();
+      },
+    ],
+    ['killed', () => redis.kill(), () => redis.restart()],
+  ] as const)('with Redis %s', (_state, away, back) => {
+    test('requests succeed within each gateway’s share of the limit, readyz reports degraded, and the gateways recover', async () => {
+      const callers = await bothCallers();
+      await away();
+      await untilLimiterIs(gateways[0], 'degraded');
+      await untilLimiterIs(gateways[1], 'degraded');
+      const answered = await statuses(callers, 2 * LIMIT);
+      expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+      expect((await limiterHealth(gateways[0])).status).toBe(200);
+      await back();
+      await untilLimiterIs(gateways[0], 'ok');
+      await untilLimiterIs(gateways[1], 'ok');
+      const again = await statuses(await bothCallers(), 2 * LIMIT);
+      expect([count(again, 200), count(again, 429)]).toEqual([LIMIT, LIMIT]);
+    });
+  });
+});
