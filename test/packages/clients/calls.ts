@@ -204,7 +204,7 @@ export function calls(language: Language): void {
     const outcomes = await scene.call([
       { do: 'read', route: '/orders/{id}', path: { id: 'a/b?c' }, query: { include: ['customer'] } },
       { do: 'get', route: '/products', query: { active: true, sku: ['A 1', 'B+2'] } },
-      ...['', '.', '../..'].map((id) => ({ do: 'patch', route: '/orders/{id}', path: { id }, body: {} })),
+      ...['', '.', '..'].map((id) => ({ do: 'patch', route: '/orders/{id}', path: { id }, body: {} })),
     ]);
     const [read, list] = scene.arrived();
     expect(read!.url).toBe('/api/v1/orders/a%2Fb%3Fc?include=customer');

@@ -102,7 +102,7 @@ export function live(language: Language, { args, ending, page, ...readme }: Read
     expect(programs.length).toBeGreaterThan(0);
     const first = SAMPLES[language.name === 'python' ? 'Python' : 'TypeScript'].replace(ORIGIN, gateway.url);
     for (const [at, text] of [first, ...programs.map((program) => program.text)].entries()) {
-      const file = join(language.driver(), '../..', `readme-${String(at)}${ending}`);
+      const file = join(language.driver(), '..', `readme-${String(at)}${ending}`);
       await writeFile(file, text);
       const env = { SCOPEGATE_URL: gateway.url, SCOPEGATE_KEY: key };
       expect(await run(language.command(), [...args, file], { env })).not.toBe('');
