@@ -36,7 +36,7 @@ export interface Organisation {
   readonly currency: string;
   readonly state: OrganisationState;
   /** While it is being moved to another shard. */
-  readonly moving?: true;
+  readonly moving?: boolean;
   /** For a sandbox, the id of the organisation that it belongs to (docs/decisions/sandboxes.md). */
   readonly sandbox_of?: string;
 }
