@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type ClientSession, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import {
   type Asked,
   checkIdempotencyKey,
@@ -11,10 +11,11 @@ import {
   stillRunning,
 } from '../database/idempotency';
 import { AppError } from '../errors';
-import type { ControlModels } from './models';
-import { ROW, TEXT, TIME } from './schemas';
+import { ROW, type RowOf, TEXT, TIME } from './schemas';
 
 /* What operators create with an Idempotency-Key is created once (docs/decisions/operator-api.md). */
+
+type CreationRow = RowOf<typeof creationSchema>;
 
 export const creationSchema = Schema.create(
   {
@@ -46,7 +47,7 @@ interface Creation extends Asked {
 export type NoteId = (session: ClientSession, id: string) => Promise<void>;
 
 /** `now` is the database's time. */
-export function creationsOf({ creations: rows }: Pick<ControlModels, 'creations'>, now: () => number) {
+export function creationsOf({ creations: rows }: { readonly creations: Model<CreationRow> }, now: () => number) {
   return {
     /**
      * For the requests of one actor: a function that creates with `make`, or calls `again` with the id of what an earlier request created.

@@ -64,5 +64,5 @@ function modelsOn(control: Connection): Models {
     const collection = schema.get('collection') ?? '';
     return [name, control.model(collection, schema, collection)];
   });
-  return Object.fromEntries(models) as unknown as Models;
+  return Object.fromEntries(models) as Models;
 }

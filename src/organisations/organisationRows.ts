@@ -1,7 +1,6 @@
-import { type ClientSession, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import { type Organisation, type OrganisationState, type Plan, PLANS, STATES } from '../auth/principal';
 import type { WriteState } from '../database/indexMaintenance';
-import type { ControlModels } from './models';
 import {
   OPTIONAL_FLAG,
   OPTIONAL_NUMBER,
@@ -38,6 +37,8 @@ const move = Schema.create(
   PART,
 );
 
+const feed = Schema.create({ epoch: OPTIONAL_NUMBER, owed: OPTIONAL_TIME }, PART);
+
 export type MoveDocument = RowOf<typeof move>;
 export type OrganisationDocument = RowOf<typeof organisationSchema>;
 
@@ -55,7 +56,7 @@ export const organisationSchema = Schema.create(
     /** When its last move ended. */
     moved_at: OPTIONAL_TIME,
     /** State of its event feed; missing if it lost no events, and no earlier version moved it to another cluster (`epoch`). */
-    feed: { type: Schema.create({ epoch: OPTIONAL_NUMBER, owed: OPTIONAL_TIME }, PART), allowNull: false },
+    feed: { type: feed, allowNull: false },
     /** Since when its keys read changes with `updated_since`; missing if they never did. */
     followed_at: OPTIONAL_TIME,
     /** The operator's own id for it. */
@@ -116,12 +117,16 @@ export function shownOrganisation(organisation: Listed, shard: string | null) {
 /** A member that gateways of the version before need in organisations and in their copies in keys, while gateways are upgraded one by one. */
 export const FOR_EARLIER = { cluster: 'default' } as const;
 
+interface Stored {
+  readonly organisations: Model<OrganisationDocument>;
+}
+
 /**
  * Reads an organisation, unless it is being erased, and writes to its row: a concurrent change of its plan or state then
  * conflicts with this transaction, and so cannot miss what it stores.
  */
 export async function holdOrganisation(
-  { organisations }: Pick<ControlModels, 'organisations'>,
+  { organisations }: Stored,
   id: string,
   session: ClientSession,
 ): Promise<Organisation | undefined> {
@@ -138,10 +143,7 @@ export async function holdOrganisation(
  */
 
 /** Which of these organisations exist and are not being erased. */
-export async function presentOrganisations(
-  { organisations }: Pick<ControlModels, 'organisations'>,
-  ids: Iterable<string>,
-): Promise<Set<string>> {
+export async function presentOrganisations({ organisations }: Stored, ids: Iterable<string>): Promise<Set<string>> {
   const found = await organisations.find({ _id: trusted({ $in: [...ids] }), state: CHANGEABLE }, { _id: 1 }).lean();
   return new Set(found.map(({ _id }) => _id));
 }
