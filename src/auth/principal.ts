@@ -89,4 +89,6 @@ export interface User {
   /** `oidc:<subject>`, `link:<name>`, or `app:<id>` with a link from one of the operator's applications. */
   readonly id: string;
   readonly name: string;
+  /** If the operator's application gave it. */
+  readonly email?: string;
 }

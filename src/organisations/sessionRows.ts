@@ -1,11 +1,11 @@
 import { Schema } from 'mongoose';
 import { ALL_ROLES } from '../auth/roles';
-import { PART, ROW, type RowOf, TEXT, TIME } from './schemas';
+import { OPTIONAL_TEXT, PART, ROW, type RowOf, TEXT, TIME } from './schemas';
 
 /** Who signs in, and to which organisation. */
 const SIGN_IN = {
   organisation_id: TEXT,
-  user: { type: Schema.create({ id: TEXT, name: TEXT }, PART), required: true },
+  user: { type: Schema.create({ id: TEXT, name: TEXT, email: OPTIONAL_TEXT }, PART), required: true },
   role: { ...TEXT, enum: ALL_ROLES },
 } as const;
 
