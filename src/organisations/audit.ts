@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
-import type { AuditAction, AuditEvent } from './auditEvents';
+import type { AuditAction } from './auditEvents';
+import type { AuditEvent } from './auditRows';
 import { atMost, nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';

@@ -8,12 +8,13 @@ import { type Fault, notFound, validationFailed } from '../errors';
 import { HOUR } from '../units';
 import type { ApiKeys, KeyPageQuery, MadeKey } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
-import type { Actor, AuditEvent, Authority } from './auditEvents';
+import type { Actor, Authority } from './auditEvents';
+import type { AuditEvent } from './auditRows';
 import type { NoteId } from './creations';
 import { KeyRefused } from './keyDocuments';
 import { type KeyUsage, organisationUsageId, type UsagePeriod, type UsageReport } from './keyUsage';
 import type { Sessions } from './sessions';
-import type { UsageCounts } from './models';
+import type { UsageCounts } from './usageRows';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import type { RequestRow } from './requestRows';
 

@@ -3,8 +3,8 @@ import type { Actor } from './auditEvents';
 import { changeInKeys } from './endedKeys';
 import { JobRefused } from './jobs';
 import { lastKnownOf } from './lastKnown';
-import type { ControlModels, MoveDocument } from './models';
-import { type Listed, toListed } from './organisationRows';
+import type { ControlModels } from './models';
+import { type Listed, type MoveDocument, toListed } from './organisationRows';
 
 /* Control data of organisations that MongoDB moves to another shard (docs/decisions/shards.md). */
 

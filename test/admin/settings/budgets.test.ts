@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditAction, AuditEvent } from '../../../src/organisations/auditEvents';
+import type { AuditAction } from '../../../src/organisations/auditEvents';
+import type { AuditEvent } from '../../../src/organisations/auditRows';
 import type { Organisation } from '../../../src/auth/principal';
 import { databaseOf } from '../../../src/database/native';
 import { DAY, HOUR, MINUTE } from '../../../src/units';
