@@ -24,7 +24,7 @@ export function databaseOf(connection: Connection): mongo.Db {
  * must be complete. For queries in every request, where mongoose would take most of the time.
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
-  const found = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
-  known.set(model, found);
-  return found as mongo.Collection<T>;
+  const collection = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
+  known.set(model, collection);
+  return collection as mongo.Collection<T>;
 }
