@@ -74,8 +74,8 @@ export function keyCallers(options: CallersOptions) {
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
-    onFound: (found) => {
-      metrics.keyFound(keyLabel(found, databases.now()));
+    onFound: (storedKey) => {
+      metrics.keyFound(keyLabel(storedKey, databases.now()));
     },
   });
   const { counted } = metrics;

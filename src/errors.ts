@@ -178,7 +178,7 @@ export interface Findings {
   readonly faults: readonly Fault[];
   readonly more: number;
   /** Whether counting stopped early, so there may be more than `more`. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** How many faults a check reports. */
@@ -281,22 +281,27 @@ export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
 }
 
 /** 422 with the faults of the body, and the number of others (`more`) that are not listed; at least that many if counting stopped early. */
-export function validationFailed(errors: readonly Fault[], more = 0, isCut = false): AppError {
-  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.', isCut));
+export function validationFailed(errors: readonly Fault[], more = 0, isTruncated = false): AppError {
+  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.', isTruncated));
 }
 
-function faultsOf(all: readonly Fault[], more: number, otherwise: string, isCut = false): [string, AppErrorExtras] {
+function faultsOf(
+  all: readonly Fault[],
+  more: number,
+  otherwise: string,
+  isTruncated = false,
+): [string, AppErrorExtras] {
   const errors = all.length > MAX_FAULTS ? all.slice(0, MAX_FAULTS) : all;
   const moreErrors = more + all.length - errors.length;
-  return [summary(errors, moreErrors, otherwise, isCut), { errors, ...(moreErrors > 0 && { moreErrors }) }];
+  return [summary(errors, moreErrors, otherwise, isTruncated), { errors, ...(moreErrors > 0 && { moreErrors }) }];
 }
 
-function summary(errors: readonly Fault[], more: number, otherwise: string, isCut: boolean): string {
+function summary(errors: readonly Fault[], more: number, otherwise: string, isTruncated: boolean): string {
   const [first] = errors;
   if (first === undefined) return otherwise;
   const where = first.parameter ?? (first.pointer === '' ? 'the body' : first.pointer);
   const others = errors.length - 1 + more;
-  return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${isCut ? 'at least ' : ''}${String(others)} more)` : ''}`;
+  return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${isTruncated ? 'at least ' : ''}${String(others)} more)` : ''}`;
 }
 
 /** An error and its causes: libraries may wrap an error several times. */

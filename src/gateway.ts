@@ -207,9 +207,9 @@ function availabilityOf(databases: Databases, logger: Logger): Availability {
   const watchClock = clockWatch(databases, logger);
   return createAvailability({
     answers: async () => {
-      const isThere = await databases.answers();
+      const isAvailable = await databases.answers();
       watchClock();
-      return isThere;
+      return isAvailable;
     },
     onChange: (isAway) => {
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];

@@ -96,8 +96,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onUnreadable: (written: string): void => {
       if (hasWarnedOfAddress) return;
       hasWarnedOfAddress = true;
-      const found = { forwarded_for: redact(written.slice(0, MAX_LOGGED)), trust_proxy: config.TRUST_PROXY };
-      logger.warn(found, UNREADABLE);
+      const details = { forwarded_for: redact(written.slice(0, MAX_LOGGED)), trust_proxy: config.TRUST_PROXY };
+      logger.warn(details, UNREADABLE);
     },
   };
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

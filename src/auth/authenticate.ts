@@ -41,7 +41,7 @@ interface AuthenticatorOptions {
   /** The clock that decides whether a key has expired, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Called with the stored key of each request; null if there is none, undefined if it is malformed. */
-  readonly onFound?: (found: ApiKey | null | undefined) => void;
+  readonly onFound?: (storedKey: ApiKey | null | undefined) => void;
 }
 
 /** Called while a key is being looked up, if it will probably be accepted, with the caller that it would identify. */
@@ -57,10 +57,10 @@ export function createAuthenticator(options: AuthenticatorOptions) {
     authorization: string | undefined,
     address: string,
     onExpected?: OnExpected,
-  ): Promise<Found | Refusal> {
-    const found = await findKey(authorization, address, onExpected);
-    if ('reason' in found || isInRanges(address, found.key.allowed_ranges)) return found;
-    return { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) };
+  ): Promise<PresentedKey | Refusal> {
+    const lookup = await findKey(authorization, address, onExpected);
+    if ('reason' in lookup || isInRanges(address, lookup.key.allowed_ranges)) return lookup;
+    return { reason: 'address', keyId: lookup.key._id, ...ownerOf(lookup.key) };
   }
 
   return {
@@ -75,21 +75,21 @@ export function createAuthenticator(options: AuthenticatorOptions) {
       onRefused?: (refusal: Refusal) => void,
       onExpected?: OnExpected,
     ): Promise<KeyPrincipal> => {
-      const found = await find(authorization, address, onExpected);
-      if ('reason' in found) {
-        onRefused?.(found);
+      const lookup = await find(authorization, address, onExpected);
+      if ('reason' in lookup) {
+        onRefused?.(lookup);
         await options.countFailure(address);
         throw unauthenticated();
       }
-      const { key, secret } = found;
+      const { key, secret } = lookup;
       options.apiKeys.markUsed(key, address);
       options.apiKeys.rehash?.(key, secret);
       return toPrincipal(key);
     },
     /** Identifies the caller, or the reason why it is rejected, without recording anything. */
     recognise: async (authorization: string | undefined, address: string): Promise<KeyPrincipal | Refusal> => {
-      const found = await find(authorization, address);
-      return 'reason' in found ? found : toPrincipal(found.key);
+      const lookup = await find(authorization, address);
+      return 'reason' in lookup ? lookup : toPrincipal(lookup.key);
     },
   };
 }
@@ -107,11 +107,15 @@ const REPEATED_FROM = 100;
 function keyFinder(options: AuthenticatorOptions, now: () => number) {
   const { keyPrefixes, pepper, previousPepper } = options;
   const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
-  const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
+  const refusals = new LRUCache<string, { storedKey: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
   const seen = seenKeys(peppers);
-  return async (header: string | undefined, address: string, onExpected?: OnExpected): Promise<Found | Refusal> => {
+  return async (
+    header: string | undefined,
+    address: string,
+    onExpected?: OnExpected,
+  ): Promise<PresentedKey | Refusal> => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
-    const prefix = token === undefined ? undefined : keyPrefixes.find((one) => isShapedLikeKey(token, one));
+    const prefix = token === undefined ? undefined : keyPrefixes.find((candidate) => isShapedLikeKey(token, candidate));
     const parsed = token === undefined || prefix === undefined ? undefined : parseKey(token, prefix);
     if (token === undefined || !parsed) {
       options.onFound?.(undefined);
@@ -121,7 +125,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
     // a hash costs a hundredth of a request
     const known = refusals.size === 0 ? undefined : refusals.get(fingerprint(token));
     if (known && known.times >= REPEATED_FROM) {
-      options.onFound?.(known.found);
+      options.onFound?.(known.storedKey);
       return known.refusal;
     }
     const reading = options.apiKeys.find(parsed.id);
@@ -140,27 +144,28 @@ function keyFinder(options: AuthenticatorOptions, now: () => number) {
       if (isAhead) remembered.isAhead = false;
     }
     // the same id and secret under the other prefix, with a matching checksum, would be another key
-    const found = stored && token.startsWith(stored.prefix) ? stored : null;
-    options.onFound?.(found);
+    const storedKey = stored && token.startsWith(stored.prefix) ? stored : null;
+    options.onFound?.(storedKey);
     // the secret was just compared with this salt and hash
-    const isCompared = found !== null && found.salt === rememberedKey?.salt && found.hash === rememberedKey.hash;
-    const matches = isCompared || matchesAny(parsed.secret, found ?? undefined, peppers);
-    const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
-    if (found && state === 'active') {
-      seen.note(found);
-      return { key: found, secret: parsed.secret };
+    const isCompared =
+      storedKey !== null && storedKey.salt === rememberedKey?.salt && storedKey.hash === rememberedKey.hash;
+    const matches = isCompared || matchesAny(parsed.secret, storedKey ?? undefined, peppers);
+    const state = storedKey && matches ? keyState(storedKey, new Date(now())) : storedKey ? 'wrong_secret' : 'unknown';
+    if (storedKey && state === 'active') {
+      seen.note(storedKey);
+      return { key: storedKey, secret: parsed.secret };
     }
     // ids are not secret, so a wrong secret must not make requests with the real key slower
     if (remembered || state !== 'wrong_secret') seen.forget(parsed.id);
-    const owner = found && matches ? ownerOf(found) : {};
+    const owner = storedKey && matches ? ownerOf(storedKey) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
-    if (known) Object.assign(known, { found, refusal, times: known.times + 1 });
-    else refusals.set(fingerprint(token), { found, refusal, times: 1 });
+    if (known) Object.assign(known, { storedKey, refusal, times: known.times + 1 });
+    else refusals.set(fingerprint(token), { storedKey, refusal, times: 1 });
     return refusal;
   };
 }
 
-interface Found {
+interface PresentedKey {
   readonly key: ApiKey;
   readonly secret: string;
 }

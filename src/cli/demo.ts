@@ -125,14 +125,14 @@ async function demoKeyOf(keys: ApiKeys, organisation: Organisation, config: Conf
 /** Whether a string is an active key of the organisation, with every scope in use, and with the prefix and one of the peppers in `config`. */
 async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
-  const found = parsed && (await keys.find(parsed.id));
+  const storedKey = parsed && (await keys.find(parsed.id));
   return (
-    !!found &&
+    !!storedKey &&
     [config.KEY_PEPPER, config.KEY_PEPPER_PREVIOUS].some(
-      (pepper) => pepper !== undefined && secretMatches(parsed.secret, found, pepper),
+      (pepper) => pepper !== undefined && secretMatches(parsed.secret, storedKey, pepper),
     ) &&
-    keyState(found, new Date()) === 'active' &&
-    found.organisation.id === id &&
-    published.usedScopes.every((scope) => found.scopes.includes(scope))
+    keyState(storedKey, new Date()) === 'active' &&
+    storedKey.organisation.id === id &&
+    published.usedScopes.every((scope) => storedKey.scopes.includes(scope))
   );
 }

@@ -24,10 +24,10 @@ export async function eraseCustomerCommand(id: string, { org, confirm, json }: O
       throw new CommandFailure(`customer ${id} not found; see GET /api/v1/customers, or export --org ${org}`);
     // an erased customer has no name to confirm, and erasing it again is harmless
     if (!customer.erased_at) requireConfirmed('customer', confirm, customer.name);
-    const found = await eraseCustomer(data, id, { by: 'operator', signal });
-    const changed = Object.values(found).some((count) => count > 0);
-    if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });
-    return found;
+    const counts = await eraseCustomer(data, id, { by: 'operator', signal });
+    const changed = Object.values(counts).some((count) => count > 0);
+    if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...counts });
+    return counts;
   }, signal).catch((error: unknown) => {
     throw isAbort(error) ? interrupted('run the same command again to continue') : error;
   });

@@ -162,12 +162,12 @@ async function list({ org, json }: OrgOption): Promise<void> {
 
 async function show(id: string, { json }: JsonOption): Promise<void> {
   const key = await withStore(async ({ control: { apiKeys, organisations } }) => {
-    const found = await apiKeys.find(id);
-    if (!found) throw notFound('key', id);
-    const { id: organisationId, name: former } = found.organisation;
+    const apiKey = await apiKeys.find(id);
+    if (!apiKey) throw notFound('key', id);
+    const { id: organisationId, name: former } = apiKey.organisation;
     // a key that has ended keeps its organisation's name of then
     const name = (await organisations.find(organisationId))?.name ?? former;
-    return { ...shownKey(found, apiKeys.stateOf(found)), organisation: { id: organisationId, name } };
+    return { ...shownKey(apiKey, apiKeys.stateOf(apiKey)), organisation: { id: organisationId, name } };
   });
   const { last_used_at: usedAt, last_used_from: usedFrom, revoked_at: revoked } = key;
   printResult(json, key, {

@@ -120,8 +120,8 @@ export function operationShown(operation: string | null): string {
   const shown = [...counts].slice(0, SHOWN);
   const left = fields.length - shown.reduce((sum, [, count]) => sum + count, 0);
   const names = shown.map(([name, count]) => (count > 1 ? `${name} ×${String(count)}` : name));
-  const isCut = operation !== null && operation.length >= STORED;
-  return [...names, ...(left > 0 ? [`+${String(left)}${isCut ? '…' : ''}`] : [])].join(' ');
+  const isTruncated = operation !== null && operation.length >= STORED;
+  return [...names, ...(left > 0 ? [`+${String(left)}${isTruncated ? '…' : ''}`] : [])].join(' ');
 }
 
 /** Why no request of an operation was found: its name is unknown, or is stored together with others. */

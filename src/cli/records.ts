@@ -92,7 +92,7 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
   if (typeof target.additionalProperties === 'object') {
     return (value) => {
       const members = Object.entries(value ?? {});
-      return `{${members.map(([key, one]) => `${JSON.stringify(key)}: ${JSON.stringify(one)}`).join(', ')}}`;
+      return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${JSON.stringify(member)}`).join(', ')}}`;
     };
   }
   // a Date serialises as ISO 8601
@@ -188,8 +188,8 @@ export function recordReaders(
       // before the check, which bounds the stored length: a string may be longer in NFC
       normaliseIdentifiers(record, uuids);
       replaceNegativeZero(record);
-      const { faults: found, more } = check(record);
-      const faults = [...found, ...brokenTexts(record)];
+      const { faults: schemaFaults, more } = check(record);
+      const faults = [...schemaFaults, ...brokenTexts(record)];
       if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
       if (faults.length > 0) return { faults };
       const broken = kind.rules(record);

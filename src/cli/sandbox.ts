@@ -103,9 +103,9 @@ export async function advance(kind: string, number: string, status: string, { or
     return stampedWrite(
       data,
       async (session, now) => {
-        const found = await data.collection(resource).findOne({ number } as object, { session });
-        if (!found) throw new CommandFailure(`there is no ${kind} ${number}; see GET /api/v1/${records.file}`);
-        const before = toRecord(found);
+        const row = await data.collection(resource).findOne({ number } as object, { session });
+        if (!row) throw new CommandFailure(`there is no ${kind} ${number}; see GET /api/v1/${records.file}`);
+        const before = toRecord(row);
         const line = read({ text: JSON.stringify(advanced(before, now)) });
         if ('faults' in line)
           throw usageFailure(

@@ -142,12 +142,12 @@ interface ListFormat {
 
 /** Prints a list as JSON or as a table. */
 export function printList<Row>(
-  found: readonly Row[],
+  allRows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => string>>,
   { json, empty, limit, widest }: ListFormat,
 ): void {
-  const rows = found.slice(0, limit);
-  if (rows.length < found.length) say(`Only the newest ${String(limit)} are shown; there are more: see --limit`);
+  const rows = allRows.slice(0, limit);
+  if (rows.length < allRows.length) say(`Only the newest ${String(limit)} are shown; there are more: see --limit`);
   if (json) printJson(rows);
   else if (rows.length === 0) print(empty);
   else {

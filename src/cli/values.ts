@@ -83,7 +83,7 @@ export function eventTypes(text: string): string[] {
 
 /** What a key may do over MCP. */
 export function mcpAccess(text: string): McpAccess {
-  const access = MCP_ACCESS.find((one) => one === text);
+  const access = MCP_ACCESS.find((value) => value === text);
   if (access === undefined) throw new InvalidArgumentError(`Expected one of ${MCP_ACCESS.join(', ')}.`);
   return access;
 }
@@ -140,7 +140,7 @@ export function status(text: string): string {
 /** An error code. */
 export function errorCode(text: string): ErrorCode {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
-  const code = codes.find((one) => one === text);
+  const code = codes.find((value) => value === text);
   if (code !== undefined) return code;
   const near = nearest(text, codes);
   throw new InvalidArgumentError(

@@ -152,9 +152,9 @@ async function create({ org, url, types, json }: CreateOptions): Promise<void> {
 }
 
 /** Whether two endpoints post some of the same events to the same URL. */
-function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
-  const hasAll = one.types.length === 0 || other.types.length === 0;
-  return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
+function sharesEvents(left: WebhookEndpoint, right: WebhookEndpoint): boolean {
+  const hasAll = left.types.length === 0 || right.types.length === 0;
+  return left.url === right.url && (hasAll || left.types.some((type) => right.types.includes(type)));
 }
 
 async function list({ org, json }: OrgOption): Promise<void> {
@@ -176,7 +176,7 @@ async function list({ org, json }: OrgOption): Promise<void> {
 }
 
 async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
-  const endpoint = (await own.list()).find((one) => one.id === id);
+  const endpoint = (await own.list()).find((candidate) => candidate.id === id);
   if (!endpoint) throw notFound('webhook endpoint', id);
   return endpoint;
 }

@@ -43,15 +43,15 @@ export function createAvailability(options: AvailabilityOptions) {
   }
 
   async function check(): Promise<boolean> {
-    const isThere = await answers();
+    const isAvailable = await answers();
     // its connections may have been closed meanwhile
-    if (isStopped) return isThere;
-    if (isThere === isAway) {
-      isAway = !isThere;
+    if (isStopped) return isAvailable;
+    if (isAvailable === isAway) {
+      isAway = !isAvailable;
       onChange(isAway);
     }
-    later('check', isThere ? checkEvery : ASK_AGAIN, ask);
-    return isThere;
+    later('check', isAvailable ? checkEvery : ASK_AGAIN, ask);
+    return isAvailable;
   }
 
   /** `failures`: how many writes have failed in a row. */

@@ -59,9 +59,9 @@ export async function openChanges<T>(
       reached: () => reached,
       /** The next changes; empty if none came in time. @throws the driver's error, after which the stream is closed */
       async next(): Promise<T[]> {
-        const found = first;
+        const changes = first;
         first = [];
-        if (found.length > 0) return found;
+        if (changes.length > 0) return changes;
         const more = { getMore: cursor, collection, batchSize: batch, maxTimeMS: wait };
         const reply = ((await admin.command(more, { session })) as Reply<T>).cursor;
         reached = reply.postBatchResumeToken;

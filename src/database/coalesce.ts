@@ -23,8 +23,8 @@ export function coalescedReads<T extends { _id: string }>(
   const { projection } = options;
   return loaderOf<T>(options, async (ids) => {
     const how = { ...atMost(ids.length), maxTimeMS: READ_TIMEOUT, ...(projection && { projection }) };
-    const found = await rows.find<T>({ _id: anyOf(ids) } as object, how).toArray();
-    return found.map((row) => [row._id, row]);
+    const storedRows = await rows.find<T>({ _id: anyOf(ids) } as object, how).toArray();
+    return storedRows.map((row) => [row._id, row]);
   });
 }
 

@@ -150,8 +150,8 @@ export async function connectDatabases(options: DatabaseOptions) {
           .updateOne({ _id: 'writes' }, change, { upsert: true });
       } catch (error) {
         // no connection, no privilege, or another gateway was first: none of these is about writes
-        const isOurs = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
-        if (!isOurs && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
+        const isOwnError = error instanceof AppError || (error as Error).name === 'MongoWaitQueueTimeoutError';
+        if (!isOwnError && !isUnauthorised(error) && !isDuplicateKey(error)) throw error;
       }
     },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */

@@ -130,7 +130,8 @@ export function createIndexMaintenance(
       const now = others.filter(({ name }) => !small.has(name) || (!checks && needsCount(name)));
       if (now.length > 0) await Promise.all(now.map(once));
       if (!checks) return;
-      for (const one of others) if (small.has(one.name) && needsCount(one.name)) checkLater(one, checks);
+      for (const collection of others)
+        if (small.has(collection.name) && needsCount(collection.name)) checkLater(collection, checks);
     },
     /** Notes that at most this many rows were added to each collection, so that one is counted only once it may have grown. */
     wrote(definitions: readonly Collection[], rows: number): void {

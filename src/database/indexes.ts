@@ -41,12 +41,12 @@ export type Difference = Awaited<ReturnType<typeof differenceOf>>;
 
 /** Compares a collection's indexes with its definition; one command, two if it is small. Without `grows` it needs all indexes from the start. */
 export async function differenceOf(database: mongo.Db, definition: Collection, grows = true) {
-  const found = await existingIndexes(database, definition.name);
-  const names = new Set(found?.map(({ name }) => name));
-  const meanings = new Set(found?.map(meaningOf));
+  const storedIndexes = await existingIndexes(database, definition.name);
+  const names = new Set(storedIndexes?.map(({ name }) => name));
+  const meanings = new Set(storedIndexes?.map(meaningOf));
   const wanted = indexesOf(definition);
   // which an index has unless it is given another
-  const collation = found?.find(({ name }) => name === ID_INDEX.name)?.collation;
+  const collation = storedIndexes?.find(({ name }) => name === ID_INDEX.name)?.collation;
   const lacking = wanted
     .filter((index) => !meanings.has(meaningOf({ ...index, ...(collation && { collation }) })))
     // an index of another program may have the name, and the same members with other options
@@ -54,10 +54,10 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
   const later = lacking.filter((index) => !enforcesRule(index));
   // indexes for reads are created together, so a collection with some of them was large or is from an earlier version
   const hasNone = later.length > 0 && later.length === wanted.filter((index) => !enforcesRule(index)).length;
-  const rows = grows && hasNone && found !== undefined ? await rowsOf(database, definition) : 0;
+  const rows = grows && hasNone && storedIndexes !== undefined ? await rowsOf(database, definition) : 0;
   const isSmall = grows && hasNone && rows < SMALL;
   return {
-    exists: found !== undefined,
+    exists: storedIndexes !== undefined,
     /** Whether none of its indexes only speeds up reads: it was small or created by another program, so missing ones may be added. */
     isPlain: names.size < 2 || hasNone,
     isSmall,
@@ -70,7 +70,7 @@ export async function differenceOf(database: mongo.Db, definition: Collection, g
     /** Names of its retired indexes. */
     surplus: definition.retired.filter((name) => names.has(name)),
     /** How many indexes it has. */
-    indexes: found?.length ?? 0,
+    indexes: storedIndexes?.length ?? 0,
   };
 }
 
@@ -81,8 +81,8 @@ export function rowsOf(database: mongo.Db, { name }: Pick<Collection, 'name'>): 
 
 /** The names of the collections that exist; one command, which waits for no lock. */
 export async function collectionNames(database: mongo.Db): Promise<Set<string>> {
-  const found = await database.listCollections({}, { nameOnly: true }).toArray();
-  return new Set(found.map(({ name }) => name));
+  const collections = await database.listCollections({}, { nameOnly: true }).toArray();
+  return new Set(collections.map(({ name }) => name));
 }
 
 /** A collection's indexes; undefined if it does not exist. */
@@ -114,7 +114,7 @@ export async function createIndexes(
   if (rules.length === 0 || others.length === 0) return create(missing);
   await create(missing).catch(async () => {
     const done = await Promise.allSettled([create(rules), create(others)]);
-    for (const one of done) if (one.status === 'rejected') throw one.reason;
+    for (const result of done) if (result.status === 'rejected') throw result.reason;
   });
 }
 

@@ -25,7 +25,7 @@ export function databaseOf(connection: Connection): mongo.Db {
  * (docs/decisions/control-models.md).
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
-  const found = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
-  known.set(model, found);
-  return found as mongo.Collection<T>;
+  const collection = known.get(model) ?? databaseOf(model.db).collection(model.collection.name);
+  known.set(model, collection);
+  return collection as mongo.Collection<T>;
 }

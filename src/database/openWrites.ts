@@ -104,8 +104,8 @@ export async function writesEnded(data: OrganisationData, signal: AbortSignal): 
 /** The writes in progress, and the database's time just before they were read. */
 async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const rows = data.collection(openWrites);
-  const { now, open: found } = data.isSharded ? await inProgressOnShard(data) : await inProgressInSet(data);
-  let open = found;
+  const { now, open: allOpen } = data.isSharded ? await inProgressOnShard(data) : await inProgressInSet(data);
+  let open = allOpen;
   const dead = new Date(now - DEAD_AFTER);
   if (open.some(({ since }) => since !== null && since < dead)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all

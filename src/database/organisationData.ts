@@ -299,8 +299,8 @@ export function organisationDataCache(
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({ max: WARM_ORGANISATIONS });
   return ({ id }) => {
-    const found = warm.get(id);
-    if (found) return found;
+    const warmData = warm.get(id);
+    if (warmData) return warmData;
     const data = new OrganisationData(id, open(), collections, yielding, upkeep);
     warm.set(id, data);
     return data;

@@ -92,7 +92,7 @@ function machineTimes() {
   const total = { idle: 0, all: 0 };
   for (const { times } of cpus()) {
     total.idle += times.idle;
-    total.all += Object.values(times).reduce((sum, one) => sum + one, 0);
+    total.all += Object.values(times).reduce((sum, time) => sum + time, 0);
   }
   return total;
 }

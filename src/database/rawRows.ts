@@ -70,7 +70,7 @@ export async function findRaw<T extends { _id: string }>(
 /** The rows of a cursor document: `{firstBatch: [...], id: <64-bit>, ns}`, with its members in any order; `rest` is the cursor if it has more. */
 function rowsOf(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefined } {
   const places: number[] = [];
-  let isThere = false;
+  let hasRows = false;
   let rest: mongo.Long | undefined;
   let at = 4;
   for (;;) {
@@ -81,13 +81,13 @@ function rowsOf(bytes: Buffer): RawRows & { readonly rest: mongo.Long | undefine
     const key = bytes.toString('latin1', at, name);
     at = endOfValue(bytes, type, value, bytes.length);
     if (key === 'firstBatch' && type === BSON.array) {
-      isThere = true;
+      hasRows = true;
       forEachObject(bytes, value, at, (start, end) => places.push(start, end));
     } else if (key === 'id' && type === BSON.long && bytes.readBigInt64LE(value) !== 0n) {
       rest = Long.fromBigInt(bytes.readBigInt64LE(value));
     }
   }
-  if (!isThere) throw new UnsupportedValue('document');
+  if (!hasRows) throw new UnsupportedValue('document');
   return { bytes, places, isWhole: rest === undefined, rest };
 }
 

@@ -103,9 +103,9 @@ export async function readRaw<T extends { _id: string }>(
   const { collectionName: name } = collection;
   const part = partOf(name, projection);
   const rows = await sizes.oneWhileUnknown(name, part, async () => {
-    const found = await findRaw(collection, { ...upTo(sizes.rowsPerPiece(part)), projection });
-    sizes.note(part, found.places.length / 2, found.bytes.length);
-    return found;
+    const piece = await findRaw(collection, { ...upTo(sizes.rowsPerPiece(part)), projection });
+    sizes.note(part, piece.places.length / 2, piece.bytes.length);
+    return piece;
   });
   hold?.(DECODED * rows.bytes.length);
   return rows;

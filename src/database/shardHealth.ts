@@ -68,10 +68,10 @@ export function createShardHealth({ control, client, shards, answers, ...reports
 
   function watch(shard: string, database: string, write?: () => Promise<unknown>): Watched {
     const availability = createAvailability({
-      answers: () => responds(one.database),
+      answers: () => responds(watchedShard.database),
       onChange: (isDown) => {
         reports.onChange(shard, isDown);
-        if (isDown) void noteOrganisations(shard, one);
+        if (isDown) void noteOrganisations(shard, watchedShard);
         else if (!write) watched.delete(shard);
       },
       write: write ?? (() => Promise.resolve()),
@@ -82,16 +82,16 @@ export function createShardHealth({ control, client, shards, answers, ...reports
       checkEvery: Infinity,
       writeEvery: write ? BEAT_EVERY : Infinity,
     });
-    const one: Watched = { availability, database, organisations: new Set() };
-    watched.set(shard, one);
-    return one;
+    const watchedShard: Watched = { availability, database, organisations: new Set() };
+    watched.set(shard, watchedShard);
+    return watchedShard;
   }
 
   /** Notes whose requests are rejected while a shard is down. */
-  async function noteOrganisations(shard: string, one: Watched): Promise<void> {
+  async function noteOrganisations(shard: string, watchedShard: Watched): Promise<void> {
     // if the config servers do not respond either, requests find out by themselves
-    const found = await shards.organisationsOn(shard).catch(() => []);
-    one.organisations = new Set([...one.organisations, ...found]);
+    const ids = await shards.organisationsOn(shard).catch(() => []);
+    watchedShard.organisations = new Set([...watchedShard.organisations, ...ids]);
   }
 
   /** Starts to watch shards that were added, and forgets those that were removed. */
@@ -142,9 +142,9 @@ export function createShardHealth({ control, client, shards, answers, ...reports
     async check(organisationId: string): Promise<string | undefined> {
       const database = databaseName(organisationId);
       const shard = (await shards.shardOf(database).catch(() => undefined)) ?? database;
-      const one = watched.get(shard) ?? watch(shard, database);
-      one.organisations = new Set([...one.organisations, organisationId]);
-      return (await one.availability.ask()) ? undefined : shard;
+      const watchedShard = watched.get(shard) ?? watch(shard, database);
+      watchedShard.organisations = new Set([...watchedShard.organisations, organisationId]);
+      return (await watchedShard.availability.ask()) ? undefined : shard;
     },
     isDown: (shard: string): boolean => watched.get(shard)?.availability.isAway() ?? false,
     /** Of the shards whose names are known: where they are not, databases are watched, which nobody may see. */

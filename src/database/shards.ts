@@ -46,7 +46,7 @@ export function createShards(client: mongo.MongoClient) {
     const { shards } = (await admin.command({ listShards: 1, maxTimeMS: READ_TIMEOUT })) as ListShards;
     return shards
       .map(({ _id: name, draining = false }) => ({ name, draining }))
-      .sort((one, other) => (one.name < other.name ? -1 : 1));
+      .sort((left, right) => (left.name < right.name ? -1 : 1));
   }
 
   async function counted(): Promise<CountedShard[]> {
@@ -65,13 +65,13 @@ export function createShards(client: mongo.MongoClient) {
   function choose(shards: readonly CountedShard[], given: string | undefined, isDown: (shard: string) => boolean) {
     if (given === undefined) {
       const fit = shards.filter(({ name, draining }) => !draining && !isDown(name));
-      return fit.toSorted((one, other) => one.organisations - other.organisations)[0];
+      return fit.toSorted((left, right) => left.organisations - right.organisations)[0];
     }
-    const found = shards.find(({ name }) => name === given);
+    const shard = shards.find(({ name }) => name === given);
     const names = shards.map(({ name }) => name).join(', ');
-    if (!found) throw new ShardRefused(`there is no shard ${given}; shards are ${names}`);
-    if (found.draining) throw new ShardRefused(`shard ${given} is draining`);
-    return found;
+    if (!shard) throw new ShardRefused(`there is no shard ${given}; shards are ${names}`);
+    if (shard.draining) throw new ShardRefused(`shard ${given} is draining`);
+    return shard;
   }
 
   return {
@@ -81,16 +81,16 @@ export function createShards(client: mongo.MongoClient) {
     counted,
     /** The shards of the databases that these organisations have. */
     async of(ids: readonly string[]): Promise<Map<string, string>> {
-      const found = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
-      return new Map((await found.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
+      const cursor = databases.find({ _id: { $in: ids.map(databaseName) } }, { ...read, batchSize: ids.length + 1 });
+      return new Map((await cursor.toArray()).map(({ _id, primary }) => [organisationOf(_id) ?? '', primary]));
     },
     /** The organisations whose databases are on a shard. */
     async organisationsOn(shard: string): Promise<string[]> {
-      const found = databases.find({ _id: DATABASE_NAME, primary: shard } as object, {
+      const cursor = databases.find({ _id: DATABASE_NAME, primary: shard } as object, {
         ...read,
         projection: { _id: 1 },
       });
-      return (await found.toArray()).flatMap(({ _id }) => organisationOf(_id) ?? []);
+      return (await cursor.toArray()).flatMap(({ _id }) => organisationOf(_id) ?? []);
     },
     /**
      * Creates the database of a new organisation on a shard: the given one, or the one with the fewest organisations that is neither

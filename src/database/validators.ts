@@ -47,8 +47,8 @@ export async function setValidator(database: mongo.Db, definition: Collection, v
 
 /** The options of the collections that exist, by name; one command. */
 export async function validationOptions(database: mongo.Db): Promise<ReadonlyMap<string, ValidationOptions>> {
-  const found = await database.listCollections<mongo.CollectionInfo>({}).toArray();
-  return new Map(found.map(({ name, options = {} }) => [name, options]));
+  const collections = await database.listCollections<mongo.CollectionInfo>({}).toArray();
+  return new Map(collections.map(({ name, options = {} }) => [name, options]));
 }
 
 /** Whether a collection has the validator that it should have, none, another of ours, or one of another program. */
@@ -60,14 +60,17 @@ export function validatorState(
   const wanted = optionsOf(definition, validation);
   const has = validator !== undefined && Object.keys(validator).length > 0;
   if (!has) return wanted ? 'missing' : 'current';
-  if (!isOurs(definition, validator)) return definition.schema ? 'foreign' : 'current';
+  if (!hasSameTitle(definition, validator)) return definition.schema ? 'foreign' : 'current';
   return wanted && isDeepStrictEqual({ validator, validationLevel, validationAction }, wanted) ? 'current' : 'outdated';
 }
 
 /** Whether a validator is of this or an earlier version, by its title. */
-function isOurs({ schema }: Collection, { $jsonSchema: found }: NonNullable<ValidationOptions['validator']>): boolean {
+function hasSameTitle(
+  { schema }: Collection,
+  { $jsonSchema: storedSchema }: NonNullable<ValidationOptions['validator']>,
+): boolean {
   const { title }: { readonly title?: unknown } = schema ?? {};
-  return title !== undefined && found?.title === title;
+  return title !== undefined && storedSchema?.title === title;
 }
 
 /** How many schemas a validator allows at a time: those of two versions that gateways have, and of one that they had. */
@@ -82,15 +85,15 @@ const WITHIN = 5000;
 export async function widenValidator(
   database: mongo.Db,
   definition: Collection,
-  found: ValidationOptions,
+  options: ValidationOptions,
   validation: Validation,
 ): Promise<boolean> {
-  if (validatorState(definition, found, validation) !== 'outdated') return false;
+  if (validatorState(definition, options, validation) !== 'outdated') return false;
   if (validation === 'error') {
-    const { $jsonSchema: before } = found.validator ?? {};
+    const { $jsonSchema: before } = options.validator ?? {};
     const { title }: { readonly title?: unknown } = definition.schema ?? {};
     const schemas: unknown[] = Array.isArray(before?.anyOf) ? before.anyOf : [before];
-    if (schemas.some((one) => isDeepStrictEqual(one, definition.schema))) return false;
+    if (schemas.some((schema) => isDeepStrictEqual(schema, definition.schema))) return false;
     const anyOf = [definition.schema, ...schemas].slice(0, MOST_SCHEMAS);
     const validator = { $jsonSchema: { title, anyOf } };
     await database.command({

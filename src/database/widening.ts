@@ -28,9 +28,9 @@ export function wideningOf(
   async function widen(definition: Collection): Promise<string | undefined> {
     const { validation } = upkeep;
     try {
-      const found = (await validationOptions(database)).get(definition.name) ?? {};
-      if (validatorState(definition, found, validation) === 'foreign') return "is another program's";
-      if (!(await creating(() => widenValidator(database, definition, found, validation))))
+      const options = (await validationOptions(database)).get(definition.name) ?? {};
+      if (validatorState(definition, options, validation) === 'foreign') return "is another program's";
+      if (!(await creating(() => widenValidator(database, definition, options, validation))))
         return 'allows what this version writes';
       upkeep.onWidened(organisationId, definition.name);
       return undefined;

@@ -139,13 +139,13 @@ export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
       if (value === 0) {
         const to = endOfKey(bytes, at, end);
         value = to + 1;
-        const found = slots.get(bytes.toString('latin1', at, to));
-        if (found === undefined) {
+        const knownSlot = slots.get(bytes.toString('latin1', at, to));
+        if (knownSlot === undefined) {
           refuseReference(bytes, at);
           at = skipValue(bytes, type, value, end);
           continue;
         }
-        slot = found;
+        slot = knownSlot;
         after[last] = slot;
       }
       // of several members with one name, the driver would take the last

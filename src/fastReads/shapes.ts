@@ -45,8 +45,8 @@ export function pageShape(selected: readonly Selected[]): PageShape | undefined 
 
 export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]): Shape | undefined {
   const wanted: Wanted[] = [];
-  for (const one of selected) {
-    const part = wantedOf(one);
+  for (const selection of selected) {
+    const part = wantedOf(selection);
     if (!part) return undefined;
     wanted.push(part);
   }

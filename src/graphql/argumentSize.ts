@@ -42,11 +42,11 @@ export function argumentSizeError(
   let contents = known.get(operation);
   if (!contents) known.set(operation, (contents = contentsOf(document, operation)));
   const size: Size = { characters: contents.characters, elements: 0 };
-  const count = (name: string, one: Size): void => {
+  const count = (name: string, valueSize: Size): void => {
     // an unused variable is coerced, too
     const times = contents.mentions.get(name) ?? 1;
-    size.characters += times * one.characters;
-    size.elements += times * one.elements;
+    size.characters += times * valueSize.characters;
+    size.elements += times * valueSize.elements;
   };
   for (const name of Object.keys(values)) count(name, sizeOf(values[name]));
   for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
@@ -62,15 +62,15 @@ export function argumentSizeError(
 /** Stops once there are too many elements. */
 function sizeOf(value: unknown): Size {
   const size: Size = { characters: 0, elements: 0 };
-  const look = (one: unknown): void => {
-    if (typeof one === 'string') size.characters += one.length;
-    if (typeof one !== 'object' || one === null || size.elements > ARGUMENT_LIMITS.elements) return;
-    if (Array.isArray(one)) {
-      size.elements += one.length;
-      one.forEach(look);
+  const look = (value: unknown): void => {
+    if (typeof value === 'string') size.characters += value.length;
+    if (typeof value !== 'object' || value === null || size.elements > ARGUMENT_LIMITS.elements) return;
+    if (Array.isArray(value)) {
+      size.elements += value.length;
+      value.forEach(look);
       return;
     }
-    for (const member of Object.values(one)) {
+    for (const member of Object.values(value)) {
       if (typeof member === 'object' && member !== null) size.elements += 1;
       look(member);
     }
@@ -113,7 +113,7 @@ function contentsOf(document: DocumentNode, operation: OperationDefinitionNode):
 function addValue(contents: Contents, value: ValueNode): void {
   if (value.kind === Kind.STRING) contents.characters += value.value.length;
   else if (value.kind === Kind.VARIABLE) addMentions(contents, value.name.value, 1);
-  else if (value.kind === Kind.LIST) for (const one of value.values) addValue(contents, one);
+  else if (value.kind === Kind.LIST) for (const element of value.values) addValue(contents, element);
   else if (value.kind === Kind.OBJECT) for (const member of value.fields) addValue(contents, member.value);
 }
 

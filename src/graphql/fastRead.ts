@@ -127,7 +127,7 @@ export function onlyRoot(
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-interface Found {
+interface FieldNodes {
   /** Undefined for `__typename`. */
   readonly field: Field | undefined;
   readonly nodes: FieldNode[];
@@ -138,7 +138,7 @@ function fieldsOf(
   type: GraphQLObjectType,
   nodes: Parameters<typeof fieldsIn>[0],
   fragments: Fragments,
-): ReadonlyMap<string, Found> | undefined {
+): ReadonlyMap<string, FieldNodes> | undefined {
   const conditional: SelectionNode[] = [];
   const fields = fieldsIn(
     nodes,
@@ -146,27 +146,27 @@ function fieldsOf(
     (selection) => Boolean(selection.directives?.length && conditional.push(selection)),
   );
   if (conditional.length > 0) return undefined;
-  const found = new Map<string, Found>();
+  const byKey = new Map<string, FieldNodes>();
   for (const node of fields) {
     const { value: name } = node.name;
     const field = type.getFields()[name] as Field | undefined;
     if (!field && name !== '__typename') return undefined;
     const key = node.alias?.value ?? name;
-    const same = found.get(key);
+    const same = byKey.get(key);
     if (same) same.nodes.push(node);
-    else found.set(key, { field, nodes: [node] });
+    else byKey.set(key, { field, nodes: [node] });
   }
-  return found;
+  return byKey;
 }
 
 /** What the nodes of one field select from its objects; undefined as for {@link fieldsOf}. */
 function selectedOf({ type: outer }: Field, nodes: readonly FieldNode[], fragments: Fragments): Selected[] | undefined {
   const type = getNamedType(outer);
   if (!isObjectType(type)) return [];
-  const found = fieldsOf(type, nodes, fragments);
-  if (!found) return undefined;
+  const fields = fieldsOf(type, nodes, fragments);
+  if (!fields) return undefined;
   const selected: Selected[] = [];
-  for (const [key, { field, nodes: inner }] of found) {
+  for (const [key, { field, nodes: inner }] of fields) {
     const below = field ? selectedOf(field, inner, fragments) : [];
     if (!below) return undefined;
     selected.push({ key, field, type, selected: below });

@@ -70,7 +70,7 @@ interface Part {
   readonly limit?: (variables: Variables) => number;
   readonly isTotal?: boolean;
   /** Whether it is a list of objects without its own limit: a page's rows, or the lines of a row. */
-  readonly isBare?: boolean;
+  readonly isUnbounded?: boolean;
   /** Whether it is a value that is worked out for each row, such as an entity tag. */
   readonly isDerived?: boolean;
   readonly inner: readonly Part[];
@@ -92,8 +92,8 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
     const known = new Map<string, readonly Part[]>();
 
     function partsOfFragment(name: string): readonly Part[] {
-      const found = known.get(name);
-      if (found) return found;
+      const knownParts = known.get(name);
+      if (knownParts) return knownParts;
       const fragment = fragments.get(name);
       const parts = fragment
         ? partsOfSet(fragment.selectionSet, schema.getType(fragment.typeCondition.name.value))
@@ -119,9 +119,9 @@ export function createCostOf(schema: GraphQLSchema): CostOf {
         const bounds = lists.get(field);
         const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
         const isTotal = totals.has(field);
-        const isBare = !bounds && isListType(getNullableType(field.type));
-        if (!bounds && !isTotal && !isBare && inner.length === 0) return [];
-        return [{ key, inner, isTotal, isBare, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
+        const isUnbounded = !bounds && isListType(getNullableType(field.type));
+        if (!bounds && !isTotal && !isUnbounded && inner.length === 0) return [];
+        return [{ key, inner, isTotal, isUnbounded, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
       });
     }
 
@@ -216,12 +216,12 @@ function turnOf(parts: readonly Part[], isWrite: boolean): LargePart | undefined
   const lists = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
   if (lists >= LARGE) return 'query';
   // a page's rows, and a list in each row
-  const bare = lists === 0 ? 0 : fold(parts, ({ isBare }, below) => below + (isBare ? 1 : 0), Math.max);
+  const bare = lists === 0 ? 0 : fold(parts, ({ isUnbounded }, below) => below + (isUnbounded ? 1 : 0), Math.max);
   if (bare >= LARGE) return 'page';
   const all = fold(
     parts,
-    ({ limit, isBare }, below) => below + (limit || (isWrite && isBare) ? 1 : 0),
-    (one, other) => one + other,
+    ({ limit, isUnbounded }, below) => below + (limit || (isWrite && isUnbounded) ? 1 : 0),
+    (left, right) => left + right,
   );
   return all > MAX_LISTS ? 'page' : undefined;
 }
@@ -230,12 +230,12 @@ function turnOf(parts: readonly Part[], isWrite: boolean): LargePart | undefined
 function fold(
   parts: readonly Part[],
   valueOf: (part: Part, below: number) => number,
-  join: (one: number, other: number) => number,
+  join: (left: number, right: number) => number,
 ): number {
   const known = new Map<readonly Part[], number>();
   const walk = (some: readonly Part[]): number => {
-    const found = known.get(some);
-    if (found !== undefined) return found;
+    const knownValue = known.get(some);
+    if (knownValue !== undefined) return knownValue;
     let value = 0;
     for (const part of some) value = join(value, valueOf(part, part.inner.length === 0 ? 0 : walk(part.inner)));
     known.set(some, value);

@@ -99,8 +99,8 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
     () => firstFaults(all, (node) => faultsOfNesting(node, sizeOf(node))),
   ];
   for (const step of steps) {
-    const found = step();
-    if (found.length > 0) return found;
+    const errors = step();
+    if (errors.length > 0) return errors;
   }
   const named = fragmentsOf(document);
   const ofSubscriptions = firstFaults(operations, (node) => faultsOfSubscription(node, sizeOf(node), named));
@@ -110,12 +110,12 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
 
 /** At most MAX_FAULTS: making an error, with its line and its stack, takes longer than measuring a node. */
 function firstFaults<T>(nodes: readonly T[], faultsOfNode: (node: T) => readonly GraphQLError[]): GraphQLError[] {
-  const found: GraphQLError[] = [];
+  const errors: GraphQLError[] = [];
   for (const node of nodes) {
-    found.push(...faultsOfNode(node));
-    if (found.length >= MAX_FAULTS) return found.slice(0, MAX_FAULTS);
+    errors.push(...faultsOfNode(node));
+    if (errors.length >= MAX_FAULTS) return errors.slice(0, MAX_FAULTS);
   }
-  return found;
+  return errors;
 }
 
 function faultsOfCycle(nodes: FragmentDefinitionNode): GraphQLError[] {
@@ -189,13 +189,13 @@ function mostRepeated(
   return Math.max(0, ...[...places.values()].map((place) => Math.max(place.length, mostRepeated(place, fragments))));
 }
 
-function refuse(nodes: ExecutableDefinitionNode, what: string, found: number, limit: number): GraphQLError[] {
+function refuse(nodes: ExecutableDefinitionNode, what: string, count: number, limit: number): GraphQLError[] {
   const name = nodes.kind === Kind.OPERATION_DEFINITION ? 'operation' : `fragment "${nodes.name.value}"`;
-  return found > limit ? [new GraphQLError(`The ${name} ${tooMany(what, found, limit)}`, { nodes })] : [];
+  return count > limit ? [new GraphQLError(`The ${name} ${tooMany(what, count, limit)}`, { nodes })] : [];
 }
 
-function tooMany(what: string, found: number, limit: number): string {
-  const written = found > MAX_WRITTEN ? `over ${MAX_WRITTEN.toLocaleString('en')}` : found.toLocaleString('en');
+function tooMany(what: string, count: number, limit: number): string {
+  const written = count > MAX_WRITTEN ? `over ${MAX_WRITTEN.toLocaleString('en')}` : count.toLocaleString('en');
   return `${what} ${written}; the limit is ${limit.toLocaleString('en')}.`;
 }
 
@@ -236,8 +236,8 @@ function measure(document: DocumentNode): Measure {
   }
 
   function sizeOfFragment(name: string): Size {
-    const found = known.get(name);
-    if (found) return found;
+    const knownSize = known.get(name);
+    if (knownSize) return knownSize;
     const fragment = fragments.get(name);
     // another rule reports the missing fragment
     if (!fragment) return NOTHING;

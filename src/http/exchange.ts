@@ -260,7 +260,9 @@ function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
   const budgets: [string, RateState][] = [['default', state]];
   if (state.organisation) budgets.push(['organisation', state.organisation]);
   const policies = budgets.map(([name, { limit }]) => `"${name}";q=${String(limit)};w=${String(WINDOW_SECONDS)}`);
-  const left = budgets.map(([name, one]) => `"${name}";r=${String(one.remaining)};t=${String(secondsUntilReset(one))}`);
+  const left = budgets.map(
+    ([name, rate]) => `"${name}";r=${String(rate.remaining)};t=${String(secondsUntilReset(rate))}`,
+  );
   response.setHeader('RateLimit-Policy', policies.join(', '));
   response.setHeader('RateLimit', left.join(', '));
   response.setHeader('X-RateLimit-Limit', state.limit);
@@ -270,7 +272,7 @@ function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
 
 /** Announces the end of an operation that the request used; if it used several, the earliest end. */
 export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sunset[]): void {
-  const [first] = [...sunsets].sort((one, other) => one.on.getTime() - other.on.getTime());
+  const [first] = [...sunsets].sort((left, right) => left.on.getTime() - right.on.getTime());
   if (!first) return;
   response.setHeader('Deprecation', `@${String(first.since.getTime() / 1000)}`);
   response.setHeader('Sunset', first.on.toUTCString());

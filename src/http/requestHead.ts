@@ -117,7 +117,7 @@ export function acceptsStream(request: IncomingMessage): boolean {
 export function acceptBesideStream(request: IncomingMessage): string | undefined {
   const others = acceptOf(request)
     .split(',')
-    .filter((one) => one.split(';')[0]?.trim().toLowerCase() !== EVENT_STREAM);
+    .filter((mediaType) => mediaType.split(';')[0]?.trim().toLowerCase() !== EVENT_STREAM);
   return others.length === 0 ? undefined : others.join(',');
 }
 

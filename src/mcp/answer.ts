@@ -35,7 +35,7 @@ export function blocksOf(text: string, untrusted: readonly string[], notes: read
   }
   const noted = notes.filter(Boolean);
   if (noted.length > 0) texts.push(noted.join(' '));
-  return texts.map((one) => ({ type: 'text', text: one }));
+  return texts.map((text) => ({ type: 'text', text }));
 }
 
 export function sizeOf(blocks: readonly Content[]): number {
@@ -51,14 +51,14 @@ export function narrowed(answer: Json, members: readonly string[]): Json {
 
 /** Moves text by outsiders to `untrusted`, and leaves its number in its place. */
 export function separateUntrusted(value: unknown, selected: readonly Selected[], untrusted: string[]): unknown {
-  if (Array.isArray(value)) return value.map((one) => separateUntrusted(one, selected, untrusted));
+  if (Array.isArray(value)) return value.map((element) => separateUntrusted(element, selected, untrusted));
   if (typeof value !== 'object' || value === null) return value;
-  const bySelection = new Map(selected.map((one) => [one.key, one]));
+  const bySelection = new Map(selected.map((selection) => [selection.key, selection]));
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      const one = bySelection.get(name);
-      if (!one || member === null) return [name, member];
-      if (!isUntrusted(one)) return [name, separateUntrusted(member, one.selected, untrusted)];
+      const selection = bySelection.get(name);
+      if (!selection || member === null) return [name, member];
+      if (!isUntrusted(selection)) return [name, separateUntrusted(member, selection.selected, untrusted)];
       untrusted.push(String(member).replace(UNSEEN, ''));
       return [name, `(text ${String(untrusted.length)})`];
     }),
@@ -131,7 +131,7 @@ function cut(value: unknown, most: { readonly characters: number; readonly eleme
   if (typeof value === 'string') {
     return value.length <= most.characters ? value : `${value.slice(0, most.characters).toWellFormed()}…`;
   }
-  if (Array.isArray(value)) return telling(value, most.elements).map((one) => cut(one, most));
+  if (Array.isArray(value)) return telling(value, most.elements).map((element) => cut(element, most));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, cut(member, most)]));
 }
@@ -139,8 +139,8 @@ function cut(value: unknown, most: { readonly characters: number; readonly eleme
 /** The elements to keep, those with errors in preference; the order of the list stays. */
 function telling(list: readonly unknown[], most: number): readonly unknown[] {
   if (list.length <= most) return list;
-  const hasErrors = (one: unknown): boolean =>
-    ((one as { errors?: readonly unknown[] } | null)?.errors?.length ?? 0) > 0;
-  const kept = new Set([...list.filter(hasErrors), ...list.filter((one) => !hasErrors(one))].slice(0, most));
-  return list.filter((one) => kept.has(one));
+  const hasErrors = (element: unknown): boolean =>
+    ((element as { errors?: readonly unknown[] } | null)?.errors?.length ?? 0) > 0;
+  const kept = new Set([...list.filter(hasErrors), ...list.filter((element) => !hasErrors(element))].slice(0, most));
+  return list.filter((element) => kept.has(element));
 }

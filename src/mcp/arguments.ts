@@ -69,7 +69,7 @@ export function createExplain(tools: readonly Tool[]): Explain {
     const list = lists.get(argument);
     if (list) return `the tool ${list.name} finds it`;
     const [, path] = /^(.+)\/:id\b/.exec(rest?.path ?? '') ?? [];
-    const above = argument === 'id' ? [...lists.values()].find((one) => one.rest?.path === path) : undefined;
+    const above = argument === 'id' ? [...lists.values()].find((tool) => tool.rest?.path === path) : undefined;
     const finders = above ? [above] : [...lists.values()];
     return finders.length === 1
       ? `the tool ${String(finders[0]?.name)} finds it`

@@ -36,13 +36,13 @@ export function createCalls(runner: Runner) {
     tools.flatMap((tool) => {
       const runnable = runner.of(tool.operation);
       if (!runnable) return [];
-      const found = {
+      const callable = {
         tool,
         check: runnable.checks.all,
         runs: runsOf(tool, runnable.runOf),
         lists: listsIn(tool.field.args),
       };
-      return [[tool.operation.name, found] as const];
+      return [[tool.operation.name, callable] as const];
     }),
   );
 
@@ -54,13 +54,13 @@ export function createCalls(runner: Runner) {
      */
     async call({ name, arguments: given = {} }: Params, { exchange, incoming, context }: Caller): Promise<Content[]> {
       if (typeof name !== 'string') throw new ProtocolError(CODES.params, 'params.name must name a tool.', 200);
-      const found = byName.get(name);
-      if (!found) {
+      const callable = byName.get(name);
+      if (!callable) {
         const problem = `There is no tool ${JSON.stringify(shorten(name))}`;
         throw new ProtocolError(CODES.params, `${problem}; tools/list has those that the key may use.`, 200);
       }
       if (!isObject(given)) throw new ProtocolError(CODES.params, 'params.arguments must be an object.', 200);
-      const { tool, check, runs, lists } = found;
+      const { tool, check, runs, lists } = callable;
       const { sunset } = tool.operation;
       exchange.log.operation = name;
       if (sunset) setSunsetHeaders(exchange.response, [sunset]);
@@ -150,16 +150,16 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     const parsed = JSON.parse(text) as Json | null;
     if (parsed === null) return blocksOf(text, [], notes);
     const value = members ? narrowed(parsed, members) : parsed;
-    const blocks = (one: Json): Content[] => {
+    const blocks = (json: Json): Content[] => {
       const untrusted: string[] = [];
-      const own = tool.isOpen ? separateUntrusted(one, run.selected, untrusted) : one;
+      const own = tool.isOpen ? separateUntrusted(json, run.selected, untrusted) : json;
       return blocksOf(JSON.stringify(own), untrusted, notes);
     };
     const whole = blocks(value);
     const size = sizeOf(whole);
     if (size <= MAX_DATA) return whole;
     if (await shrink(size, MAX_DATA)) continue;
-    const shorter = shortened(value, (one) => sizeOf(blocks(one)) <= MAX_DATA);
+    const shorter = shortened(value, (json) => sizeOf(blocks(json)) <= MAX_DATA);
     notes[0] = shortenedNote(tool, value, shorter.lists);
     return blocks(shorter.answer);
   }
@@ -196,7 +196,9 @@ function runsOf({ field, rows }: Tool, runOf: Runnable['runOf']): Runs {
   const isNarrower = rows !== undefined && rows.usual.length < rows.all.length;
   return {
     all,
-    usual: isNarrower ? runOf(whole.map((one) => (one.key === ROWS ? only(one, rows.usual) : one))) : all,
+    usual: isNarrower
+      ? runOf(whole.map((selection) => (selection.key === ROWS ? only(selection, rows.usual) : selection)))
+      : all,
   };
 }
 

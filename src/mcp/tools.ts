@@ -83,7 +83,7 @@ function rowsOf({ type }: Field, usual: readonly string[] | undefined): Rows | u
 
 /** Whether people outside the organisation write any selected text. */
 export function hasUntrusted(selected: readonly Selected[]): boolean {
-  return selected.some((one) => isUntrusted(one) || hasUntrusted(one.selected));
+  return selected.some((selection) => isUntrusted(selection) || hasUntrusted(selection.selected));
 }
 
 export function isUntrusted({ field }: Selected): boolean {
@@ -187,7 +187,9 @@ function shortened(description: unknown, hasAll: boolean): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/ \([^)]*REST[^)]*\)/g, '')
     .match(/[^.]+(?:\.(?! )[^.]*)*\.(?= |$)/g);
-  const kept = (sentences ?? []).map((one) => one.trim()).filter((one) => !OMITTED_SENTENCES.test(one));
+  const kept = (sentences ?? [])
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => !OMITTED_SENTENCES.test(sentence));
   return (hasAll ? kept : kept.slice(0, 1)).join(' ');
 }
 

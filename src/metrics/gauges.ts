@@ -172,7 +172,7 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       () => webhooks().operatorBehind()?.parked,
     ],
   ];
-  for (const one of gauges) gauge(registry, ...one);
+  for (const definition of gauges) gauge(registry, ...definition);
   histogram(
     registry,
     {

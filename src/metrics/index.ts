@@ -72,7 +72,7 @@ export function createMetrics(options: MetricsOptions) {
     'scopegate_limiter_decisions_total',
     'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
     ['limiter', 'decision'],
-    LIMITERS.flatMap((one) => [`${one} allowed`, `${one} refused`]),
+    LIMITERS.flatMap((limiter) => [`${limiter} allowed`, `${limiter} refused`]),
   );
   let store: LimiterStore | undefined;
   gauge(
@@ -197,10 +197,10 @@ export function createMetrics(options: MetricsOptions) {
   };
 }
 
-/** The label for a key that was looked up: `found` is null if there is no such key, undefined if the key is malformed. */
-export function keyLabel(found: ApiKey | null | undefined, now: number): FoundKey {
-  if (!found) return found === null ? 'unknown' : 'malformed';
-  const state = keyState(found, new Date(now));
+/** The label for a key: null if there is no such key, undefined if it is malformed. */
+export function keyLabel(key: ApiKey | null | undefined, now: number): FoundKey {
+  if (!key) return key === null ? 'unknown' : 'malformed';
+  const state = keyState(key, new Date(now));
   return state === 'active' ? 'live' : state;
 }
 

@@ -17,7 +17,7 @@ import { OUTCOMES, RESULTS } from '../schema/upserts';
 import written from './examples.json';
 import { exampleFile } from '../sdl/files';
 import { answersPage } from '../rest/routes';
-import type { Linked } from './links';
+import type { Endpoint } from './links';
 
 /*
  * Examples for the OpenAPI documents. Those of stored objects are in schema/examples; those of values that are computed or not stored are in
@@ -30,34 +30,34 @@ const requests: Examples = written.requests;
 const responses: Examples = written.responses;
 
 /** The example of a parameter: written for the operation or for the name, or else the sample's member that it filters by. */
-export function parameterExample(one: Linked, { name, type, astNode }: GraphQLArgument): unknown {
-  const example = parameters[`${one.operation.name}.${name}`] ?? parameters[name];
+export function parameterExample(endpoint: Endpoint, { name, type, astNode }: GraphQLArgument): unknown {
+  const example = parameters[`${endpoint.operation.name}.${name}`] ?? parameters[name];
   const named = getNamedType(type);
   if (example !== undefined || isEnumType(named) || named === GraphQLBoolean) return example;
   const { member = name, by } = directiveOf(astNode, 'filter') ?? {};
-  const value = sampleOf(one)?.[by === 'WORDS' ? searchedMember(one) : member] ?? undefined;
+  const value = sampleOf(endpoint)?.[by === 'WORDS' ? searchedMember(endpoint) : member] ?? undefined;
   return value !== undefined && isListType(getNullableType(type)) ? [value] : value;
 }
 
-function searchedMember({ field }: Linked): string {
+function searchedMember({ field }: Endpoint): string {
   const members = Object.values(storedRow({ field })?.type.getFields() ?? {});
   return members.find(({ astNode }) => directiveOf(astNode, 'searchable'))?.name ?? '';
 }
 
 /** The example of a body: written for the operation, or else the members of the sample that it sets. */
-export function requestExample(one: Linked, args: readonly GraphQLArgument[]): unknown {
+export function requestExample(endpoint: Endpoint, args: readonly GraphQLArgument[]): unknown {
   if (args.length === 0) return {};
-  const example = requests[one.operation.name];
+  const example = requests[endpoint.operation.name];
   if (example !== undefined) return example;
-  const element = elementOf(one);
+  const element = elementOf(endpoint);
   if (element) return { [element.list]: [element.example] };
-  const sample = sampleOf(one);
+  const sample = sampleOf(endpoint);
   if (!sample || !args.every(({ name }) => name in sample)) return undefined;
   return Object.fromEntries(args.map(({ name }) => [name, sample[name]]));
 }
 
 /** An element of a bulk call: the members of the sample that it sets. */
-function elementOf({ field }: Linked): { list: string; id: unknown; example: Examples } | undefined {
+function elementOf({ field }: Endpoint): { list: string; id: unknown; example: Examples } | undefined {
   const argument = field.args.find(({ astNode }) => directiveOf(astNode, 'per_element'));
   const row = argument && (sampleRow(argument.name) as Examples | undefined);
   const input = getNamedType(argument?.type);
@@ -69,9 +69,9 @@ function elementOf({ field }: Linked): { list: string; id: unknown; example: Exa
 }
 
 /** The report of a bulk call that created its only element. */
-function reportExample(one: Linked): unknown {
-  const element = elementOf(one);
-  const report = getNamedType(one.field.type);
+function reportExample(endpoint: Endpoint): unknown {
+  const element = elementOf(endpoint);
+  const report = getNamedType(endpoint.field.type);
   if (!element || !isObjectType(report)) return undefined;
   const result = getNamedType(report.getFields()[RESULTS]?.type);
   const values: Examples = { ...element.example, index: 0, id: element.id, outcome: 'created', errors: [] };
@@ -84,21 +84,21 @@ function reportExample(one: Linked): unknown {
 }
 
 /** The name of an operation; those of operators that have the name of another in the API of keys have a prefix. */
-function keyOf({ operation: { name, role } }: Linked): string {
+function keyOf({ operation: { name, role } }: Endpoint): string {
   const own = `operator.${name}`;
   return role === OPERATOR && own in responses ? own : name;
 }
 
 /** The example of a response: an object, or a page that is followed by another. */
-export function responseExample(one: Linked): unknown {
-  const sample = sampleOf(one);
+export function responseExample(endpoint: Endpoint): unknown {
+  const sample = sampleOf(endpoint);
   const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
-  return responses[keyOf(one)] ?? reportExample(one) ?? (answersPage(one.field) ? page : sample);
+  return responses[keyOf(endpoint)] ?? reportExample(endpoint) ?? (answersPage(endpoint.field) ? page : sample);
 }
 
 /** @throws Error naming the operations on stored objects that have no example */
-export function refuseMissingExamples(all: readonly Linked[]): void {
-  const missing = all.filter((one) => storedRow(one) && responseExample(one) === undefined);
+export function refuseMissingExamples(all: readonly Endpoint[]): void {
+  const missing = all.filter((endpoint) => storedRow(endpoint) && responseExample(endpoint) === undefined);
   if (missing.length === 0) return;
   const gaps = missing.map(({ operation, field }) => {
     const file = `schema/examples/${storedRow({ field })?.collection ?? ''}.json`;
@@ -108,14 +108,14 @@ export function refuseMissingExamples(all: readonly Linked[]): void {
 }
 
 /** A sample of the stored object that an operation returns, the way REST returns it. */
-function sampleOf({ field }: Pick<Linked, 'field'>): Examples | undefined {
+function sampleOf({ field }: Pick<Endpoint, 'field'>): Examples | undefined {
   const stored = storedRow({ field });
   const row = stored && sampleRow(stored.collection);
   return row ? (represent(stored.type, row) as Examples) : undefined;
 }
 
 /** The stored type that an operation returns, or a page of, with its collection. */
-function storedRow({ field }: Pick<Linked, 'field'>): { type: GraphQLObjectType; collection: string } | undefined {
+function storedRow({ field }: Pick<Endpoint, 'field'>): { type: GraphQLObjectType; collection: string } | undefined {
   const named = getNamedType(field.type);
   const type = answersPage(field) && isObjectType(named) ? getNamedType(named.getFields().data?.type) : named;
   if (!isObjectType(type)) return undefined;

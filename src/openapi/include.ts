@@ -73,14 +73,14 @@ export function describeIncluded(
       const lacking = Object.values(isObjectType(type) ? type.getFields() : {}).flatMap((field) =>
         field.astNode && omittedFrom(field.astNode) === 'UNLESS_INCLUDED' ? [field.name] : [],
       );
-      const valueOf = (one: string): string =>
-        directiveOf(isObjectType(type) ? type.getFields()[one]?.astNode : undefined, 'graphql_only')?.include ?? one;
+      const valueOf = (key: string): string =>
+        directiveOf(isObjectType(type) ? type.getFields()[key]?.astNode : undefined, 'graphql_only')?.include ?? key;
       if (!whole && lacking.length === 0) return [name, item];
       const own = propertiesOf(item);
-      const added = whole ? Object.keys(propertiesOf(whole)).filter((one) => !(one in own)) : [];
+      const added = whole ? Object.keys(propertiesOf(whole)).filter((key) => !(key in own)) : [];
       const all = { ...(whole && propertiesOf(whole)), ...own };
-      const optional = [...added, ...lacking].map((one) => [one, onlyIncluded(valueOf(one), all[one])] as const);
-      const required = (item.required as readonly string[]).filter((one) => !lacking.includes(one));
+      const optional = [...added, ...lacking].map((key) => [key, onlyIncluded(valueOf(key), all[key])] as const);
+      const required = (item.required as readonly string[]).filter((key) => !lacking.includes(key));
       return [name, { ...item, properties: { ...all, ...Object.fromEntries(optional) }, required }];
     }),
   );

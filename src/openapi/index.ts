@@ -29,7 +29,7 @@ import {
   type RestOperation,
   restOperations,
 } from '../rest/routes';
-import { type Linked, linksOf, operationIdOf } from './links';
+import { type Endpoint, linksOf, operationIdOf } from './links';
 import { IF_MATCH_EXAMPLE, IF_NONE_MATCH_OF_WRITE, NOT_MODIFIED, READ_CONDITIONS, withExampleKey } from './retries';
 import { type Api, KEY_API, OPERATOR_API } from './apis';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, perhaps, sharedHeaders, sharedResponses } from './answers';
@@ -58,17 +58,17 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
-  const linked = restOperations(operations).map((operation): Linked => {
+  const endpoints = restOperations(operations).map((operation): Endpoint => {
     const field = fields.get(operation.name);
     if (!field) throw new Error(`${operation.name} is not in the REST schema`);
     return { operation, field };
   });
-  refuseMissingExamples(linked);
+  refuseMissingExamples(endpoints);
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  for (const one of linked) {
-    const { path: template, method } = one.operation.rest;
+  for (const endpoint of endpoints) {
+    const { path: template, method } = endpoint.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linked, api) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(endpoint, endpoints, api) };
   }
   if (api === OPERATOR_API) paths[WRITE_LINES_PATH] = { post: writeLines(api) };
   const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -94,12 +94,12 @@ export function buildOpenApi(sdl: SchemaModel, api: Api = KEY_API, publicUrl = '
       },
       schemas: openAnswers({
         ...withWrites(schemas, published),
-        ...changedSchemas(linked, schemas),
+        ...changedSchemas(endpoints, schemas),
         ...problemSchemas(statuses, api.callers),
         ...Object.fromEntries(
-          linked
+          endpoints
             .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
-            .map((one) => [bodyName(one.operation.rest), argumentsSchema(bodyArguments(one))]),
+            .map((endpoint) => [bodyName(endpoint.operation.rest), argumentsSchema(bodyArguments(endpoint))]),
         ),
       }),
       responses,
@@ -120,17 +120,17 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
-function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperation {
-  const { operation, field } = one;
+function describe(endpoint: Endpoint, all: readonly Endpoint[], api: Api): OpenApiOperation {
+  const { operation, field } = endpoint;
   const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
   const inPath = ({ name }: GraphQLArgument): boolean => isInPath(rest.path, name);
   const description = field.description ?? '';
-  const inBody = bodyArguments(one);
+  const inBody = bodyArguments(endpoint);
   const validatedAlone = perElement(inBody);
   return {
-    operationId: operationIdOf(one),
+    operationId: operationIdOf(endpoint),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],
@@ -139,7 +139,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
     parameters: [
       ...field.args
         .filter((argument) => !inBody.includes(argument))
-        .map((argument) => parameter(one, argument, inPath(argument))),
+        .map((argument) => parameter(endpoint, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [withExampleKey(api.idempotencyKey, operation.name)] : []),
       ...(operation.takesIfMatch ? [IF_NONE_MATCH_OF_WRITE] : []),
@@ -152,14 +152,14 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
         content: {
           'application/json': {
             schema: { $ref: SCHEMA_ROOT + bodyName(rest) },
-            example: requestExample(one, inBody),
+            example: requestExample(endpoint, inBody),
           },
         },
       },
     }),
     responses: {
-      ...(api.findExisting?.includes(operation.name) && { 200: success(one, all, api) }),
-      [rest.status]: success(one, all, api),
+      ...(api.findExisting?.includes(operation.name) && { 200: success(endpoint, all, api) }),
+      [rest.status]: success(endpoint, all, api),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, {
         callers: api.callers,
@@ -172,7 +172,7 @@ function describe(one: Linked, all: readonly Linked[], api: Api): OpenApiOperati
   };
 }
 
-function bodyArguments({ operation: { rest }, field }: Linked): GraphQLArgument[] {
+function bodyArguments({ operation: { rest }, field }: Endpoint): GraphQLArgument[] {
   return field.args.filter(({ name }) => isInBody(rest, name));
 }
 
@@ -184,12 +184,12 @@ function bodyName({ method, path }: RestOperation['rest']): string {
 
 /** The alternatives of scopes that a key needs. */
 function scopesOf({ scope, anyOf }: Operation): string[][] {
-  return anyOf ? anyOf.map((one) => [one]) : [scope ? [scope] : []];
+  return anyOf ? anyOf.map((alternative) => [alternative]) : [scope ? [scope] : []];
 }
 
-function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
+function parameter(endpoint: Endpoint, argument: GraphQLArgument, isPath: boolean): Parameter {
   const isHeader = argument.name === IF_MATCH;
-  const example = isHeader ? IF_MATCH_EXAMPLE : parameterExample(one, argument);
+  const example = isHeader ? IF_MATCH_EXAMPLE : parameterExample(endpoint, argument);
   return {
     name: isHeader ? IF_MATCH_HEADER : argument.name,
     in: isPath ? 'path' : isHeader ? 'header' : 'query',
@@ -203,15 +203,15 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
 }
 
 /** The name of the type of the answer to a change, in which a key that may not read has only what it sent. */
-const changedName = ({ type }: Linked['field']): string => `Changed${String(type).replace('!', '')}`;
+const changedName = ({ type }: Endpoint['field']): string => `Changed${String(type).replace('!', '')}`;
 
 /** The types of answers to changes. */
 function changedSchemas(
-  linked: readonly Linked[],
+  endpoints: readonly Endpoint[],
   schemas: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
   return Object.fromEntries(
-    linked.flatMap(({ operation: { readScope }, field }) => {
+    endpoints.flatMap(({ operation: { readScope }, field }) => {
       const whole = schemas[String(field.type)];
       if (readScope === undefined || !whole) return [];
       const description = `${String(whole.description)} To a key without the scope \`${readScope}\`: \`id\` and the members that were sent.`;
@@ -220,9 +220,9 @@ function changedSchemas(
   );
 }
 
-function success(one: Linked, all: readonly Linked[], { callers }: Api): object {
-  const links = linksOf(one, all);
-  const { operation, field } = one;
+function success(endpoint: Endpoint, all: readonly Endpoint[], { callers }: Api): object {
+  const links = linksOf(endpoint, all);
+  const { operation, field } = endpoint;
   const { rest } = operation;
   const operations = all.map((other) => other.operation);
   const isTold = operation.readScope !== undefined;
@@ -242,7 +242,7 @@ function success(one: Linked, all: readonly Linked[], { callers }: Api): object 
       ...(operation.sunset && SUNSET_HEADERS),
     },
     content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(one) },
+      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(endpoint) },
     },
     ...(Object.keys(links).length > 0 && { links }),
   };

@@ -2,7 +2,7 @@ import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
 import { readsOneObject, type RestOperation } from '../rest/routes';
 
 /** An operation and its root field. */
-export interface Linked {
+export interface Endpoint {
   readonly operation: RestOperation;
   readonly field: GraphQLField<unknown, never>;
 }
@@ -12,7 +12,7 @@ export interface Linked {
  * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
  * have one.
  */
-export function operationIdOf({ operation: { name, rest }, field }: Linked): string {
+export function operationIdOf({ operation: { name, rest }, field }: Endpoint): string {
   if (rest.method !== 'GET') return name;
   return `${membersOf(field).includes('data') ? 'list' : 'get'}_${name}`;
 }
@@ -31,10 +31,10 @@ const ID_POINTERS: readonly (readonly [member: string, pointer: string])[] = [
 ];
 
 /** OpenAPI links: operations that take an id from the response, by operationId. */
-export function linksOf({ operation, field }: Linked, all: readonly Linked[]): Record<string, Link> {
+export function linksOf({ operation, field }: Endpoint, all: readonly Endpoint[]): Record<string, Link> {
   const members = membersOf(field);
   const links: Record<string, Link> = {};
-  const add = (target: Linked, parameter: string, pointer: string, description: string): void => {
+  const add = (target: Endpoint, parameter: string, pointer: string, description: string): void => {
     if (target.operation === operation) return;
     const id = operationIdOf(target);
     links[id] = { operationId: id, parameters: { [parameter]: `$response.body#${pointer}` }, description };

@@ -23,8 +23,8 @@ const EXAMPLES = [
   { organisation: 'ref:zenith', type: 'order', patch: { external_ref: 'o-9', status: 'completed' } },
 ];
 const RESULTS = [
-  ...[{ index: 0, type: 'product', id: '689defbf-4477-5b15-966e-4830b650ded3', external_ref: 'p-1' }].map((one) => ({
-    ...{ ...one, outcome: 'created', errors: [] },
+  ...[{ index: 0, type: 'product', id: '689defbf-4477-5b15-966e-4830b650ded3', external_ref: 'p-1' }].map((result) => ({
+    ...{ ...result, outcome: 'created', errors: [] },
   })),
   {
     ...{ index: 1, type: null, id: null, external_ref: null, outcome: 'failed' },
@@ -32,7 +32,7 @@ const RESULTS = [
   },
 ];
 
-const linesOf = (values: readonly object[]): string => values.map((one) => `${JSON.stringify(one)}\n`).join('');
+const linesOf = (values: readonly object[]): string => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 export function writeLines({
   callers,

@@ -55,7 +55,7 @@ function shapesOf(
   const properties = Object.fromEntries(
     stored.members.map(({ name, isRequired, isList, kind: of, type }): [string, JsonSchema] => {
       const property = whole.properties[name] ?? {};
-      if (kind.lists.some((one) => one.name === name)) {
+      if (kind.lists.some((list) => list.name === name)) {
         made[`${type}Write`] ??= partOf(all[type] ?? {});
         const items = { $ref: `${SCHEMA_ROOT}${type}Write` };
         return [name, { ...property, type: ['array', 'null'], items, maxItems: MAX_ITEMS }];
@@ -121,15 +121,15 @@ function referred(
   made: Readonly<Record<string, JsonSchema>>,
   all: Readonly<Record<string, JsonSchema>>,
 ): Record<string, JsonSchema> {
-  const found: Record<string, JsonSchema> = {};
+  const schemas: Record<string, JsonSchema> = {};
   const look = (schema: JsonSchema): void => {
     for (const [, name = ''] of JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)"/g)) {
       const reached = all[name];
-      if (!reached || name in found || name in made) continue;
-      found[name] = reached;
+      if (!reached || name in schemas || name in made) continue;
+      schemas[name] = reached;
       look(reached);
     }
   };
   Object.values(made).forEach(look);
-  return found;
+  return schemas;
 }

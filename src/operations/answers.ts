@@ -186,7 +186,7 @@ function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
 
 function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Leaf[] {
   const fields = (getNamedType(returnType) as GraphQLObjectType).getFields();
-  const found = new Map<string, Leaf>();
+  const leaves = new Map<string, Leaf>();
   // a field with a directive may be skipped
   const selected = fieldsIn(
     fieldNodes,
@@ -197,9 +197,9 @@ function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): 
     const name = node.value;
     const key = alias?.value ?? name;
     const isMember = !selectionSet && fields[name]?.resolve === undefined;
-    if (isMember) found.set(key, { name, overhead: key.length + 4 });
+    if (isMember) leaves.set(key, { name, overhead: key.length + 4 });
   }
-  return [...found.values()];
+  return [...leaves.values()];
 }
 
 /** Characters to write before yielding to other work: under a millisecond. */

@@ -33,13 +33,13 @@ export function argumentChecks(
   let known: ReturnType<typeof createAjv> | undefined;
   const ajv = (): ReturnType<typeof createAjv> => {
     const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
-    const fields = Object.fromEntries(checked.map((one) => [keyOf(one), partsOf(one, rawElements)]));
+    const fields = Object.fromEntries(checked.map((operation) => [keyOf(operation), partsOf(operation, rawElements)]));
     return createAjv().addSchema({ components, fields }, 'arguments');
   };
-  return (one) => {
-    const [isWrite, { astNode }] = [one.type === 'Mutation', one.field];
+  return (operation) => {
+    const [isWrite, { astNode }] = [operation.type === 'Mutation', operation.field];
     const part = (name: 'all' | 'parameters' | 'body'): Check =>
-      checkAtFirstUse(() => requireSchema((known ??= ajv()), `arguments#/fields/${keyOf(one)}/${name}`));
+      checkAtFirstUse(() => requireSchema((known ??= ajv()), `arguments#/fields/${keyOf(operation)}/${name}`));
     const checkAll = part('all');
     const [checkParameters, checkBody] = [isWrite ? part('parameters') : checkAll, part('body')];
     const path = directiveOf(astNode, 'rest')?.path ?? '';

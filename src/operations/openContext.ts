@@ -203,7 +203,7 @@ function authoriserOf({ scopes }: KeyPrincipal, onMissing: (scope: string) => vo
   return ({ scope, anyOf, role }, what = 'This') => {
     if (role !== undefined)
       throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
-    if (anyOf && !anyOf.some((one) => scopes.has(one))) {
+    if (anyOf && !anyOf.some((alternative) => scopes.has(alternative))) {
       onMissing(anyOf.join(' or '));
       throw new AppError('insufficient_scope', `${what} needs a key with one of the scopes ${anyOf.join(', ')}.`);
     }

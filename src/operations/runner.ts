@@ -136,7 +136,7 @@ function documentOf(schema: GraphQLSchema, operation: Operation, selected: reado
 
 function selectionText(selected: readonly Selected[]): string {
   if (selected.length === 0) return '';
-  return ` { ${selected.map((one) => one.key + selectionText(one.selected)).join(' ')} }`;
+  return ` { ${selected.map((selection) => selection.key + selectionText(selection.selected)).join(' ')} }`;
 }
 
 /* Bulk calls: an element of the wrong type fails on its own, so neither Sofa nor graphql may parse elements before they are validated. */

@@ -21,7 +21,7 @@ const slicesOf = new WeakMap<RequestContext, Slices>();
 export function inSlices<T>(context: RequestContext, work: () => T): T | Promise<T> {
   let slices = slicesOf.get(context);
   if (!slices) slicesOf.set(context, (slices = { since: undefined, last: undefined }));
-  if (!slices.last && !isOver(slices)) return work();
+  if (!slices.last && !hasUsedSlice(slices)) return work();
   const waiting = afterwards(context, slices, work);
   slices.last = waiting;
   const end = (): void => {
@@ -33,7 +33,7 @@ export function inSlices<T>(context: RequestContext, work: () => T): T | Promise
 
 async function afterwards<T>({ data }: RequestContext, slices: Slices, work: () => T): Promise<T> {
   await slices.last?.catch(() => undefined);
-  if (isOver(slices)) {
+  if (hasUsedSlice(slices)) {
     await data.yieldToOthers();
     // slices of other requests must not share the turn
     await data.yieldTurn();
@@ -41,7 +41,7 @@ async function afterwards<T>({ data }: RequestContext, slices: Slices, work: () 
   return work();
 }
 
-function isOver(slices: Slices): boolean {
+function hasUsedSlice(slices: Slices): boolean {
   const now = performance.now();
   if (slices.since !== undefined) return now - slices.since > SLICE;
   slices.since = now;

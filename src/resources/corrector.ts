@@ -54,11 +54,12 @@ async function correct(
   let [together, stored]: [Row[], number] = [[], 0];
   const changed: string[] = [];
   const look = async (): Promise<void> => {
-    const found = await correctionsOf(data, resource, together, { converts: undefined, ...(texts && { texts }) });
+    const corrections = await correctionsOf(data, resource, together, { converts: undefined, ...(texts && { texts }) });
     // most rows lack nothing, and then nothing is written, not even the row by which a write is tracked
-    const done = await storeCorrections(data, resource, found, 'other');
+    const done = await storeCorrections(data, resource, corrections, 'other');
     stored += done.size;
-    for (const { before, members } of found) if (members.length > 0 && !done.has(before._id)) changed.push(before._id);
+    for (const { before, members } of corrections)
+      if (members.length > 0 && !done.has(before._id)) changed.push(before._id);
     together = [];
   };
   const rows = data.collection(resource).find({ _id: { $in: [...ids] } }, { batchSize: ids.length + 1 });

@@ -50,8 +50,8 @@ function erasables(): Erasable[] {
   return typesOfCustomer(published.stored).flatMap(({ stored, by, parts: all }) => {
     const parts = all.flatMap(erasable);
     const own = by.map((member) => (member === 'id' ? '_id' : member));
-    return erasable(stored).map((one) => ({
-      ...one,
+    return erasable(stored).map((target) => ({
+      ...target,
       by: own,
       parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })),
     }));

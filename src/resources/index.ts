@@ -16,7 +16,7 @@ import { RULES } from './rules';
 
 /** Resources with code of their own beside rules; the others follow from the SDL. */
 const OWN: ReadonlyMap<string, Resource> = new Map(
-  [customers, requests, messages].map((one) => [one.stored.type, one]),
+  [customers, requests, messages].map((resource) => [resource.stored.type, resource]),
 );
 /** The first types to import; others follow, each after those that it refers to. */
 const FIRST = ['Product', 'Customer'];
@@ -42,9 +42,9 @@ function inOrder(): StoredType[] {
 
 /** @throws Error if the SDL has no such collection */
 export function resourceOf(name: string): Resource {
-  const found = collections.find((one) => one.name === name);
-  if (!found) throw new Error(`schema/ has no type with @stored(collection: "${name}")`);
-  return found;
+  const resource = collections.find((candidate) => candidate.name === name);
+  if (!resource) throw new Error(`schema/ has no type with @stored(collection: "${name}")`);
+  return resource;
 }
 
 export const recordKinds: readonly RecordKind[] = [

@@ -53,7 +53,7 @@ async function productSales(
   { limit, status, ...span }: ProductSalesArguments,
 ): Promise<Rows<object>> {
   const only = ofStatus(status, { status: trusted({ $ne: 'cancelled' }) });
-  const found = await aggregate(context, { ...orders, keys: ['currency'], only }, [
+  const sums = await aggregate(context, { ...orders, keys: ['currency'], only }, [
     within('placed_at', span),
     { $match: only },
     // read only the members of a line that are used
@@ -95,7 +95,7 @@ async function productSales(
     { $unwind: '$best' },
     { $replaceRoot: { newRoot: '$best' } },
   ]);
-  return { ...found, data: (found.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
+  return { ...sums, data: (sums.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
 }
 
 /** The resolver of `product_sales`, which reads the collection of orders. */

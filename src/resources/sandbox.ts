@@ -30,9 +30,9 @@ async function empty(
   const rows = data.collection(collection);
   for (;;) {
     signal?.throwIfAborted();
-    const found = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
-    if (found.length === 0) return;
-    const these = { _id: { $in: found.map(({ _id }) => _id) } };
+    const piece = await rows.find({}, { projection: { _id: 1 }, limit: DELETE_BATCH }).toArray();
+    if (piece.length === 0) return;
+    const these = { _id: { $in: piece.map(({ _id }) => _id) } };
     await stampedWrite(data, (session) => rows.deleteMany(these, { session }), { writes: [collection], by });
   }
 }

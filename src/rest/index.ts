@@ -66,9 +66,9 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (!recognise) return;
     const { request, address, log } = exchange;
     // the 404 or 405 needs no database, so it must not turn into a 503 while the database is down
-    const found = await waitIdle(exchange, () => recognise(soleAuthorization(request), address));
-    if (found && 'reason' in found) log.refusal = found;
-    else if (found) log.principal = found;
+    const caller = await waitIdle(exchange, () => recognise(soleAuthorization(request), address));
+    if (caller && 'reason' in caller) log.refusal = caller;
+    else if (caller) log.principal = caller;
   }
 
   return async (exchange) => {
@@ -91,7 +91,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       context.authorise(operation);
       const args = await step.read(exchange, match.params);
       const included = includedIn(args);
-      for (const one of operation.rest.includes) if (included.includes(one.name)) context.authorise(one);
+      for (const include of operation.rest.includes) if (included.includes(include.name)) context.authorise(include);
       if (included.length > 0 || isLargePage(args)) {
         await context.accepted;
         await exchange.turns.take(exchange, 'page');

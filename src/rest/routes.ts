@@ -34,12 +34,12 @@ export function createRouter(operations: readonly Operation[]): (path: string) =
     routes.set(path, methods.set(method, operation));
   }
   const patterns = [...routes]
-    .sort(([one], [other]) => shapeOf(one).localeCompare(shapeOf(other)))
+    .sort(([left], [right]) => shapeOf(left).localeCompare(shapeOf(right)))
     .map(([path, methods]) => ({ methods, pattern: new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`) }));
   return (path) => {
     for (const { methods, pattern } of patterns) {
-      const found = pattern.exec(path);
-      if (found) return { methods, params: found.groups ?? {} };
+      const match = pattern.exec(path);
+      if (match) return { methods, params: match.groups ?? {} };
     }
     return undefined;
   };
@@ -63,7 +63,9 @@ export function locationOf({ rest: { status, path } }: RestOperation, all: reado
 
 /** Whether a POST may omit its body, since no member is required. A PATCH may not: it would change nothing. */
 export function hasOptionalBody({ rest }: RestOperation, { args }: Pick<Field, 'args'>): boolean {
-  return rest.method === 'POST' && !args.some((one) => isInBody(rest, one.name) && isRequiredArgument(one));
+  return (
+    rest.method === 'POST' && !args.some((argument) => isInBody(rest, argument.name) && isRequiredArgument(argument))
+  );
 }
 
 export function answersPage({ type }: Pick<GraphQLField<unknown, unknown>, 'type'>): boolean {
@@ -131,8 +133,8 @@ function parameterReader(
     if (sent !== undefined && takesIfMatch) given[IF_MATCH] = sent;
     const badVersion = sent !== undefined && isRead ? ifMatchFault(sent) : undefined;
     if (badVersion) faults.push(badVersion);
-    const found = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
-    for (const fault of [...found, ...includeFaults(given, operation)]) {
+    const parameterFaults = checks.parameters(normaliseKeys(INCLUDE in given ? withoutInclude(given) : given));
+    for (const fault of [...parameterFaults, ...includeFaults(given, operation)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(withListHint(fault, given));
     }
     if (faults.length > 0) throw invalidRequest(faults);
@@ -189,7 +191,7 @@ function repeat(name: string): string {
 function withListHint(fault: Fault, given: Arguments): Fault {
   const { parameter = '', detail } = fault;
   const list: unknown = given[parameter];
-  const isJoined = Array.isArray(list) && list.some((one) => typeof one === 'string' && one.includes(','));
+  const isJoined = Array.isArray(list) && list.some((element) => typeof element === 'string' && element.includes(','));
   return isJoined ? { ...fault, detail: detail + repeat(parameter) } : fault;
 }
 

@@ -25,7 +25,7 @@ export interface Bounds extends FaultLimits {
   /** Number of faults found beyond those that are kept. */
   unkept: number;
   /** Whether the check stopped counting. */
-  isCut: boolean;
+  isTruncated: boolean;
 }
 
 /** The {@link Bounds} in the code of validators, to which ajv passes them (`passContext`). */
@@ -78,7 +78,7 @@ function items(keepFew: (errors: ErrorObject[], bounds: Bounds) => ErrorObject[]
           gen.if(_`${ERRORS} > ${BOUNDS}.kept`, () => {
             gen.assign(FOUND, _`${keep}(${FOUND}, ${BOUNDS})`).assign(ERRORS, _`${FOUND}.length`);
             gen.if(_`${BOUNDS}.unkept > ${BOUNDS}.counted && ${index} < ${data}.length - 1`, () => {
-              gen.assign(_`${BOUNDS}.isCut`, true).break();
+              gen.assign(_`${BOUNDS}.isTruncated`, true).break();
             });
           });
         });
@@ -174,5 +174,5 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
 
 function isUnknown({ parentSchema }: KeywordCxt, name: Name): Code {
   const known = Object.keys((parentSchema.properties as object | undefined) ?? {});
-  return known.reduce<Code>((all, one) => _`${all} && ${name} !== ${one}`, _`true`);
+  return known.reduce<Code>((all, key) => _`${all} && ${name} !== ${key}`, _`true`);
 }

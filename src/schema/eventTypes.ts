@@ -38,10 +38,10 @@ export function nameOf(type: string): string {
 export function publicCollections(types: Types): ReadonlyMap<string, PublicCollection> {
   const stored = [...types.values()];
   return new Map(
-    stored.map((one) => {
-      const { type, collection, members } = one;
+    stored.map((storedType) => {
+      const { type, collection, members } = storedType;
       const names = members.map(({ name }) => name).filter((name) => name !== 'id');
-      const owner = ownerOf(one, stored);
+      const owner = ownerOf(storedType, stored);
       const object = nameOf(owner?.type ?? type);
       const name = nameOf(type);
       const part = owner && { name, member: referenceTo(owner.type), added: `${object}.${name}_added` };
@@ -55,11 +55,11 @@ export function publicCollections(types: Types): ReadonlyMap<string, PublicColle
 export function findEventTypes(sdl: Sdl, collections: ReadonlyMap<string, PublicCollection>): readonly EventType[] {
   const all = [...collections.values()];
   const scopeOf = (object: string): Scope | undefined => {
-    const own = all.find((one) => one.object === object && !one.part);
+    const own = all.find((collection) => collection.object === object && !collection.part);
     return own && readScope(sdl, own.collection);
   };
   return [
-    ...all.flatMap((one) => typesOf(one).map((name) => ({ name, scope: scopeOf(one.object) }))),
+    ...all.flatMap((collection) => typesOf(collection).map((name) => ({ name, scope: scopeOf(collection.object) }))),
     { name: GAP, scope: undefined },
   ];
 }

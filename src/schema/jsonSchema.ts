@@ -217,7 +217,7 @@ function metadataSchema(
   nullable: boolean,
 ): JsonSchema {
   const boundsOf = (member: string): JsonSchema => {
-    const field = published.fieldsOf(PAIR).find((one) => one.name.value === member);
+    const field = published.fieldsOf(PAIR).find((candidate) => candidate.name.value === member);
     const { min_length, max_length, pattern } = directiveOf(field, 'constraint') ?? {};
     return defined({ minLength: min_length, maxLength: max_length, pattern });
   };

@@ -18,7 +18,7 @@ export interface OfCustomer {
 /** The stored types with data of a customer: customers themselves, then those that refer to one, in reverse order of the schema. */
 export function typesOfCustomer(types: Types): OfCustomer[] {
   const all = [...types.values()];
-  const partsOf = (stored: StoredType): StoredType[] => all.filter((one) => ownerOf(one, all) === stored);
+  const partsOf = (stored: StoredType): StoredType[] => all.filter((part) => ownerOf(part, all) === stored);
   const others = all.toReversed().filter(({ type }) => type !== PERSON);
   const referring = others.map((stored) => ({ stored, by: referringMembers(stored), parts: partsOf(stored) }));
   const person = types.get(PERSON);

@@ -11,7 +11,7 @@ import { directiveOf } from './sdl';
 export function requirement({ scope, anyOf, role, readScope }: Access & Pick<Operation, 'readScope'>): string {
   if (role === OPERATOR) return 'Requires an operator token.';
   if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;
-  if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
+  if (anyOf) return `Requires one of the scopes ${anyOf.map((alternative) => `\`${alternative}\``).join(', ')}.`;
   const told = readScope && ` Without \`${readScope}\` its answer has only \`id\` and the members that were sent.`;
   return scope ? `Requires the scope \`${scope}\`.${told ?? ''}` : 'Any valid key can call it.';
 }

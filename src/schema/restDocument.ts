@@ -46,11 +46,11 @@ function restField(field: FieldDefinitionNode): FieldDefinitionNode {
 }
 
 /** The field or input with the type that it has in REST. */
-function withRestType<T extends { readonly type: TypeNode }>(one: T): T {
-  const scalar = REST_SCALARS[namedType(one.type)];
-  if (scalar === undefined) return one;
+function withRestType<T extends { readonly type: TypeNode }>(node: T): T {
+  const scalar = REST_SCALARS[namedType(node.type)];
+  if (scalar === undefined) return node;
   const type: NamedTypeNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: scalar } };
-  return { ...one, type: one.type.kind === Kind.NON_NULL_TYPE ? { kind: Kind.NON_NULL_TYPE, type } : type };
+  return { ...node, type: node.type.kind === Kind.NON_NULL_TYPE ? { kind: Kind.NON_NULL_TYPE, type } : type };
 }
 
 function scalarOf(name: string): DefinitionNode {

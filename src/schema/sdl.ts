@@ -222,16 +222,16 @@ export function directiveOf<Name extends keyof Directives>(
   node: { readonly directives?: readonly ConstDirectiveNode[] } | null | undefined,
   name: Name,
 ): Directives[Name] | undefined {
-  const directive = node?.directives?.find((one) => one.name.value === name);
+  const directive = node?.directives?.find((candidate) => candidate.name.value === name);
   if (!directive) return undefined;
   const known = readDirectives.get(directive);
   if (known) return known as Directives[Name];
   const { defaults, lists } = readDefinitions().get(name) ?? { defaults: {}, lists: new Set() };
   // the way GraphQL reads them: null counts as omitted, and a single value as a list of one
-  const given = (directive.arguments ?? []).flatMap((one) => {
-    const value: unknown = valueFromASTUntyped(one.value);
+  const given = (directive.arguments ?? []).flatMap((argument) => {
+    const value: unknown = valueFromASTUntyped(argument.value);
     if (value === null) return [];
-    return [[one.name.value, lists.has(one.name.value) && !Array.isArray(value) ? [value] : value] as const];
+    return [[argument.name.value, lists.has(argument.name.value) && !Array.isArray(value) ? [value] : value] as const];
   });
   const read = { ...defaults, ...Object.fromEntries(given) };
   readDirectives.set(directive, read);
@@ -254,10 +254,10 @@ function readDefinitions(): ReadonlyMap<string, Definition> {
     loadDocument()
       .definitions.filter((node) => node.kind === Kind.DIRECTIVE_DEFINITION)
       .map(({ name, arguments: args = [] }) => {
-        const defaults = args.flatMap((one) =>
-          one.defaultValue ? [[one.name.value, valueFromASTUntyped(one.defaultValue)] as const] : [],
+        const defaults = args.flatMap((argument) =>
+          argument.defaultValue ? [[argument.name.value, valueFromASTUntyped(argument.defaultValue)] as const] : [],
         );
-        const lists = args.filter(({ type }) => isListType(type)).map((one) => one.name.value);
+        const lists = args.filter(({ type }) => isListType(type)).map((argument) => argument.name.value);
         return [name.value, { defaults: Object.fromEntries(defaults), lists: new Set(lists) }];
       }),
   ));

@@ -39,7 +39,7 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const RESULTS = 'results';
 
 export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
-  const types = new Map([...stored.values()].map((one) => [one.collection, one]));
+  const types = new Map([...stored.values()].map((type) => [type.collection, type]));
   return sdl.roots.flatMap(({ kind, field }) => {
     const list = (field.arguments ?? []).find((argument) => directiveOf(argument, 'per_element'));
     const type = kind === 'Mutation' && list ? types.get(list.name.value) : undefined;
@@ -49,7 +49,7 @@ export function findUpserts(sdl: Sdl, stored: Types): BulkUpsert[] {
     const needed = members.filter((member) => directiveOf(member, 'constraint')?.not_null === true);
     const ignored = members.filter((member) => directiveOf(member, 'ignored'));
     const change = sdl.roots.find(
-      (one) => directiveOf(one.field, 'rest')?.method === 'PATCH' && namedType(one.field.type) === type.type,
+      (root) => directiveOf(root.field, 'rest')?.method === 'PATCH' && namedType(root.field.type) === type.type,
     );
     const results = sdl.fieldsOf(report).find(({ name }) => name.value === RESULTS);
     return [

@@ -16,7 +16,7 @@ import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSch
 import { accepts, scalars } from './scalars';
 import { isOrganisationRef, UUID } from '../units';
 
-const NO_FAULTS: Findings = { faults: [], more: 0, isCut: false };
+const NO_FAULTS: Findings = { faults: [], more: 0, isTruncated: false };
 const ROOM: FaultLimits = { kept: MAX_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
@@ -66,11 +66,11 @@ export function checkAtFirstUse(compile: () => ValidateFunction): Check {
 
 export function checkWith(validate: ValidateFunction): Check {
   return (value, room = ROOM) => {
-    const bounds: Bounds = { ...room, unkept: 0, isCut: false };
+    const bounds: Bounds = { ...room, unkept: 0, isTruncated: false };
     if (validate.call(bounds, value)) return NO_FAULTS;
-    const found = distinct(validate.errors ?? []);
-    const faults = found.slice(0, room.kept).map(toFault);
-    return { faults, more: bounds.unkept + found.length - faults.length, isCut: bounds.isCut };
+    const errors = distinct(validate.errors ?? []);
+    const faults = errors.slice(0, room.kept).map(toFault);
+    return { faults, more: bounds.unkept + errors.length - faults.length, isTruncated: bounds.isTruncated };
   };
 }
 
@@ -89,16 +89,19 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
 function countFrom(errors: readonly ErrorObject[], start: number): number {
   let faults = 0;
   for (let at = start; at < errors.length; at += 1) {
-    const [one, before] = [errors[at], errors[at - 1]];
-    if (one && !isNoise(one) && !(before && isSameFault(one, before))) faults += 1;
+    const [error, before] = [errors[at], errors[at - 1]];
+    if (error && !isNoise(error) && !(before && isSameFault(error, before))) faults += 1;
   }
   return faults;
 }
 
-function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
-  const isSamePlace = one.parentSchema === other.parentSchema && one.data === other.data;
+function isSameFault(left: ErrorObject, right: ErrorObject): boolean {
+  const isSamePlace = left.parentSchema === right.parentSchema && left.data === right.data;
   return (
-    isSamePlace && one.keyword !== other.keyword && codeOf(one) === codeOf(other) && memberOf(one) === memberOf(other)
+    isSamePlace &&
+    left.keyword !== right.keyword &&
+    codeOf(left) === codeOf(right) &&
+    memberOf(left) === memberOf(right)
   );
 }
 

@@ -17,10 +17,10 @@ import { nameOf, ROOTS } from './nodes';
 type Directed = { readonly directives?: readonly ConstDirectiveNode[] } | undefined;
 
 const directiveIn = (node: Directed, name: string): ConstDirectiveNode | undefined =>
-  node?.directives?.find((one) => one.name.value === name);
+  node?.directives?.find((directive) => directive.name.value === name);
 
 function textOf(directive: ConstDirectiveNode | undefined, name: string): string | undefined {
-  const value = directive?.arguments?.find((one) => one.name.value === name)?.value;
+  const value = directive?.arguments?.find((argument) => argument.name.value === name)?.value;
   return value?.kind === Kind.STRING || value?.kind === Kind.INT ? value.value : undefined;
 }
 
@@ -102,9 +102,9 @@ function directive(name: string, argumentName?: string, value = ''): ConstDirect
   return {
     kind: Kind.DIRECTIVE,
     name: { kind: Kind.NAME, value: name },
-    arguments: given.map(([one, text]) => ({
+    arguments: given.map(([argument, text]) => ({
       kind: Kind.ARGUMENT,
-      name: { kind: Kind.NAME, value: one },
+      name: { kind: Kind.NAME, value: argument },
       value: parseConstValue(text, { noLocation: true }),
     })),
   };
@@ -125,7 +125,7 @@ function argument(
     type: parseType(type, { noLocation: true }),
     directives,
   };
-  return loc ? visit(node, { enter: (one) => ({ ...one, loc }) }) : node;
+  return loc ? visit(node, { enter: (child) => ({ ...child, loc }) }) : node;
 }
 
 /** For each PATCH of a type with a bulk call: the members that extensions add to the call's elements. */
@@ -143,8 +143,10 @@ function changesOf(
   );
   const elements = new Map(
     mutations.flatMap((field) =>
-      (field.arguments ?? []).flatMap((one) =>
-        directiveIn(one, 'per_element') ? [[one.name.value, inputs.get(typeName(one.type))] as const] : [],
+      (field.arguments ?? []).flatMap((argument) =>
+        directiveIn(argument, 'per_element')
+          ? [[argument.name.value, inputs.get(typeName(argument.type))] as const]
+          : [],
       ),
     ),
   );
@@ -156,7 +158,7 @@ function changesOf(
     changes.flatMap((field) => {
       const type = stored.get(typeName(field.type));
       const element = elements.get(textOf(directiveIn(type, 'stored'), 'collection') ?? '');
-      const set = (element?.fields ?? []).filter((one) => extensions.has(one) && !directiveIn(one, 'ignored'));
+      const set = (element?.fields ?? []).filter((member) => extensions.has(member) && !directiveIn(member, 'ignored'));
       return element ? [[field.name.value, set] as const] : [];
     }),
   );

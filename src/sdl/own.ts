@@ -77,7 +77,9 @@ export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocumen
   // one of a type that is not there stays, and is an error
   const isKnown = (node: DefinitionNode): boolean => known.has(`${String(EXTENDED[node.kind])} ${nameOf(node)}`);
   const all = [...ours.definitions, ...own.filter((node) => !isFolded(node) || !isKnown(node))].map((node) => {
-    const some = extensions.filter((one) => EXTENDED[one.kind] === node.kind && nameOf(one) === nameOf(node));
+    const some = extensions.filter(
+      (extension) => EXTENDED[extension.kind] === node.kind && nameOf(extension) === nameOf(node),
+    );
     return some.length === 0 ? node : extended(node as Extended, some as unknown as readonly Extended[]);
   });
   const inputs = extensions.flatMap((node): readonly object[] => ('fields' in node ? (node.fields ?? []) : []));
@@ -86,11 +88,11 @@ export function joined(ours: DocumentNode, { definitions: own }: Pick<OwnDocumen
 
 function extended(node: Extended, extensions: readonly Extended[]): DefinitionNode {
   const all = [node, ...extensions];
-  const directives = all.flatMap((one) => one.directives ?? []);
+  const directives = all.flatMap((definition) => definition.directives ?? []);
   if (node.kind === Kind.ENUM_TYPE_DEFINITION) {
-    const values = (all as readonly EnumTypeDefinitionNode[]).flatMap((one) => one.values ?? []);
+    const values = (all as readonly EnumTypeDefinitionNode[]).flatMap((definition) => definition.values ?? []);
     return { ...node, directives, values };
   }
-  const fields = (all as readonly ObjectTypeDefinitionNode[]).flatMap((one) => one.fields ?? []);
+  const fields = (all as readonly ObjectTypeDefinitionNode[]).flatMap((definition) => definition.fields ?? []);
   return { ...(node as ObjectTypeDefinitionNode), directives, fields };
 }

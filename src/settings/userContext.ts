@@ -70,7 +70,7 @@ export function userContexts(options: UserContextOptions) {
       // no answer is stored, since it may contain a key
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
       countAnswer,
     };
   }

@@ -60,13 +60,13 @@ export async function applyElements(
   const missing = ({ element, at, count }: ValidatedElement): Fault[] => (count === 0 ? faultsIn(element, at) : []);
 
   /** Decides what becomes of an element. Returns the row to store, if any. */
-  function decide(index: number, one: ValidatedElement, existing: Stored | undefined): RowChange<Stored>[] {
+  function decide(index: number, element: ValidatedElement, existing: Stored | undefined): RowChange<Stored>[] {
     const fail = (checked: ValidatedElement): RowChange<Stored>[] => {
       hasFailed = true;
       steps[index] = { checked, outcome: 'failed' };
       return [];
     };
-    const known = withFaults(one, [...faultsBeside(existing, one, spec), ...missing(one)]);
+    const known = withFaults(element, [...faultsBeside(existing, element, spec), ...missing(element)]);
     const checked = withRules(known, spec);
     if (checked.count > 0) return fail(checked);
     const given = checked.element as Readonly<Record<string, unknown>>;
@@ -85,8 +85,8 @@ export async function applyElements(
     for (const index of indexes) {
       const pause = pace();
       if (pause) await pause;
-      const one = validated[index];
-      if (one) changes.push(...decide(index, one, known.get(one.key ?? '')));
+      const element = validated[index];
+      if (element) changes.push(...decide(index, element, known.get(element.key ?? '')));
     }
     if (!dryRun && !(isAtomic && hasFailed)) await writeRows(collection, changes, { ordered: false, session, pace });
   }
@@ -122,17 +122,20 @@ function indexesByKey(
 }
 
 /** Adds the faults found by the rules across members, which apply only to an element with no other faults. */
-function withRules(one: ValidatedElement, { rules }: Pick<Bulk, 'rules'>): ValidatedElement {
-  if (one.count > 0) return one;
-  const faults = [...metadataFaults(one.element as Readonly<Record<string, unknown>>), ...(rules?.(one.element) ?? [])];
-  return at(one, faults);
+function withRules(validated: ValidatedElement, { rules }: Pick<Bulk, 'rules'>): ValidatedElement {
+  if (validated.count > 0) return validated;
+  const faults = [
+    ...metadataFaults(validated.element as Readonly<Record<string, unknown>>),
+    ...(rules?.(validated.element) ?? []),
+  ];
+  return at(validated, faults);
 }
 
 /** An element with faults whose pointers are relative to it. */
-function at(one: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
+function at(validated: ValidatedElement, faults: readonly Fault[]): ValidatedElement {
   return withFaults(
-    one,
-    faults.map((fault) => ({ ...fault, pointer: one.at + (fault.pointer ?? '') })),
+    validated,
+    faults.map((fault) => ({ ...fault, pointer: validated.at + (fault.pointer ?? '') })),
   );
 }
 
@@ -151,7 +154,7 @@ function faultsBeside(
   const erased = erasedFault(existing, at);
   if (erased) return [erased];
   const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
-  const found = missing.map((name): Fault => {
+  const missingFaults = missing.map((name): Fault => {
     return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
   });
   const { id } = element;
@@ -160,9 +163,9 @@ function faultsBeside(
     const detail = existing
       ? `is not the id of the object with this ${member}`
       : `must not be set: there is no object with this ${member} yet`;
-    found.push({ pointer: `${at}/id`, code: 'conflict', detail });
+    missingFaults.push({ pointer: `${at}/id`, code: 'conflict', detail });
   }
-  return found;
+  return missingFaults;
 }
 
 function step(

@@ -18,18 +18,18 @@ export function brokenTexts(value: unknown, most = MAX, values = Infinity): Faul
   // pointers are built only for faults: building them for all values took a tenth of an import's time
   const path: (string | number)[] = [];
   let left = values;
-  const look = (one: unknown): void => {
+  const look = (value: unknown): void => {
     left -= 1;
-    if (typeof one === 'string') {
-      const detail = brokenBy(one);
+    if (typeof value === 'string') {
+      const detail = brokenBy(value);
       if (detail === undefined) return;
       const pointer = path.map((name) => `/${escapePointer(String(name))}`).join('');
       faults.push({ pointer, code: 'format', detail });
-    } else if (typeof one === 'object' && one !== null && path.length < DEEPEST) {
-      for (const name of namesOf(one)) {
+    } else if (typeof value === 'object' && value !== null && path.length < DEEPEST) {
+      for (const name of namesOf(value)) {
         if (faults.length >= most || left <= 0) return;
         path.push(name);
-        look((one as Members)[name]);
+        look((value as Members)[name]);
         path.pop();
       }
     }
@@ -47,9 +47,9 @@ function namesOf(value: object): Iterable<string | number> {
 
 function brokenBy(text: string): string | undefined {
   if (!text.isWellFormed()) return 'must not contain a lone surrogate (half of a character)';
-  const [found] = CONTROL.exec(text) ?? [];
-  if (found === undefined) return undefined;
-  const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const [character] = CONTROL.exec(text) ?? [];
+  if (character === undefined) return undefined;
+  const code = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   return `must not contain control characters other than tabs and line breaks (found U+${code})`;
 }
 

@@ -86,8 +86,8 @@ export function listRequest<T extends { readonly _id: string }>(
 }
 
 function uniqueMember({ indexes }: Pick<Collection<{ readonly _id: string }>, 'indexes'>): string | undefined {
-  const found = indexes.find(({ options }) => options?.unique === true);
-  return found && Object.keys(found.on)[0];
+  const index = indexes.find(({ options }) => options?.unique === true);
+  return index && Object.keys(index.on)[0];
 }
 
 /** An object by id. @throws AppError not_found, with the same message for another organisation's objects as for nonexistent ones */
@@ -98,9 +98,9 @@ export async function readOne<T extends { _id: string }>(
   resource: string,
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<T> {
-  const found = await data.read(collection, id, projection);
-  if (!found) throw notFound(resource);
-  return found;
+  const row = await data.read(collection, id, projection);
+  if (!row) throw notFound(resource);
+  return row;
 }
 
 /*
@@ -151,9 +151,9 @@ export function toConditions(given: ActiveFilters, filters: readonly Filter[]): 
       if (words.length === 0) return undefined;
       conditions.push(...words);
     } else if (by === 'EMAIL') {
-      const found = emailConditions(String(value), members);
-      if (found.length === 0) return undefined;
-      conditions.push(...found);
+      const emailFilters = emailConditions(String(value), members);
+      if (emailFilters.length === 0) return undefined;
+      conditions.push(...emailFilters);
     } else if (by === 'METADATA') {
       const texts = isList(value) ? value : [String(value)];
       conditions.push(...texts.map((text) => ({ [member]: trusted({ $elemMatch: filteredPair(text) }) })));

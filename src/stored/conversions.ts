@@ -23,8 +23,8 @@ export function converted<T extends object>(row: T, members: readonly StoredMemb
 function convertedValue(value: unknown, member: StoredMember): unknown {
   if (member.isList) {
     if (!Array.isArray(value)) return value;
-    const made = value.map((one: unknown) => convertedOne(one, member));
-    return made.every((one, at) => one === value[at]) ? value : made;
+    const made = value.map((element: unknown) => convertedOne(element, member));
+    return made.every((element, at) => element === value[at]) ? value : made;
   }
   return convertedOne(value, member);
 }
@@ -52,10 +52,10 @@ const MOST_DIGITS = 15;
 /** The number that a text, a Decimal128 or a Long says, if the type has it exactly. */
 function numberOf(value: unknown, type: string): number | undefined {
   const isNumeric = typeof value === 'string' || NUMERIC.includes((value as { _bsontype?: unknown })._bsontype);
-  const found = isNumeric ? /^-?(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
+  const match = isNumeric ? /^-?(\d+)(?:\.(\d+))?$/.exec(String(value)) : null;
   const known = NUMBER_TYPES[type];
-  if (!found || !known) return undefined;
-  const [text, whole = '', fraction = ''] = found;
+  if (!match || !known) return undefined;
+  const [text, whole = '', fraction = ''] = match;
   if (known.isWhole ? /[1-9]/.test(fraction) : whole.length + fraction.length > MOST_DIGITS) return undefined;
   const number = Number(text);
   return known.fits(number) ? number : undefined;

@@ -44,8 +44,8 @@ export async function correctionsOf(
   const hasTime = hasMember(resource, 'updated_at');
   const made = rows.map((row) => {
     if (!converts) return row;
-    const one = withDefaults(all, converted(row, all), converts, true);
-    return hasTime ? stamped(one) : one;
+    const filledRow = withDefaults(all, converted(row, all), converts, true);
+    return hasTime ? stamped(filledRow) : filledRow;
   });
   const derived = await resource.derive(data, made, texts);
   const pace = data.pace();
@@ -99,7 +99,7 @@ export async function storeCorrections(
       for await (const row of rows.find(filter, { session, batchSize: toStore.length + 1 }))
         current.set(keyOf(row), row);
       const same = toStore.filter(({ before }) => isSameRow(current.get(keyOf(before)) ?? {}, before));
-      const changes = same.map((one) => withStamp(resource, one, now));
+      const changes = same.map((correction) => withStamp(resource, correction, now));
       await writeRows(rows, changes, { ordered: true, session });
       return new Set<unknown>(same.map(({ before }) => before._id));
     },

@@ -109,7 +109,7 @@ function parentListOf(other: Resource, parent: { readonly collection: Resource; 
     const { _id: id } = row as Row;
     const args = given as Args;
     const projection = projectionOfList(other, info, parent.field);
-    const read = (one: string) => listedRow({ resource: other, id: one, context, info }, projection);
+    const read = (rowId: string) => listedRow({ resource: other, id: rowId, context, info }, projection);
     const page = await listOfParent(context, other, parent, id, args, { projection, read });
     // the rows of a first page were checked when they were read
     const isChecked = typeof args.cursor !== 'string';

@@ -25,6 +25,6 @@ export function refuseFaults(steps: readonly { readonly checked: Faults }[]): vo
   const total = steps.reduce((sum, { checked }) => sum + checked.count, 0);
   if (total === 0) return;
   const faults = steps.flatMap(({ checked }) => checked.faults).slice(0, LISTED_OF_CALL);
-  const isCut = steps.some(({ checked }) => checked.isCut);
-  throw validationFailed(faults, total - faults.length, isCut);
+  const isTruncated = steps.some(({ checked }) => checked.isTruncated);
+  throw validationFailed(faults, total - faults.length, isTruncated);
 }

@@ -30,7 +30,7 @@ export interface ValidatedElement {
   readonly faults: readonly Fault[];
   readonly count: number;
   /** Whether there may be more: counting stops once there are many more than a response can list. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Limits for an element while the response has room. */
@@ -57,13 +57,13 @@ export async function validateElements(
   for (const [index, sent] of elements.entries()) {
     const pause = pace();
     if (pause) await pause;
-    const one = validateOne(sent, `/${list}/${String(index)}`, member, (element) =>
+    const checkedElement = validateOne(sent, `/${list}/${String(index)}`, member, (element) =>
       faultsIn(element, check, roomAfter(listed)),
     );
-    listed += Math.min(LISTED_OF_ELEMENT, one.count);
-    const first = one.key === null ? undefined : seen.get(one.key);
-    if (one.key !== null && first === undefined) seen.set(one.key, index);
-    validated.push(first === undefined ? one : asRepeated(one, member, first));
+    listed += Math.min(LISTED_OF_ELEMENT, checkedElement.count);
+    const first = checkedElement.key === null ? undefined : seen.get(checkedElement.key);
+    if (checkedElement.key !== null && first === undefined) seen.set(checkedElement.key, index);
+    validated.push(first === undefined ? checkedElement : asRepeated(checkedElement, member, first));
   }
   return validated;
 }
@@ -90,14 +90,14 @@ function validateOne(
 
 /** Checks an element, and replaces -0 in a valid one; others may be too large to walk. */
 function checked(element: unknown, check: (element: unknown) => Findings): Findings {
-  const found = check(element);
-  if (found.faults.length + found.more === 0) replaceNegativeZero(element);
-  return found;
+  const findings = check(element);
+  if (findings.faults.length + findings.more === 0) replaceNegativeZero(element);
+  return findings;
 }
 
-function asRepeated(one: ValidatedElement, member: string, first: number): ValidatedElement {
+function asRepeated(validated: ValidatedElement, member: string, first: number): ValidatedElement {
   const detail = `is the same as in element ${String(first)} of this call`;
-  return withFaults(one, [{ pointer: `${one.at}/${member}`, code: 'duplicate', detail }]);
+  return withFaults(validated, [{ pointer: `${validated.at}/${member}`, code: 'duplicate', detail }]);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -108,7 +108,7 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
   return faults.some((fault) => fault.pointer === pointer);
 }
 
-export type Faults = Pick<ValidatedElement, 'faults' | 'count' | 'isCut'>;
+export type Faults = Pick<ValidatedElement, 'faults' | 'count' | 'isTruncated'>;
 
 export function withFaults<T extends Faults>(validated: T, more: readonly Fault[]): T {
   if (more.length === 0) return validated;
@@ -122,20 +122,20 @@ export function faultsAt(at: string, value: unknown, check: Check, room: FaultLi
 
 /** Faults that the schema finds, then broken texts, which it does not. */
 function faultsIn(element: unknown, check: Check, room: FaultLimits, values = MAX_VALUES): Findings {
-  const found = check(element, room);
-  if (found.isCut) return found;
+  const findings = check(element, room);
+  if (findings.isTruncated) return findings;
   const most = room.kept + room.counted;
   const broken = brokenTexts(element, most, values);
-  return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
+  return { ...findings, faults: [...findings.faults, ...broken], isTruncated: broken.length === most };
 }
 
 /** The findings in an element, with pointers from the root of the call. */
-function placed({ faults: found, more, isCut }: Findings, at: string): Faults {
-  const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({
+function placed({ faults: all, more, isTruncated }: Findings, at: string): Faults {
+  const faults = all.slice(0, LISTED_OF_CALL).map((fault) => ({
     ...fault,
     pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),
   }));
-  return { faults, count: found.length + more, isCut };
+  return { faults, count: all.length + more, isTruncated };
 }
 
 /** The value of an external_ref as a result repeats it. */
@@ -153,12 +153,12 @@ function shortened(text: string, most: number): string {
 /** Returns a function that gives the faults to list for an element; call it once for each element of the call, in order. */
 export function faultLister(): (validated: Faults & Pick<ValidatedElement, 'at'>) => readonly Fault[] {
   let left = LISTED_OF_CALL;
-  return ({ at: pointer, faults, count: all, isCut }) => {
+  return ({ at: pointer, faults, count: all, isTruncated }) => {
     const room = Math.min(left, LISTED_OF_ELEMENT);
     left -= Math.min(room, all);
     const rest = all - room;
     if (rest <= 0) return faults;
-    const count = `${isCut ? 'at least ' : ''}${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
+    const count = `${isTruncated ? 'at least ' : ''}${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
     const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(LISTED_OF_CALL)}`;
     return [...faults.slice(0, room), { pointer, code: 'more', detail }];
   };

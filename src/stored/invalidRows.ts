@@ -97,8 +97,8 @@ function within(name: string | number, fault: Fault): Fault {
 
 function checkOf(member: StoredMember, isRead: (path: string) => boolean, path: string): Check {
   const { isRequired, isList } = member;
-  const one = valueCheck(member, isRead, path);
-  const check = isList ? listCheck(one) : one;
+  const checkValue = valueCheck(member, isRead, path);
+  const check = isList ? listCheck(checkValue) : checkValue;
   return (value) => {
     if (value !== undefined && value !== null) return check(value);
     return isRequired ? { code: 'required', detail: value === null ? 'is stored as null' : MISSING } : undefined;

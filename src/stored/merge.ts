@@ -50,8 +50,8 @@ type Members = Readonly<Record<string, unknown>>;
 /** A list in which objects that were given without an id keep that of a stored one. */
 function withOldIds(member: StoredMember, given: unknown, made: unknown, old: unknown): unknown {
   if (!hasParts(member) || !Array.isArray(given) || !Array.isArray(made)) return made;
-  const lacks = (one: unknown): boolean => isObject(one) && (one.id ?? null) === null;
-  const bare = made.map((one: Members, at) => (lacks(given[at]) ? { ...one, id: null } : one));
+  const lacks = (part: unknown): boolean => isObject(part) && (part.id ?? null) === null;
+  const bare = made.map((part: Members, at) => (lacks(given[at]) ? { ...part, id: null } : part));
   return withIds(bare, member.members, Array.isArray(old) ? old.filter(isObject) : []);
 }
 
@@ -89,10 +89,12 @@ export function withDefaults<T extends object>(
     if (value === undefined || (nulls && value === null)) {
       if (isRequired && otherwise) filled[name] = defaultValue(otherwise, organisation);
     } else if (inner.length > 0) {
-      const fill = (one: unknown) => (isObject(one) ? withDefaults(inner, one, organisation, nulls) : one);
+      const fill = (object: unknown) => (isObject(object) ? withDefaults(inner, object, organisation, nulls) : object);
       const made: unknown = isList && Array.isArray(value) ? value.map(fill) : fill(value);
       const isSame =
-        Array.isArray(made) && Array.isArray(value) ? made.every((one, at) => one === value[at]) : made === value;
+        Array.isArray(made) && Array.isArray(value)
+          ? made.every((element, at) => element === value[at])
+          : made === value;
       if (!isSame) filled[name] = made;
     }
   }
@@ -101,7 +103,8 @@ export function withDefaults<T extends object>(
 
 /** A given value as it is stored: times as dates, ids in lower case, and objects with every member. */
 function asStored(member: StoredMember, value: unknown, organisation: Organisation): unknown {
-  if (Array.isArray(value)) return value.map((one) => asStored({ ...member, isList: false }, one, organisation));
+  if (Array.isArray(value))
+    return value.map((element) => asStored({ ...member, isList: false }, element, organisation));
   if (member.kind === 'dateTime') return new Date(value as string);
   if (member.type === 'ID') return (value as string).toLowerCase();
   return isObject(value) ? completed(member.members, value, organisation) : value;

@@ -99,12 +99,12 @@ async function findFirstRows(
     },
   ];
   const options = { batchSize: parents.length + 1, maxTimeMS: READ_TIMEOUT };
-  const found = await data.aggregations(() =>
+  const parentRows = await data.aggregations(() =>
     data
       .collection(parent.collection)
       .aggregate<Row & { readonly rows: readonly Position[] }>(stages, options)
       .toArray(),
   );
-  const rowsOf = new Map(found.map(({ _id, rows }) => [_id, rows]));
+  const rowsOf = new Map(parentRows.map(({ _id, rows }) => [_id, rows]));
   return ids.map((id) => rowsOf.get(id) ?? []);
 }

@@ -20,12 +20,12 @@ export function repeatedIds(members: readonly StoredMember[], object: Members, p
     const value = object[name];
     if (inner.length === 0 || Array.isArray(value) !== isList) return [];
     const ids = new Set<string>();
-    return [value].flat().flatMap((one, index): Fault[] => {
-      if (!isObject(one)) return [];
+    return [value].flat().flatMap((part, index): Fault[] => {
+      if (!isObject(part)) return [];
       const at = `${place}/${name}${isList ? `/${String(index)}` : ''}`;
-      const within = repeatedIds(inner, one, at);
-      if (!hasParts(member) || typeof one.id !== 'string') return within;
-      const id = one.id.toLowerCase();
+      const within = repeatedIds(inner, part, at);
+      if (!hasParts(member) || typeof part.id !== 'string') return within;
+      const id = part.id.toLowerCase();
       if (!ids.has(id)) {
         ids.add(id);
         return within;
@@ -47,28 +47,30 @@ export function withIds(
 ): unknown[] {
   const hasPosition = members.some(({ name }) => name === POSITION);
   const content = members.filter(({ name }) => name !== 'id' && name !== POSITION).map(({ name }) => name);
-  const found = hasPosition ? [POSITION] : members.flatMap(({ name, isSearchable }) => (isSearchable ? [name] : []));
-  const all = parts.map((one, at) => (isObject(one) && hasPosition ? { ...one, position: one[POSITION] ?? at } : one));
-  const taken = new Set(all.flatMap((one) => (isObject(one) && typeof one.id === 'string' ? one.id : [])));
+  const identity = hasPosition ? [POSITION] : members.flatMap(({ name, isSearchable }) => (isSearchable ? [name] : []));
+  const all = parts.map((part, at) =>
+    isObject(part) && hasPosition ? { ...part, position: part[POSITION] ?? at } : part,
+  );
+  const taken = new Set(all.flatMap((part) => (isObject(part) && typeof part.id === 'string' ? part.id : [])));
   const ids = new Map<unknown, string>();
-  for (const names of [content, found]) {
-    const keyOf = (one: Members): string => JSON.stringify(names.map((name) => one[name] ?? null));
+  for (const names of [content, identity]) {
+    const keyOf = (part: Members): string => JSON.stringify(names.map((name) => part[name] ?? null));
     const free = new Map<string, string[]>();
-    for (const one of old.toReversed()) {
-      const { id } = one;
+    for (const part of old.toReversed()) {
+      const { id } = part;
       if (typeof id !== 'string' || taken.has(id)) continue;
-      free.set(keyOf(one), [...(free.get(keyOf(one)) ?? []), id]);
+      free.set(keyOf(part), [...(free.get(keyOf(part)) ?? []), id]);
     }
-    for (const one of all) {
-      if (!isObject(one) || (one.id ?? null) !== null || ids.has(one)) continue;
-      const id = free.get(keyOf(one))?.pop();
+    for (const part of all) {
+      if (!isObject(part) || (part.id ?? null) !== null || ids.has(part)) continue;
+      const id = free.get(keyOf(part))?.pop();
       if (id === undefined) continue;
-      ids.set(one, id);
+      ids.set(part, id);
       taken.add(id);
     }
   }
-  return all.map((one) => {
-    if (!isObject(one)) return one;
-    return { ...one, id: one.id ?? ids.get(one) ?? randomUUID() };
+  return all.map((part) => {
+    if (!isObject(part)) return part;
+    return { ...part, id: part.id ?? ids.get(part) ?? randomUUID() };
   });
 }

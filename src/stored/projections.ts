@@ -81,7 +81,7 @@ function fragmentsOf({ fragments }: GraphQLResolveInfo): Fragments {
 function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
   const { schema, operation } = info;
   const roots = [schema.getQueryType(), schema.getMutationType()];
-  const found: FieldNode[] = [];
+  const fields: FieldNode[] = [];
   const visited = new Set<string>();
   const walk = (set: SelectionSetNode, on: unknown): void => {
     if (!isObjectType(on)) return;
@@ -98,13 +98,13 @@ function referencesTo(type: string, info: GraphQLResolveInfo): FieldNode[] {
         const outer = on.getFields()[selection.name.value]?.type;
         if (!outer) continue;
         const inner = getNamedType(outer);
-        if (inner.name === type && !roots.includes(on) && !isListType(getNullableType(outer))) found.push(selection);
+        if (inner.name === type && !roots.includes(on) && !isListType(getNullableType(outer))) fields.push(selection);
         walk(selection.selectionSet, inner);
       }
     }
   };
   walk(operation.selectionSet, schema.getRootType(operation.operation));
-  return found;
+  return fields;
 }
 
 /** One object for each type and set of members, since reads are batched by it. It lives as long as the operation. */
@@ -152,7 +152,7 @@ function addMembers(members: Set<string>, nodes: readonly FieldNode[], place: Pl
       return true;
     }
     if (member === undefined) {
-      const relation = relations.find((one) => one.field.name.value === name);
+      const relation = relations.find((relation) => relation.field.name.value === name);
       if (relation && !relation.isList) members.add(relation.member);
       return relation !== undefined;
     }

@@ -29,7 +29,9 @@ export function reshape(
   });
   const properties = { ...Object.fromEntries(kept.map(({ name, property }) => [name, property])), ...more };
   // a nullable member may be missing, as it is in exports made before it existed
-  const required = Object.keys(properties).filter((name) => !kept.some((one) => one.name === name && one.mayLack));
+  const required = Object.keys(properties).filter(
+    (name) => !kept.some((member) => member.name === name && member.mayLack),
+  );
   return { ...schema, properties, required };
 }
 

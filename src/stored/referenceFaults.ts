@@ -20,7 +20,9 @@ export interface Reference {
 export function referencesOf({ stored }: Resource, resources: Iterable<Resource>): Reference[] {
   return [...resources].flatMap((to) => {
     const { type } = to.stored;
-    const led = stored.relations.filter((one) => !one.isList && one.type === type).map(({ member }) => member);
+    const led = stored.relations
+      .filter((relation) => !relation.isList && relation.type === type)
+      .map(({ member }) => member);
     const members = new Set([referenceTo(type), ...led]);
     return stored.members.flatMap(({ name: member }) => (members.has(member) ? [{ member, to }] : []));
   });
@@ -28,10 +30,10 @@ export function referencesOf({ stored }: Resource, resources: Iterable<Resource>
 
 /** The fault of a reference to an object; undefined if it is there. */
 export function referenceFault(
-  found: object | undefined,
+  row: object | undefined,
   { pointer, name, by = 'id' }: { readonly pointer: string; readonly name: string; readonly by?: string },
 ): Fault | undefined {
-  if (found) return erasedFault(found, pointer);
+  if (row) return erasedFault(row, pointer);
   return { pointer, code: 'not_found', detail: `is not the ${by} of a ${name} of the organisation` };
 }
 
@@ -51,14 +53,14 @@ export async function referenceChecks(
     const ids = all.flatMap((given) => idOf(given, reference) ?? []);
     if (ids.length > 0) wanted.set(reference.to, new Set([...(wanted.get(reference.to) ?? []), ...ids]));
   }
-  const found = new Map<Resource, ReadonlyMap<string, Row>>();
+  const rowsByResource = new Map<Resource, ReadonlyMap<string, Row>>();
   for (const [to, ids] of wanted) {
     const options = { session, projection: { [ERASED_AT]: 1 }, maxTimeMS: READ_TIMEOUT, batchSize: ids.size + 1 };
     const rows = await data
       .collection(to)
       .find({ _id: { $in: [...ids] } }, options)
       .toArray();
-    found.set(to, new Map(rows.map((row) => [row._id, row])));
+    rowsByResource.set(to, new Map(rows.map((row) => [row._id, row])));
   }
   return (given, at) =>
     references.flatMap((reference) => {
@@ -66,6 +68,6 @@ export async function referenceChecks(
       if (id === undefined) return [];
       const { member, to } = reference;
       const place = { pointer: `${at}/${member}`, name: objectName(to.stored.type) };
-      return referenceFault(found.get(to)?.get(id), place) ?? [];
+      return referenceFault(rowsByResource.get(to)?.get(id), place) ?? [];
     });
 }

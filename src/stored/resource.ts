@@ -80,9 +80,9 @@ export function defineResource<T extends Row = Row>(type: string, spec: Resource
   if (!stored) throw new Error(`schema/ has no type ${type} with @stored`);
   const texts = searchablePaths(stored.members);
   const words = (row: object): string[] => {
-    const found: string[] = [];
-    for (const path of texts) collectTexts(row, path, 0, found);
-    return searchWords(...found);
+    const values: string[] = [];
+    for (const path of texts) collectTexts(row, path, 0, values);
+    return searchWords(...values);
   };
   const { collection: name, omittedInLists, members } = stored;
   const times = members.filter(({ kind }) => kind === 'dateTime').map((member) => member.name as keyof T & string);
@@ -125,11 +125,11 @@ function searchablePaths(members: readonly StoredMember[]): (readonly string[])[
 }
 
 /** Adds the strings at a path, from its step `at` on; of a list on the path, those of all its objects. */
-function collectTexts(value: unknown, path: readonly string[], at: number, found: string[]): void {
-  if (Array.isArray(value)) for (const one of value) collectTexts(one, path, at, found);
+function collectTexts(value: unknown, path: readonly string[], at: number, texts: string[]): void {
+  if (Array.isArray(value)) for (const element of value) collectTexts(element, path, at, texts);
   else if (at === path.length) {
-    if (typeof value === 'string') found.push(value);
+    if (typeof value === 'string') texts.push(value);
   } else if (typeof value === 'object' && value !== null) {
-    collectTexts((value as Record<string, unknown>)[path[at] ?? ''], path, at + 1, found);
+    collectTexts((value as Record<string, unknown>)[path[at] ?? ''], path, at + 1, texts);
   }
 }

@@ -8,21 +8,21 @@ import { ERASED_AT } from '../schema/personal';
  * Whether two rows are equal; missing members count as null, and search words may be in any order. Copies nothing, since bulk calls compare
  * every row.
  */
-export function isSameRow(one: object, other: object): boolean {
-  const [mine, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
+export function isSameRow(left: object, right: object): boolean {
+  const [mine, others] = [left as Record<string, unknown>, right as Record<string, unknown>];
   for (const name in mine) if (!isSameMember(name, mine[name] ?? null, others[name] ?? null)) return false;
   for (const name in others) if (!(name in mine) && (others[name] ?? null) !== null) return false;
   return true;
 }
 
-export function isSameMember(name: string, one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (typeof one !== 'object' || typeof other !== 'object') return false;
-  const areLists = Array.isArray(one) && Array.isArray(other) && one.length === other.length;
+export function isSameMember(name: string, left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object') return false;
+  const areLists = Array.isArray(left) && Array.isArray(right) && left.length === right.length;
   // search words usually have the same order, and comparing objects of any kind takes ten times as long
-  if (areLists && one.every((value, at) => value === other[at])) return true;
-  if (isDeepStrictEqual(one, other)) return true;
-  return name === 'search' && areLists && isDeepStrictEqual(one.toSorted(), other.toSorted());
+  if (areLists && left.every((value, at) => value === right[at])) return true;
+  if (isDeepStrictEqual(left, right)) return true;
+  return name === 'search' && areLists && isDeepStrictEqual(left.toSorted(), right.toSorted());
 }
 
 /** The updated_at of a row changed now, which never goes back, even if the clock does. */

@@ -66,7 +66,7 @@ export function searchConditions(text: string, argument: string): Record<string,
     const detail = `must have at most ${String(MAX_SOUGHT)} different words, and has ${String(words.length)}`;
     throw invalidRequest([{ parameter: argument, code: 'length', detail }]);
   }
-  words.sort((one, other) => other.length - one.length);
+  words.sort((left, right) => right.length - left.length);
   return words.map((word) => ({
     search: trusted({ $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } }),
   }));

@@ -32,8 +32,8 @@ function objectSchema(members: readonly StoredMember[], computed: readonly strin
 }
 
 function memberSchema(member: StoredMember): BsonSchema {
-  const one = valueSchema(member);
-  const schema = member.isList ? { bsonType: 'array', items: one } : one;
+  const valueType = valueSchema(member);
+  const schema = member.isList ? { bsonType: 'array', items: valueType } : valueType;
   return member.isRequired ? schema : orNull(schema);
 }
 

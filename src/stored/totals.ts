@@ -175,12 +175,12 @@ async function run(
 ): Promise<Rows<Row> | string> {
   const ofGroup = members.filter(({ name }) => keys.includes(name));
   const faultInGroup = faultsOf({ members: ofGroup })(WITHOUT_SEARCH);
-  const found = data.collection(collection).aggregate<{ _id: Row }>([...stages, { $limit: most + 1 }], {
+  const cursor = data.collection(collection).aggregate<{ _id: Row }>([...stages, { $limit: most + 1 }], {
     maxTimeMS: READ_TIMEOUT,
     batchSize: MAX_ROWS + 2,
   });
   const rows: Row[] = [];
-  for await (const { _id: group, ...sums } of found) {
+  for await (const { _id: group, ...sums } of cursor) {
     if (rows.length === most) return { data: rows, has_more: true };
     const exactly = withinRange(sums);
     if (typeof exactly === 'string') return exactly;

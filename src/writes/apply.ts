@@ -27,7 +27,7 @@ export interface Step {
   readonly checked: Faults;
 }
 
-const NO_FAULTS: Faults = { faults: [], count: 0, isCut: false };
+const NO_FAULTS: Faults = { faults: [], count: 0, isTruncated: false };
 
 /** Returns a step for each element. */
 export async function applyElements(elements: readonly Element[], applying: Applying): Promise<Step[]> {

@@ -42,21 +42,21 @@ export async function readElements(
 ): Promise<Element[]> {
   const elements: Element[] = [];
   let listed = 0;
-  for (const [index, one] of sent.entries()) {
+  for (const [index, element] of sent.entries()) {
     const pause = pace();
     if (pause) await pause;
     const at = placeOf(index);
-    const found = faultsAt(at, withoutMembers(one), check, roomAfter(listed));
-    const { type, given } = outlineOf(one);
+    const outerFaults = faultsAt(at, withoutMembers(element), check, roomAfter(listed));
+    const { type, given } = outlineOf(element);
     const kind = typeof type === 'string' ? byName.get(type) : undefined;
     const [action, ...others] = given;
     const faults: Fault[] = [];
-    if (found.count === 0 && others.length > 0)
+    if (outerFaults.count === 0 && others.length > 0)
       faults.push({ pointer: at, code: 'not_allowed', detail: 'must have only one of put, patch and delete' });
-    if (found.count === 0 && !action)
+    if (outerFaults.count === 0 && !action)
       faults.push({ pointer: at, code: 'required', detail: 'must have put, patch or delete' });
-    const members = action ? ((one as Members)[action] as Record<string, unknown>) : {};
-    if (found.count + faults.length === 0 && kind && action) {
+    const members = action ? ((element as Members)[action] as Record<string, unknown>) : {};
+    if (outerFaults.count + faults.length === 0 && kind && action) {
       const place = `${at}/${action}`;
       if (countValues(members) > MAX_VALUES)
         faults.push({ pointer: place, code: 'size', detail: 'has more values than any valid object' });
@@ -70,9 +70,10 @@ export async function readElements(
         faults.push(...memberFaults(kind, action, members, place));
       }
     }
-    const checked = withFaults(found, faults);
+    const checked = withFaults(outerFaults, faults);
     listed += Math.min(LISTED_OF_ELEMENT, checked.count);
-    const ask = checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(one) } : undefined;
+    const ask =
+      checked.count === 0 && kind && action ? { kind, action, members, version: versionOf(element) } : undefined;
     elements.push({ ...checked, at, type, ref: members.external_ref, ask });
   }
   return elements;
@@ -84,9 +85,9 @@ const MAX_VALUES = 20_000;
 /** How many values an object has; stops once they are too many. */
 function countValues(value: unknown): number {
   let count = 0;
-  const look = (one: unknown): void => {
-    if (typeof one !== 'object' || one === null) return;
-    for (const member of Object.values(one)) {
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    for (const member of Object.values(value)) {
       count += 1;
       if (count > MAX_VALUES) return;
       look(member);
@@ -97,19 +98,19 @@ function countValues(value: unknown): number {
 }
 
 /** An element without the members of its object, which are checked once it is known what they are set in. */
-function withoutMembers(one: unknown): unknown {
-  if (!isObject(one)) return one;
-  const empty = ACTIONS.filter((action) => isObject(one[action])).map((action) => [action, {}]);
-  return { ...one, ...Object.fromEntries(empty) };
+function withoutMembers(element: unknown): unknown {
+  if (!isObject(element)) return element;
+  const empty = ACTIONS.filter((action) => isObject(element[action])).map((action) => [action, {}]);
+  return { ...element, ...Object.fromEntries(empty) };
 }
 
-function outlineOf(one: unknown): { readonly type: unknown; readonly given: readonly Action[] } {
-  if (!isObject(one)) return { type: undefined, given: [] };
-  return { type: one.type, given: ACTIONS.filter((action) => isObject(one[action])) };
+function outlineOf(element: unknown): { readonly type: unknown; readonly given: readonly Action[] } {
+  if (!isObject(element)) return { type: undefined, given: [] };
+  return { type: element.type, given: ACTIONS.filter((action) => isObject(element[action])) };
 }
 
-function versionOf(one: unknown): number | undefined {
-  const { version } = one as { readonly version?: number | null };
+function versionOf(element: unknown): number | undefined {
+  const { version } = element as { readonly version?: number | null };
   return version ?? undefined;
 }
 

@@ -88,6 +88,6 @@ function report(steps: readonly Step[], dryRun: boolean): WriteReport {
       errors: checked.count > 0 ? list({ ...checked, at }) : [],
     };
   });
-  const counts = OUTCOMES.map((outcome) => [outcome, results.filter((one) => one.outcome === outcome).length]);
+  const counts = OUTCOMES.map((outcome) => [outcome, results.filter((result) => result.outcome === outcome).length]);
   return { ...(Object.fromEntries(counts) as Record<Outcome, number>), results };
 }

@@ -65,7 +65,7 @@ export function kindsOf(resources: readonly Resource[], schema: GraphQLSchema): 
   const kinds = new Map(
     resources.map((resource): [string, Growing] => {
       const { stored, name, computed } = resource;
-      const has = (member: string): boolean => stored.members.some((one) => one.name === member);
+      const has = (member: string): boolean => stored.members.some((candidate) => candidate.name === member);
       const identities = ['id', EXTERNAL_REF, stored.unique ?? EXTERNAL_REF].filter(has);
       return [
         stored.type,

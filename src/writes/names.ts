@@ -9,7 +9,7 @@ import { filterOf, mostOf, type Values } from './wanted';
 /* Which objects the elements of a call name: looked up a piece at a time, and kept up to date while its elements are applied. */
 
 /** The members of an object that are looked up, with its id. */
-type Found = Members & { readonly _id: string };
+type KeptMembers = Members & { readonly _id: string };
 
 export interface Names {
   /** The id of the object that these members name; undefined if there is none. */
@@ -17,7 +17,7 @@ export interface Names {
   /** The id of the object with a value in a unique member. */
   owner(kind: Kind, member: string, value: unknown): string | undefined;
   /** An object by its id. */
-  get(kind: Kind, id: string): Found | undefined;
+  get(kind: Kind, id: string): KeptMembers | undefined;
   /** Notes what an object is now; undefined once it is deleted. */
   set(kind: Kind, id: string, row: object | undefined): void;
 }
@@ -41,7 +41,7 @@ function lookedUp({ unique, owner }: Kind): string[] {
 
 /** The objects of a kind that are known, by id, and their ids by the values of each unique member. */
 interface Known {
-  readonly objects: Map<string, Found>;
+  readonly objects: Map<string, KeptMembers>;
   readonly owners: ReadonlyMap<string, Map<string, string>>;
 }
 
@@ -51,7 +51,10 @@ export function createNames(): Names {
   function of(kind: Kind): Known {
     let own = known.get(kind);
     if (!own)
-      known.set(kind, (own = { objects: new Map(), owners: new Map(kind.unique.map((one) => [one, new Map()])) }));
+      known.set(
+        kind,
+        (own = { objects: new Map(), owners: new Map(kind.unique.map((member) => [member, new Map()])) }),
+      );
     return own;
   }
 
@@ -71,11 +74,11 @@ export function createNames(): Names {
       if (id?.[1] !== undefined) return of(kind).objects.has(id[1]) ? id[1] : undefined;
       const byRef = ref && names.owner(kind, ...ref);
       if (byRef !== undefined) return byRef;
-      const found = others.map((one) => names.owner(kind, ...one)).find((one) => one !== undefined);
+      const ownerId = others.map((identity) => names.owner(kind, ...identity)).find((owner) => owner !== undefined);
       // another object with the same number has an external_ref of its own
       const isOther =
-        found !== undefined && ref?.[1] !== undefined && (names.get(kind, found)?.[ref[0]] ?? null) !== null;
-      return isOther ? undefined : found;
+        ownerId !== undefined && ref?.[1] !== undefined && (names.get(kind, ownerId)?.[ref[0]] ?? null) !== null;
+      return isOther ? undefined : ownerId;
     },
     owner: (kind, member, value) => (typeof value === 'string' ? of(kind).owners.get(member)?.get(value) : undefined),
     get: (kind, id) => of(kind).objects.get(id),
@@ -85,7 +88,7 @@ export function createNames(): Names {
       if (!row) return;
       // no more than that, since rows may be large
       const kept = lookedUp(kind).map((member) => [member, (row as Members)[member] ?? null]);
-      own.objects.set(id, Object.fromEntries(kept) as Found);
+      own.objects.set(id, Object.fromEntries(kept) as KeptMembers);
       for (const [member, ids] of own.owners) {
         const value = identityOf(row as Members, member);
         if (value !== undefined) ids.set(value, id);

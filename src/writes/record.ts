@@ -70,7 +70,7 @@ function completed(value: unknown, member: StoredMember, hasIds: boolean, old: u
   if (!member.isList) return filled(value, member.members);
   // a longer list is refused by its length
   if (!Array.isArray(value) || value.length > MAX_PARTS) return value;
-  const items = value.map((one) => filled(one, member.members));
+  const items = value.map((item) => filled(item, member.members));
   return hasIds ? withIds(items, member.members, Array.isArray(old) ? old.filter(isObject) : []) : items;
 }
 

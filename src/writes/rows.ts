@@ -93,20 +93,20 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
     if (!isStoring()) return;
     const groups = new Map<string, { readonly kind: Kind; readonly own: OpenRow[] }>();
     const turnOf = turnsOf(changed);
-    for (const one of changed) {
-      const name = `${String(turnOf(one))} ${one.kind.name}`;
-      const group = groups.get(name) ?? { kind: one.kind, own: [] };
-      group.own.push(one);
+    for (const openRow of changed) {
+      const name = `${String(turnOf(openRow))} ${openRow.kind.name}`;
+      const group = groups.get(name) ?? { kind: openRow.kind, own: [] };
+      group.own.push(openRow);
       groups.set(name, group);
     }
-    for (const [, { kind, own }] of [...groups].sort(([one], [other]) => one.localeCompare(other))) {
-      for (const one of own) if (one.isOutdated && one.row) one.row = await renewed(kind, one.row);
+    for (const [, { kind, own }] of [...groups].sort(([left], [right]) => left.localeCompare(right))) {
+      for (const openRow of own) if (openRow.isOutdated && openRow.row) openRow.row = await renewed(kind, openRow.row);
       const changes = own.flatMap(({ row, stored }): RowChange<Row>[] => {
         const isSame = row && stored ? isSameRow(stored, row) : row === stored;
         return isSame ? [] : [{ row, before: stored }];
       });
       await writeRows(data.collection(kind.resource), changes, { ordered: true, session, pace });
-      for (const one of own) one.stored = one.row;
+      for (const openRow of own) openRow.stored = openRow.row;
     }
     changed.clear();
   }
@@ -121,7 +121,8 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
     for (const part of kind.parts) {
       const member = String(part.owner?.member);
       if (isStoring()) await data.collection(part.resource).deleteMany({ [member]: id }, { session });
-      for (const one of rowsOf(part).values()) if (valueIn(one.row, member) === id) one.row = one.stored = undefined;
+      for (const openRow of rowsOf(part).values())
+        if (valueIn(openRow.row, member) === id) openRow.row = openRow.stored = undefined;
     }
   }
 
@@ -131,8 +132,8 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
       for (const [kind, values] of rows) await read(kind, values);
       for (const [kind] of rows) if (kind.owner) await readOwners(kind.owner, rowsOf(kind).values());
       for (const [kind, values] of referred)
-        for (const found of await readNames(data, kind, values, session))
-          if (!rowsOf(kind).has(found._id)) names.set(kind, found._id, found);
+        for (const row of await readNames(data, kind, values, session))
+          if (!rowsOf(kind).has(row._id)) names.set(kind, row._id, row);
       return end;
     },
     get: (kind, id) => open.get(kind)?.get(id)?.row,
@@ -170,10 +171,10 @@ export function openRows({ data, session, now, holdRows }: Applying, names: Name
  * An object is created before its parts, so that its events are in that order, and changed after them, since it sums them up. Where another one
  * hands on a unique value, all are written in the order of their elements instead.
  */
-function turnsOf(changed: Iterable<OpenRow>): (one: OpenRow) => number {
+function turnsOf(changed: Iterable<OpenRow>): (openRow: OpenRow) => number {
   const handsOn = ({ kind, stored, row }: OpenRow): boolean =>
     stored !== undefined && kind.unique.some((member) => valueIn(stored, member) !== valueIn(row, member));
-  const inOrder = new Set([...changed].flatMap((one) => (handsOn(one) ? [one.kind] : [])));
+  const inOrder = new Set([...changed].flatMap((openRow) => (handsOn(openRow) ? [openRow.kind] : [])));
   return ({ kind, stored, isOutdated }) => {
     if (kind.owner) return 1;
     return stored || isOutdated || kind.parts.length === 0 || inOrder.has(kind) ? 2 : 0;

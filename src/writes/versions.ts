@@ -53,8 +53,8 @@ export function createVersions(data: OrganisationData, session: ClientSession) {
     },
     /** The highest version under which it was written; undefined if there is none. */
     of(named: Named): number | undefined {
-      const found = keysOf(named).flatMap((key) => known.get(key)?.version ?? []);
-      return found.length === 0 ? undefined : Math.max(...found);
+      const versions = keysOf(named).flatMap((key) => known.get(key)?.version ?? []);
+      return versions.length === 0 ? undefined : Math.max(...versions);
     },
     noteWritten(kind: Kind, id: string, version: number): void {
       note(`${kind.name} id ${id}`, version);

@@ -31,8 +31,8 @@ export function nextWanted(
     for (const [kind] of more) most = Math.min(most, rowsPerPiece(kind.resource.name));
     if (end > start && count + more.length > most) break;
     count += more.length;
-    for (const one of more) want(rows, one);
-    for (const one of referencesOf(ask)) want(referred, one);
+    for (const name of more) want(rows, name);
+    for (const name of referencesOf(ask)) want(referred, name);
   }
   for (const [kind, values] of referred) {
     if (!rows.has(kind)) continue;

@@ -1,6 +1,6 @@
 import { type Availability, createAvailability } from '../../src/database/availability';
 
-let isThere: boolean;
+let isAvailable: boolean;
 let asked: number;
 let changes: boolean[];
 let write: Promise<unknown>;
@@ -9,12 +9,12 @@ let availability: Availability;
 
 beforeEach(async () => {
   jest.useFakeTimers();
-  [isThere, asked, changes] = [true, 0, []];
+  [isAvailable, asked, changes] = [true, 0, []];
   [write, written] = [Promise.resolve(), []];
   availability = createAvailability({
     answers: () => {
       asked += 1;
-      return Promise.resolve(isThere);
+      return Promise.resolve(isAvailable);
     },
     onChange: (isAway) => {
       changes.push(isAway);
@@ -38,10 +38,10 @@ function failing(fail: () => Promise<unknown>): void {
 }
 
 test('a database that goes down or recovers is noticed within seconds, without a request, and reported once', async () => {
-  isThere = false;
+  isAvailable = false;
   await jest.advanceTimersByTimeAsync(6000);
   expect(availability.isAway()).toBe(true);
-  isThere = true;
+  isAvailable = true;
   await jest.advanceTimersByTimeAsync(300);
   expect(availability.isAway()).toBe(false);
   expect(changes).toEqual([true, false]);
@@ -84,7 +84,7 @@ test('a single failed write means nothing', async () => {
 });
 
 test('writes to a database that does not respond mean nothing', async () => {
-  isThere = false;
+  isAvailable = false;
   failing(() => Promise.reject(new Error('gone')));
   await jest.advanceTimersByTimeAsync(20_000);
   expect(written).toEqual([]);

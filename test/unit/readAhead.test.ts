@@ -107,7 +107,7 @@ describe('a request of a caller who is likely to be accepted', () => {
     };
     const open = contextFactory({
       ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
       isCalm: () => isCalm,
     });
     const trace = isTraced ? { trace: (_name: string, run: () => unknown) => run() } : {};

@@ -75,7 +75,7 @@ describe('a caller over its limit', () => {
   const opening = (authenticate: () => Promise<KeyPrincipal>, consume: () => Promise<RateState>) =>
     contextFactory({
       ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+      checkElement: () => ({ faults: [], more: 0, isTruncated: false }),
     });
 
   test('is rejected again without reading its key, and never accepted without that', async () => {

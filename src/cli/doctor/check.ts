@@ -3,12 +3,12 @@ import { messageOf } from '../ending';
 import type { Store } from '../store';
 
 /** The result of one check. */
-export interface Check extends Found {
+export interface Check extends CheckResult {
   readonly name: string;
   readonly ok: boolean;
 }
 
-export interface Found {
+export interface CheckResult {
   readonly detail: string;
   /** What to do about the failure or, if the check is ok, about the warning that `detail` gives. */
   readonly fix?: string | undefined;
@@ -37,11 +37,11 @@ export class Finding extends Error {
 export async function examine(
   name: string,
   fix: string,
-  look: () => Promise<string | Found> | string | Found,
+  look: () => Promise<string | CheckResult> | string | CheckResult,
 ): Promise<Check> {
   try {
-    const found = await look();
-    return { name, ok: true, ...(typeof found === 'string' ? { detail: found } : found) };
+    const result = await look();
+    return { name, ok: true, ...(typeof result === 'string' ? { detail: result } : result) };
   } catch (error) {
     return { name, ok: false, detail: messageOf(error), fix: error instanceof Finding ? error.fix : fix };
   }

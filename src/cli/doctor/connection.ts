@@ -133,7 +133,7 @@ function errorsIn(thrown: unknown, depth = 0): string[] {
   const servers = (reason as { servers?: unknown } | undefined)?.servers;
   const tried = servers instanceof Map ? [...(servers as Map<string, { error?: unknown }>).values()] : [];
   const inner = [cause, reason, ...tried.map(({ error }) => error)];
-  return [`${String(code)} ${message}`, ...inner.flatMap((one) => errorsIn(one, depth + 1))];
+  return [`${String(code)} ${message}`, ...inner.flatMap((innerError) => errorsIn(innerError, depth + 1))];
 }
 
 /**

@@ -63,7 +63,7 @@ export async function* checkIndexes(
     shards,
     counts,
   };
-  const found: { readonly at: number; readonly check: Check }[] = [];
+  const checks: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
   progress.start('indexes', await organisations.count());
   const left = organisations.each();
@@ -75,7 +75,7 @@ export async function* checkIndexes(
       // an organisation that is being erased needs no index any more, and one that is being moved may not be read
       const isChecked = STATES[next.value.state].data && !next.value.moving;
       const check = isChecked ? await checkOrganisation(context, next.value, tally) : undefined;
-      if (check) found.push({ at, check });
+      if (check) checks.push({ at, check });
       done += 1;
       progress.update(done, done);
     }
@@ -89,7 +89,7 @@ export async function* checkIndexes(
   } finally {
     progress.stop();
   }
-  yield* found.sort((one, other) => one.at - other.at).map(({ check }) => check);
+  yield* checks.sort((left, right) => left.at - right.at).map(({ check }) => check);
   yield { name: 'indexes', ok: true, detail: summary(tally, context.config.STORED_VALIDATION) };
   if (tally.others.size > 0) yield otherVersions(tally);
 }
@@ -140,29 +140,33 @@ async function checkOrganisation(
   const check = await examine(`indexes of ${name} (${id})`, cause, async () => {
     const data = store.databases.organisationData(organisation);
     const { STORED_VALIDATION: validation } = config;
-    const found = await differencesOf(data, validation);
-    const unchecked = found.filter(({ validator }) => isToSet(validator));
-    const others = validation === 'off' ? [] : found.filter(({ validator }) => validator === 'outdated');
-    const foreign = found.filter(({ validator }) => validator === 'foreign').map(({ definition }) => definition.name);
-    const missing = found.flatMap(namesOf('missing'));
-    const surplus = found.flatMap(namesOf('surplus'));
+    const differences = await differencesOf(data, validation);
+    const unchecked = differences.filter(({ validator }) => isToSet(validator));
+    const others = validation === 'off' ? [] : differences.filter(({ validator }) => validator === 'outdated');
+    const foreign = differences
+      .filter(({ validator }) => validator === 'foreign')
+      .map(({ definition }) => definition.name);
+    const missing = differences.flatMap(namesOf('missing'));
+    const surplus = differences.flatMap(namesOf('surplus'));
     try {
-      if (fix && missing.length + surplus.length + unchecked.length > 0) return await fixAll(data, found, validation);
-      if (found.some((one) => one.missing.length > 0 && !one.isGrown))
+      if (fix && missing.length + surplus.length + unchecked.length > 0)
+        return await fixAll(data, differences, validation);
+      if (differences.some((difference) => difference.missing.length > 0 && !difference.isGrown))
         throw new Finding(`missing: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (missing.length > 0) tally.grown += 1;
       if (surplus.length > 0) tally.surplus += 1;
       if (unchecked.length > others.length) tally.unchecked += 1;
-      for (const { definition: one } of others) tally.others.set(one.name, (tally.others.get(one.name) ?? 0) + 1);
+      for (const { definition: collection } of others)
+        tally.others.set(collection.name, (tally.others.get(collection.name) ?? 0) + 1);
       if (foreign.length > 0) return { detail: `another program's validator: ${foreign.join(', ')}`, fix: FOREIGN };
       return '';
     } finally {
-      const now = fix ? await differencesOf(data, validation) : found;
+      const now = fix ? await differencesOf(data, validation) : differences;
       const shard = tally.shards.get(id) ?? '';
       const counts = tally.counts.get(shard) ?? { organisations: 0, collections: 0, indexes: 0 };
       counts.organisations += 1;
       counts.collections += now.length;
-      counts.indexes += now.reduce((sum, one) => sum + one.indexes, 0);
+      counts.indexes += now.reduce((sum, difference) => sum + difference.indexes, 0);
       tally.counts.set(shard, counts);
     }
   });
@@ -173,46 +177,54 @@ async function checkOrganisation(
 /** What to do about a validator that is not ours. */
 const FOREIGN = 'join it with what scopegate schema --stored prints, or remove it and run scopegate doctor --fix';
 
-interface Found extends Difference {
+interface CollectionState extends Difference {
   readonly definition: Collection;
   readonly validator: ReturnType<typeof validatorState>;
 }
 
-const isToSet = (validator: Found['validator']): boolean => validator === 'missing' || validator === 'outdated';
+const isToSet = (validator: CollectionState['validator']): boolean =>
+  validator === 'missing' || validator === 'outdated';
 
 /** How existing collections differ from the definitions: one command for all, and one per collection. */
-async function differencesOf({ database, collections }: OrganisationData, validation: Validation): Promise<Found[]> {
+async function differencesOf(
+  { database, collections }: OrganisationData,
+  validation: Validation,
+): Promise<CollectionState[]> {
   const options = await validationOptions(database);
-  const found: Found[] = [];
+  const differences: CollectionState[] = [];
   for (const definition of collections) {
     const known = options.get(definition.name);
     if (!known) continue;
     const validator = validatorState(definition, known, validation);
-    found.push({ definition, validator, ...(await differenceOf(database, definition)) });
+    differences.push({ definition, validator, ...(await differenceOf(database, definition)) });
   }
-  return found;
+  return differences;
 }
 
 function namesOf(which: 'missing' | 'surplus') {
-  return ({ definition, ...found }: Found): string[] =>
-    found[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);
+  return ({ definition, ...difference }: CollectionState): string[] =>
+    difference[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);
 }
 
 /**
  * Creates missing indexes, drops surplus ones and sets validators. @throws Finding that lists the collections that failed, once the others are
  * done
  */
-async function fixAll(data: OrganisationData, found: readonly Found[], validation: Validation): Promise<string> {
+async function fixAll(
+  data: OrganisationData,
+  differences: readonly CollectionState[],
+  validation: Validation,
+): Promise<string> {
   const failed: string[] = [];
   const done: string[] = [];
-  for (const one of found) {
-    const { definition, missing, surplus, validator } = one;
+  for (const difference of differences) {
+    const { definition, missing, surplus, validator } = difference;
     try {
       if (missing.length > 0) await data.creating(() => createIndexes(data.database, definition, missing));
-      done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
+      done.push(...namesOf('missing')(difference).map((name) => `created ${name}`));
       // only after the new ones exist, since one of them may do the work of a retired one
       if (surplus.length > 0) await dropIndexes(data.database, definition, surplus);
-      done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
+      done.push(...namesOf('surplus')(difference).map((name) => `dropped ${name}`));
       if (!isToSet(validator)) continue;
       await data.creating(() => setValidator(data.database, definition, validation));
       done.push(`${validation === 'off' ? 'removed' : 'set'} the validator of ${definition.name}`);

@@ -22,7 +22,7 @@ interface RowsOptions extends JsonOption {
 }
 
 /** A row that needs something. */
-interface Found {
+interface RowFault {
   readonly organisation_id: string;
   readonly collection: string;
   readonly id: string;
@@ -42,7 +42,7 @@ const MOST_NAMED = 1000;
 /** Reads every row of the organisations, or of one. @throws CommandFailure if a row still needs something, or the command was interrupted */
 export async function rowsCommand({ org, fix = false, json }: RowsOptions): Promise<void> {
   const signal = interruption();
-  const tally = { organisations: 0, rows: 0, left: 0, fixed: 0, found: [] as Found[] };
+  const tally = { organisations: 0, rows: 0, left: 0, fixed: 0, found: [] as RowFault[] };
   await withStore(async (store) => {
     const progress = createProgress('rows');
     progress.start('rows', org === undefined ? await store.control.organisations.count() : 1);
@@ -51,9 +51,9 @@ export async function rowsCommand({ org, fix = false, json }: RowsOptions): Prom
         const data = store.databases.organisationData(organisation);
         for await (const piece of look(data, organisation, fix, signal)) {
           tally.rows += piece.rows;
-          for (const one of piece.found) {
-            tally[one.fixed && !one.fault ? 'fixed' : 'left'] += 1;
-            if (tally.found.length < MOST_NAMED) tally.found.push(one);
+          for (const row of piece.found) {
+            tally[row.fixed && !row.fault ? 'fixed' : 'left'] += 1;
+            if (tally.found.length < MOST_NAMED) tally.found.push(row);
           }
           progress.update(tally.organisations, tally.rows);
         }
@@ -90,8 +90,8 @@ async function* organisationsOf(store: Store, org: string | undefined): AsyncGen
     return;
   }
   const present = new Set(await store.databases.organisationsWithData());
-  for await (const one of store.control.organisations.each())
-    if (present.has(one.id) && STATES[one.state].data && !one.moving) yield one;
+  for await (const organisation of store.control.organisations.each())
+    if (present.has(organisation.id) && STATES[organisation.state].data && !organisation.moving) yield organisation;
 }
 
 /** Looks at an organisation's rows, a piece at a time. */
@@ -126,10 +126,10 @@ interface Piece {
   readonly fix: boolean;
 }
 
-async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promise<Found[]> {
-  const found = await correctionsOf(data, resource, rows, { converts: organisation });
-  const done = fix ? await fixAll(data, resource, found) : new Set();
-  return found.map(({ before, members, fault }) => ({
+async function lookAt({ data, organisation, resource, rows, fix }: Piece): Promise<RowFault[]> {
+  const corrections = await correctionsOf(data, resource, rows, { converts: organisation });
+  const done = fix ? await fixAll(data, resource, corrections) : new Set();
+  return corrections.map(({ before, members, fault }) => ({
     ...{ organisation_id: data.organisationId, collection: resource.name, id: idOf(before) },
     ...{ fault: fault ?? null, members, fixed: done.has(before._id) },
   }));
@@ -141,10 +141,10 @@ const idOf = ({ _id }: { readonly _id: unknown }): string => idText(_id);
 async function fixAll(
   data: OrganisationData,
   resource: Resource,
-  found: readonly Correction[],
+  corrections: readonly Correction[],
 ): Promise<ReadonlySet<unknown>> {
   try {
-    return await storeCorrections(data, resource, found, 'operator');
+    return await storeCorrections(data, resource, corrections, 'operator');
   } catch (error) {
     if (error instanceof AppError) throw error;
     note(`${resource.name} of ${data.organisationId} could not be corrected (${messageOf(error)})`);
@@ -152,7 +152,7 @@ async function fixAll(
   }
 }
 
-function show({ organisation_id: organisation, collection, id, fault, members, fixed }: Found): void {
+function show({ organisation_id: organisation, collection, id, fault, members, fixed }: RowFault): void {
   const [colour, word] = fault
     ? (['red', 'invalid'] as const)
     : fixed

@@ -9,7 +9,7 @@ import { readTail, tailRows } from '../../events/tail/lease';
 import { MINUTE } from '../../units';
 import type { Store } from '../store';
 import { counted } from '../terminal';
-import { type Check, examine, Finding, type Found, type DoctorContext } from './check';
+import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
 import { entry, isOnAtlas } from './connection';
 
 /* Checks of the database's servers: replica set, transactions, clock and log. */
@@ -56,7 +56,7 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
 /** Which shards there are, whether each responds, and whether this user may choose one for a new organisation. */
 function checkShards({ control, streams }: Databases, shards: NonNullable<Databases['shards']>): Promise<Check> {
   const fix = `start a majority of its members; until it responds its organisations get 503, and the events of all wait`;
-  return examine('sharded cluster', fix, async (): Promise<Found> => {
+  return examine('sharded cluster', fix, async (): Promise<CheckResult> => {
     const client = await streams();
     const rights = `give the user the roles ${PRIVILEGES}, so that organisations are spread evenly and can be moved`;
     try {
@@ -142,11 +142,11 @@ function seconds(ms: number): string {
  * undefined if the database cannot be read at all, which is reported above.
  */
 export async function checkEvents({ store: { databases } }: DoctorContext): Promise<Check | undefined> {
-  const found = await recording(databases).catch(() => undefined);
-  return found && { name: 'events', ok: true, ...found };
+  const outcome = await recording(databases).catch(() => undefined);
+  return outcome && { name: 'events', ok: true, ...outcome };
 }
 
-async function recording(databases: Databases): Promise<Found> {
+async function recording(databases: Databases): Promise<CheckResult> {
   const client = await databases.streams();
   const row = await readTail(tailRows(client, databases.control.name));
   try {

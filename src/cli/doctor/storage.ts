@@ -6,7 +6,7 @@ import type { JobRow } from '../../organisations/jobRows';
 import { isAbandoned } from '../../organisations/moving';
 import type { Store } from '../store';
 import { counted, listed } from '../terminal';
-import { type Check, examine, Finding, type Found, type DoctorContext } from './check';
+import { type Check, examine, Finding, type CheckResult, type DoctorContext } from './check';
 import { isOnAtlas } from './connection';
 import type { Counts } from './indexes';
 
@@ -40,7 +40,7 @@ export async function* checkStored({ store }: DoctorContext, present: ReadonlySe
   const { control, databases } = store;
   yield await examine('moves', 'look at the control database', async () => {
     const moves: Moved[] = [];
-    for await (const one of control.moving.each()) moves.push(one);
+    for await (const move of control.moving.each()) moves.push(move);
     return stateOfMoves(moves, databases.now());
   });
   yield await examine('jobs', 'look at the control database', async () => stateOfJobs(await control.jobs.watched()));
@@ -72,7 +72,7 @@ function stateOfMoves(moves: readonly Moved[], now: number): string {
 }
 
 /** A warning about jobs of the operator API whose last attempt failed. */
-function stateOfJobs(jobs: readonly JobRow[]): string | Found {
+function stateOfJobs(jobs: readonly JobRow[]): string | CheckResult {
   const failing = jobs.filter(({ error }) => error !== null);
   if (failing.length === 0) return jobs.length === 0 ? 'none open' : `${String(jobs.length)} open, and none has failed`;
   const said = failing.map(

@@ -152,8 +152,8 @@ type OrganisationFile = z.output<typeof organisationFile>;
 /** Reads the organisation.json of a folder; undefined if there is none. @throws CommandFailure if it is malformed */
 async function readOrganisation(folder: string): Promise<OrganisationFile | undefined> {
   const path = join(folder, ORGANISATION_FILE);
-  const found = await stat(path).catch(() => undefined);
-  if (!found?.isFile()) return undefined;
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats?.isFile()) return undefined;
   const result = organisationFile.safeParse(jsonOf(await readFile(path, 'utf8')));
   if (result.success) return result.data;
   const [issue] = result.error.issues;

@@ -131,13 +131,13 @@ function findFiles(path: string, type: string | undefined): { readonly kind: Rec
     if (!kind) throw usageFailure(`cannot import ${path}; expected one of ${names}, or --type`);
     return [{ kind, file: path }];
   }
-  const found = recordKinds.flatMap((kind) => {
+  const files = recordKinds.flatMap((kind) => {
     const file = join(path, fileName(kind));
     const stats = statSync(file, { throwIfNoEntry: false });
     return stats && !stats.isDirectory() ? [{ kind, file }] : [];
   });
-  if (found.length === 0) throw new CommandFailure(`nothing to import in ${path}; expected at least one of ${names}`);
-  return found;
+  if (files.length === 0) throw new CommandFailure(`nothing to import in ${path}; expected at least one of ${names}`);
+  return files;
 }
 
 /** How to read and store the lines of a file. */
@@ -180,7 +180,7 @@ export async function importFile<Row extends { readonly id: string }>(
       if (outcome === 'failed') failures.push({ line: records[index]?.line ?? 0, faults });
     });
     report.read += lines;
-    for (const { line, faults } of failures.toSorted((one, other) => one.line - other.line)) {
+    for (const { line, faults } of failures.toSorted((left, right) => left.line - right.line)) {
       for (const fault of faults) onFault({ ...fault, path, line });
     }
     progress.update(size === undefined ? 0 : end, report.read);

@@ -96,7 +96,7 @@ async function* withShards(
   let piece: Listed[] = [];
   async function* shownPiece(): AsyncGenerator<Shown> {
     const shards = await shardsOf(piece.map(({ id }) => id));
-    for (const one of piece) yield shownOrganisation(one, shards.get(one.id) ?? null);
+    for (const organisation of piece) yield shownOrganisation(organisation, shards.get(organisation.id) ?? null);
     piece = [];
   }
   for await (const organisation of organisations) {
@@ -111,13 +111,13 @@ const LOOKED_UP_AT_ONCE = 1000;
 export async function show(id: string, { json }: JsonOption): Promise<void> {
   const { organisation, move, stored } = await withStore(async (store) => {
     const { control, databases } = store;
-    const found = await control.moving.movesOf(id);
-    if (!found) throw notFound('organisation', id);
+    const moves = await control.moving.movesOf(id);
+    if (!moves) throw notFound('organisation', id);
     // a shard that is down must not hide the rest, and nothing may be read during a move
-    const stored = found.move
+    const stored = moves.move
       ? undefined
       : await storedBytes(databases.organisationData({ id }).database).catch(() => undefined);
-    return { ...found, organisation: await shown(store, found.organisation), stored };
+    return { ...moves, organisation: await shown(store, moves.organisation), stored };
   });
   const { mover: _mover, ...begun } = move ?? { mover: '' };
   const value = {

@@ -101,16 +101,16 @@ function limitsOf(input: InputValueDefinitionNode): Facts {
 
 /** Finds members that are never null, but that rows stored before may lack. */
 function missingInRows(before: SchemaModel, now: SchemaModel): string[] {
-  const found = [...now.stored.values()].flatMap(({ type, members }) => {
+  const missing = [...now.stored.values()].flatMap(({ type, members }) => {
     const old = before.stored.get(type);
     return old ? missingIn(type, old.members, members) : [];
   });
-  return [...new Set(found)];
+  return [...new Set(missing)];
 }
 
 function missingIn(type: string, before: readonly StoredMember[], now: readonly StoredMember[]): string[] {
   return now.flatMap(({ name, isRequired, members, type: inner }) => {
-    const old = before.find((one) => one.name === name);
+    const old = before.find((member) => member.name === name);
     if (old && (old.isRequired || !isRequired)) return missingIn(inner, old.members, members);
     return isRequired
       ? [

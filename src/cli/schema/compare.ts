@@ -73,7 +73,8 @@ function addedTo(before: GraphQLSchema, now: GraphQLSchema): string[] {
     const old = before.getType(type.name);
     if (!old) return [`${type.name} was added.`];
     // graphql-js names values of enums and members of inputs
-    const names = (one: typeof type): string[] => (isObjectType(one) ? Object.keys(one.getFields()) : []);
+    const names = (definition: typeof type): string[] =>
+      isObjectType(definition) ? Object.keys(definition.getFields()) : [];
     const known = new Set(names(old));
     return names(type).flatMap((name) => (known.has(name) ? [] : `${type.name}.${name} was added.`));
   });

@@ -40,15 +40,15 @@ function examplesErrors(folder: string, { stored }: SchemaModel, own: readonly D
   const files = existsSync(examples) ? readdirSync(examples).filter((file) => !file.startsWith('.')) : [];
   const isOwn = (type: string): boolean => own.some((node) => isTypeDefinitionNode(node) && node.name.value === type);
   const fileOf = ({ collection }: StoredType): string => `${collection}.json`;
-  const shown = [...stored.values()].filter((one) => !ownerOf(one, stored.values()));
+  const shown = [...stored.values()].filter((storedType) => !ownerOf(storedType, stored.values()));
   const known = shown.map(fileOf);
   return [
     ...files
       .filter((file) => !known.includes(file))
       .map((file) => `${join(examples, file)}: is not read: write one of ${known.join(', ')}`),
     ...shown
-      .filter((one) => isOwn(one.type) || files.includes(fileOf(one)))
-      .flatMap((one) => exampleErrors(join(examples, fileOf(one)), one)),
+      .filter((storedType) => isOwn(storedType.type) || files.includes(fileOf(storedType)))
+      .flatMap((storedType) => exampleErrors(join(examples, fileOf(storedType)), storedType)),
   ];
 }
 

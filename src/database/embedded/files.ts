@@ -44,11 +44,11 @@ export async function withLock<T>(file: string, work: () => Promise<T>, { signal
   while (!(await unless('EEXIST', create()))) {
     signal?.throwIfAborted();
     const holder = Number(await unless('ENOENT', readFile(file, 'utf8')));
-    const found = await unless('ENOENT', stat(file));
-    if (!found) continue;
+    const stats = await unless('ENOENT', stat(file));
+    if (!stats) continue;
     // empty while its holder writes it
     const isDead = holder > 0 && !isAlive(holder);
-    if (isDead || Date.now() - found.mtimeMs > SILENT_MS) {
+    if (isDead || Date.now() - stats.mtimeMs > SILENT_MS) {
       await rm(file, { force: true });
       continue;
     }

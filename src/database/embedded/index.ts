@@ -200,9 +200,9 @@ function nothingWorks(failed: readonly string[]): DatabaseUnavailable {
 }
 
 function otherProgram(known: ServerRecord, options: EmbeddedOptions): DatabaseUnavailable {
-  const found = options.MONGOD_BINARY ? `MONGOD_BINARY is ${options.MONGOD_BINARY}` : 'the binary found';
+  const binary = options.MONGOD_BINARY ? `MONGOD_BINARY is ${options.MONGOD_BINARY}` : 'the binary found';
   return new DatabaseUnavailable(
-    `${found}, but ${createdWith(known, options)}, and may not be readable by another program.\n` +
+    `${binary}, but ${createdWith(known, options)}, and may not be readable by another program.\n` +
       `Leave MONGOD_BINARY unset to keep using the data. ${startOver(known, options)}`,
   );
 }

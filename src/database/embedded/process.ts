@@ -53,12 +53,12 @@ export async function spawnGuarded(order: GuardedCommand) {
     windowsHide: true,
   });
   let pid: number | undefined;
-  let isOver = false;
+  let hasExited = false;
   const exited = new Promise<Exit>((resolve) => {
     watchdog.on('message', (said: { readonly pid: number } | Exit) => {
       if ('pid' in said) ({ pid } = said);
       else {
-        isOver = true;
+        hasExited = true;
         resolve(said);
       }
     });
@@ -67,7 +67,7 @@ export async function spawnGuarded(order: GuardedCommand) {
     });
     watchdog.once('disconnect', () => {
       // a watchdog that was killed has said nothing; its child must not be left behind
-      if (pid !== undefined && !isOver) signalQuietly(pid, 'SIGTERM');
+      if (pid !== undefined && !hasExited) signalQuietly(pid, 'SIGTERM');
       resolve({ code: null, text: 'its watchdog was killed' });
     });
   });

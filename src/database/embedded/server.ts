@@ -196,8 +196,8 @@ export async function formReplicaSet(
 ): Promise<void> {
   const deadline = performance.now() + ELECTION_MS;
   while (performance.now() < deadline) {
-    const found = await unless(NOT_YET_INITIALIZED, admin.command({ replSetGetConfig: 1 }));
-    const config = found?.config as { version: number; members: { host: string }[] } | undefined;
+    const reply = await unless(NOT_YET_INITIALIZED, admin.command({ replSetGetConfig: 1 }));
+    const config = reply?.config as { version: number; members: { host: string }[] } | undefined;
     if (!config) {
       // a mongod that is still reading its configuration says that it has none, yet refuses to be initiated
       const initial = { _id: replicaSet, members: [{ _id: 0, host }] };

@@ -48,11 +48,11 @@ export function createEventStreams({ logger, commentEvery }: Options) {
   /** Sends all comments that are due. */
   function tick(): void {
     const now = performance.now();
-    for (const one of open) {
-      if (now < one.commentAt) continue;
-      one.commentAt = now + commentEvery;
+    for (const stream of open) {
+      if (now < stream.commentAt) continue;
+      stream.commentAt = now + commentEvery;
       // another write to a socket that accepts no more data would keep it from timing out
-      if (!one.response.writableNeedDrain) one.response.write(COMMENT);
+      if (!stream.response.writableNeedDrain) stream.response.write(COMMENT);
     }
     if (open.size > 0) return;
     clearInterval(timer);
@@ -73,8 +73,8 @@ export function createEventStreams({ logger, commentEvery }: Options) {
     yieldToOthers: YieldToOthers,
   ): Promise<void> {
     const { response, requestId } = exchange;
-    const one = { response, commentAt: performance.now() + commentEvery };
-    open.add(one);
+    const stream = { response, commentAt: performance.now() + commentEvery };
+    open.add(stream);
     timer ??= setInterval(tick, Math.min(commentEvery, 1000)).unref();
     try {
       response.writeHead(200, HEADERS);
@@ -100,7 +100,7 @@ export function createEventStreams({ logger, commentEvery }: Options) {
       };
       if (!isClosed(response)) response.end(frame(source.cursor, { errors: [resumable] }) + COMPLETE);
     } finally {
-      open.delete(one);
+      open.delete(stream);
     }
   }
 

@@ -20,7 +20,7 @@ type ContactInput = Pick<Contact, 'name'> & {
 
 /** At most one contact is primary. */
 export function contactFaults({ contacts }: { readonly contacts?: readonly ContactInput[] | null }): Fault[] {
-  const primary = [...(contacts ?? []).entries()].filter(([, one]) => one.primary === true);
+  const primary = [...(contacts ?? []).entries()].filter(([, contact]) => contact.primary === true);
   return primary.slice(1).map(([index]) => {
     const pointer = `/contacts/${String(index)}/primary`;
     return { pointer, code: 'duplicate', detail: 'must be true for one contact only' };
@@ -34,15 +34,18 @@ interface Sent extends Person {
 }
 
 /** How to match contacts: first by id, then by all members, then by name and email address. */
-const KNOWN_BY: readonly ((one: Contact, other: Sent) => boolean)[] = [
-  (one, other) => one.id === other.id,
-  (one, other) =>
-    isSame(one, other) && one.role === other.role && one.phone === other.phone && one.primary === other.primary,
+const KNOWN_BY: readonly ((contact: Contact, sent: Sent) => boolean)[] = [
+  (contact, sent) => contact.id === sent.id,
+  (contact, sent) =>
+    isSame(contact, sent) &&
+    contact.role === sent.role &&
+    contact.phone === sent.phone &&
+    contact.primary === sent.primary,
   isSame,
 ];
 
-function isSame(one: Person, other: Person): boolean {
-  return one.name === other.name && one.email === other.email;
+function isSame(left: Person, right: Person): boolean {
+  return left.name === right.name && left.email === right.email;
 }
 
 /** The new contacts; those that match an existing contact keep its id. */

@@ -122,7 +122,7 @@ async function foreignMessages(
   const faults = new Map<string, Fault[]>();
   for (const record of records) {
     const own = new Set<string>();
-    const found = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
+    const recordFaults = messagesOf(record).flatMap(({ id, external_ref: ref }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;
       const owner = owners.get(id) ?? record.id;
       if (owner !== record.id)
@@ -138,7 +138,7 @@ async function foreignMessages(
       if (typeof ref === 'string') refs.set(ref, id);
       return [];
     });
-    if (found.length > 0) faults.set(record.id, found);
+    if (recordFaults.length > 0) faults.set(record.id, recordFaults);
     else for (const id of own) owners.set(id, record.id);
   }
   return faults;
@@ -152,10 +152,10 @@ async function refOwners(
 ): Promise<Map<string, string>> {
   const given = records.flatMap((record) => messagesOf(record).flatMap(({ external_ref: ref }) => ref ?? []));
   if (given.length === 0) return new Map();
-  const found = data
+  const cursor = data
     .collection(messages)
     .find({ external_ref: { $in: given } }, { projection: { external_ref: 1 }, session });
-  return new Map((await found.toArray()).map(({ external_ref: ref, _id }) => [String(ref), _id]));
+  return new Map((await cursor.toArray()).map(({ external_ref: ref, _id }) => [String(ref), _id]));
 }
 
 async function* withMessages(data: OrganisationData, threads: readonly ImportRecord[]): AsyncGenerator<ImportRecord> {

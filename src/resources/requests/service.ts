@@ -173,9 +173,9 @@ function statusAfter(author: Message['author'], before: RequestThread['status'])
 
 async function threadOf(data: OrganisationData, id: string, session: ClientSession): Promise<RequestThread> {
   const options = { session, maxTimeMS: READ_TIMEOUT };
-  const found = await data.collection(requests).findOne({ _id: id.toLowerCase() }, options);
-  if (!found) throw notFound('request');
-  return found;
+  const thread = await data.collection(requests).findOne({ _id: id.toLowerCase() }, options);
+  if (!thread) throw notFound('request');
+  return thread;
 }
 
 /** The name of the person who sent a request, or else of its customer. */
@@ -222,10 +222,10 @@ function requireText({ text }: { readonly text: string }): void {
 /** @throws AppError validation_failed if the organisation has no such customer, or the customer was erased */
 async function customerOf(data: OrganisationData, id: string | null): Promise<Pick<Customer, '_id'> | null> {
   if (id === null) return null;
-  const found = await data.related(customers, { id, hold: undefined }, STANDING);
-  const gone = erasedFault(found, '/customer_id');
+  const customer = await data.related(customers, { id, hold: undefined }, STANDING);
+  const gone = erasedFault(customer, '/customer_id');
   if (gone) throw validationFailed([gone]);
-  if (found) return found;
+  if (customer) return customer;
   throw validationFailed([
     { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
   ]);
@@ -234,8 +234,8 @@ async function customerOf(data: OrganisationData, id: string | null): Promise<Pi
 /** Reads the name in the same transaction that copies it, because an erasure of the customer waits for such transactions. */
 async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
   const options = { projection: { name: 1 }, session, maxTimeMS: READ_TIMEOUT };
-  const found = await data.collection(customers).findOne({ _id: id }, options);
-  return found?.name ?? null;
+  const customer = await data.collection(customers).findOne({ _id: id }, options);
+  return customer?.name ?? null;
 }
 
 /** Completes a contact to its stored form: members that were not given become null. */

@@ -185,7 +185,7 @@ function pathErrors(place: string, field: FieldDefinitionNode): SchemaError[] {
   }
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   return names.flatMap((name) => {
-    const argument = field.arguments?.find((one) => one.name.value === name);
+    const argument = field.arguments?.find((candidate) => candidate.name.value === name);
     return errorsAt(
       field,
       !argument && `${place} has :${String(name)} in its path but no argument ${String(name)}: add it`,
@@ -264,7 +264,7 @@ function writeErrors(sdl: SchemaModel, write: FieldDefinitionNode): SchemaError[
   return (write.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const isMember = name !== IF_MATCH && stored?.members.some((member) => member.name === name);
-    const field = isMember ? sdl.fieldsOf(stored?.type).find((one) => one.name.value === name) : undefined;
+    const field = isMember ? sdl.fieldsOf(stored?.type).find((candidate) => candidate.name.value === name) : undefined;
     if (!stored || !field || path.split('/').includes(`:${name}`)) return [];
     const place = `Mutation.${write.name.value}`;
     const { required = false, not_null: notNull = false } = directiveOf(argument, 'constraint') ?? {};

@@ -36,8 +36,8 @@ export function nodeOf({ document }: Sdl, type: string): ASTNode | undefined {
 }
 
 /** An error for each string; a condition that does not hold gives none. */
-export function errorsAt(node: ASTNode | undefined, ...found: readonly unknown[]): SchemaError[] {
-  return found.filter((one) => typeof one === 'string').map((text) => ({ node, text }));
+export function errorsAt(node: ASTNode | undefined, ...texts: readonly unknown[]): SchemaError[] {
+  return texts.filter((text) => typeof text === 'string').map((text) => ({ node, text }));
 }
 
 /** The errors of graphql-js, with the names that misspelt directives resemble, which it does not suggest. */

@@ -42,9 +42,9 @@ import { writeErrors } from './writes';
 /** Refuses an invalid schema. @throws Error with a line per error: where, and what to change */
 export function refuseErrors(sdl: SchemaModel, isResolved: IsResolved): void {
   const unresolved = (place: string): string => `${place} has no resolver: add one to the resolvers of its resource`;
-  const lines = linesOf(sdl, (one) => {
-    const errors = documentErrors(one.document);
-    return errors.length > 0 ? errors : modelErrors({ sdl: one, isResolved, unresolved });
+  const lines = linesOf(sdl, (model) => {
+    const errors = documentErrors(model.document);
+    return errors.length > 0 ? errors : modelErrors({ sdl: model, isResolved, unresolved });
   });
   if (lines.length > 0) throw new Error(['invalid schema:', ...lines].join('\n'));
 }
@@ -171,16 +171,16 @@ function amountErrors({ definitions }: DocumentNode): SchemaError[] {
     const members: readonly ASTNode[] = isRootType(node.name.value) ? [] : (node.fields ?? []);
     return (node.fields ?? [])
       .flatMap((field) => [field, ...('arguments' in field ? (field.arguments ?? []) : [])])
-      .flatMap((one) => {
-        const text = `${node.name.value} has ${one.name.value}: ${print(one.type)}`;
-        const [isNamed, isMoney] = [one.name.value.endsWith('_minor'), namedType(one.type) === 'Minor'];
+      .flatMap((definition) => {
+        const text = `${node.name.value} has ${definition.name.value}: ${print(definition.type)}`;
+        const [isNamed, isMoney] = [definition.name.value.endsWith('_minor'), namedType(definition.type) === 'Minor'];
         return errorsAt(
-          one,
+          definition,
           isNamed && !isMoney && `${text}, but it is money: write Minor`,
           isMoney &&
             !isNamed &&
-            members.includes(one) &&
-            `${text}, but its name does not say that it is money: write ${one.name.value}_minor`,
+            members.includes(definition) &&
+            `${text}, but its name does not say that it is money: write ${definition.name.value}_minor`,
         );
       });
   });
@@ -268,9 +268,9 @@ function personalErrors(sdl: SchemaModel): SchemaError[] {
     const place = `${type}.${field.name.value}`;
     if (!directiveOf(field, 'personal') || own.has(place)) return [];
     const around = concerned.flatMap((stored) =>
-      stored.members.filter((one) => typesIn(one).includes(type)).map(({ name }) => `${stored.type}.${name}`),
+      stored.members.filter((member) => typesIn(member).includes(type)).map(({ name }) => `${stored.type}.${name}`),
     );
-    for (const one of around) misplaced.add(one);
+    for (const member of around) misplaced.add(member);
     const why =
       around.length > 0
         ? `that is said of whole objects: write it on ${around.join(' and ')} instead`

@@ -33,7 +33,7 @@ function errorsOfType(sdl: SchemaModel, stored: StoredType): SchemaError[] {
     const name = options?.name ?? Object.entries(on).flat().join('_');
     const isRepeated = names.has(name);
     names.add(name);
-    const lists = columns.filter((column) => members.some((one) => one.name === column && one.isList));
+    const lists = columns.filter((column) => members.some((member) => member.name === column && member.isList));
     return [
       isRepeated && `${type} has two indexes with the name ${name}: give one of them another`,
       lists.length > 1 && `${type} has an index on ${lists.join(' and ')}, but MongoDB indexes one list at most`,
@@ -51,7 +51,7 @@ function errorsOfType(sdl: SchemaModel, stored: StoredType): SchemaError[] {
 }
 
 function memberErrors(type: string, members: readonly StoredMember[], name: string): unknown[] {
-  const member = members.find((one) => columnOf(one.name) === columnOf(name));
+  const member = members.find((candidate) => columnOf(candidate.name) === columnOf(name));
   return [
     !member && `${type} has @index(on: "${name}"), which is not a member of ${type}: correct it`,
     member?.kind === 'object' && `${type} has @index(on: "${name}"), which is an object: name a member with a value`,

@@ -22,7 +22,7 @@ export function listErrors(checked: Checked): SchemaError[] {
 
 /** Finds limits that would let one request read everything. */
 function limitErrors(type: string, { name, arguments: args = [] }: FieldDefinitionNode): SchemaError[] {
-  const limit = args.find((one) => one.name.value === 'limit');
+  const limit = args.find((argument) => argument.name.value === 'limit');
   const { min, max, default: otherwise } = directiveOf(limit, 'constraint') ?? {};
   const isBounded = min !== undefined && max !== undefined && otherwise !== undefined;
   return errorsAt(
@@ -37,12 +37,12 @@ function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaErr
   // lists for users are read from the control database, with their own code
   if (pageOf(field) === undefined || directiveOf(field, 'access')?.role !== undefined) return [];
   const isStored = sdl.stored.get(rowName(field) ?? '')?.collection === field.name.value;
-  const members = new Map(sdl.rowFieldsOf(pageOf(field))?.map((one) => [one.name.value, one] as const));
+  const members = new Map(sdl.rowFieldsOf(pageOf(field))?.map((member) => [member.name.value, member] as const));
   const inPath = directiveOf(field, 'rest')?.path.split('/') ?? [];
   return (field.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
     const filter = filterOf(argument);
-    const found =
+    const errors =
       filter && isStored
         ? filterErrors(filter, argument, members.get(filter.member))
         : name === 'sort' && isStored
@@ -54,7 +54,7 @@ function argumentErrors({ sdl }: Checked, field: FieldDefinitionNode): SchemaErr
                 !inPath.includes(`:${name}`) &&
                 'has no @filter: say which member of the rows it compares, or remove it',
             ];
-    return errorsAt(argument, ...found).map(({ node, text }) => ({
+    return errorsAt(argument, ...errors).map(({ node, text }) => ({
       node,
       text: `Query.${field.name.value}(${name}:) ${text}`,
     }));

@@ -23,11 +23,11 @@ export function writeErrors({ sdl }: Checked): SchemaError[] {
 function missingErrors(sdl: Sdl, { element, stored, set, key }: BulkUpsert): SchemaError[] {
   return stored.members.flatMap(({ name, isRequired, isList, otherwise }) => {
     if (!isRequired || isList || otherwise || name === key || SET_BY_WRITES.includes(name)) return [];
-    const input = sdl.inputFieldsOf(element).find((one) => one.name.value === name);
+    const input = sdl.inputFieldsOf(element).find((candidate) => candidate.name.value === name);
     const place = `${stored.type}.${name}`;
     const { not_null: notNull = false } = directiveOf(input, 'constraint') ?? {};
     return errorsAt(
-      input ?? sdl.fieldsOf(stored.type).find((one) => one.name.value === name),
+      input ?? sdl.fieldsOf(stored.type).find((member) => member.name.value === name),
       !set.includes(name) &&
         `${place} is never null, but ${element} does not set it: add it there, or @default to ${place}`,
       set.includes(name) &&
@@ -69,7 +69,7 @@ function isOfType(type: string, value: unknown): boolean {
 function inputErrors(sdl: Sdl, input: string, type: string, members: readonly StoredMember[]): SchemaError[] {
   return sdl.inputFieldsOf(input).flatMap((node) => {
     const { value: name } = node.name;
-    const member = members.find((one) => one.name === name);
+    const member = members.find((candidate) => candidate.name === name);
     const isLost = `${input}.${name} is no member of ${type}, so it would be lost: add it there, or remove it`;
     return member ? nestedErrors(sdl, node, member) : errorsAt(node, isLost);
   });
@@ -86,7 +86,7 @@ function argumentErrors(sdl: Sdl, field: FieldDefinitionNode, stored: StoredType
   const isChange = method === 'PATCH' || method === 'PUT';
   return (field.arguments ?? []).flatMap((argument) => {
     const { value: name } = argument.name;
-    const member = stored.members.find((one) => one.name === name);
+    const member = stored.members.find((candidate) => candidate.name === name);
     if (member) return nestedErrors(sdl, argument, member);
     const isLost = isChange && name !== IF_MATCH && !path.split('/').includes(`:${name}`);
     return errorsAt(

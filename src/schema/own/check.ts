@@ -62,9 +62,9 @@ function errorsOfModel(ours: SchemaModel, all: SchemaModel, own: readonly Defini
     const isResolved = (type: string, field: string): boolean =>
       names.has(`${type}.${field}`) || isDerived(`${type}.${field}`);
     const errors = modelErrors({ sdl: all, isResolved, unresolved });
-    const found = errors.filter(({ node }) => !node || !underived.has(node));
-    const places = new Set(found.map(({ node }) => node));
-    return [...found, ...shapeErrors(all, own).filter(({ node }) => !places.has(node))];
+    const ownErrors = errors.filter(({ node }) => !node || !underived.has(node));
+    const places = new Set(ownErrors.map(({ node }) => node));
+    return [...ownErrors, ...shapeErrors(all, own).filter(({ node }) => !places.has(node))];
   } catch (error) {
     // such as a type that is stored in itself without end, which the model itself refuses
     return [

@@ -25,12 +25,13 @@ export function extensionErrors(ours: SchemaModel, own: readonly DefinitionNode[
       );
     const { value: name } = node.name;
     const other = defined.get(name);
-    const isOurs = other !== undefined && !own.includes(other as DefinitionNode);
+    const isBuiltIn = other !== undefined && !own.includes(other as DefinitionNode);
     defined.set(name, node);
     return [
       ...errorsAt(
         node,
-        other && `${name} is also defined at ${placeText(other, isOurs)}: rename yours, or write extend to add to it`,
+        other &&
+          `${name} is also defined at ${placeText(other, isBuiltIn)}: rename yours, or write extend to add to it`,
       ),
       ...nameErrors(node),
     ];
@@ -54,8 +55,8 @@ function isExtension(node: DefinitionNode): node is Definition {
 /** `DirectiveDefinition` → `directive definition`. */
 const wordOf = ({ kind }: DefinitionNode): string => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 
-const placeText = (node: ASTNode, isOurs: boolean): string =>
-  (placeOf(node).replace(/: $/, '') || 'another place') + (isOurs ? ' of Scopegate' : '');
+const placeText = (node: ASTNode, isBuiltIn: boolean): string =>
+  (placeOf(node).replace(/: $/, '') || 'another place') + (isBuiltIn ? ' of Scopegate' : '');
 
 interface Scope {
   readonly ours: SchemaModel;
@@ -87,14 +88,16 @@ function knownTypes(ours: SchemaModel): Known {
 function extensionErrorsOf(scope: Scope, node: Definition): SchemaError[] {
   const { ours } = scope;
   const { value: type } = node.name;
-  const isOurs = ours.document.definitions.some((one) => isDefinition(one) && one.name.value === type);
+  const isBuiltIn = ours.document.definitions.some(
+    (definition) => isDefinition(definition) && definition.name.value === type,
+  );
   if (node.kind === Kind.OBJECT_TYPE_EXTENSION) {
     const collisions = twice(node, type, ours.fieldsOf(type), node.fields ?? []);
-    if (['Query', 'Mutation', 'Subscription'].includes(type) || !isOurs) return collisions;
+    if (['Query', 'Mutation', 'Subscription'].includes(type) || !isBuiltIn) return collisions;
     return [...collisions, ...objectErrors(scope, node, type)];
   }
   if (node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION) {
-    const isElement = !isOurs || scope.elements.has(type);
+    const isElement = !isBuiltIn || scope.elements.has(type);
     return [
       ...twice(node, type, ours.inputFieldsOf(type), node.fields ?? []),
       ...errorsAt(
@@ -105,7 +108,7 @@ function extensionErrorsOf(scope: Scope, node: Definition): SchemaError[] {
       ...(node.fields ?? []).flatMap((field) =>
         errorsAt(
           field,
-          isOurs &&
+          isBuiltIn &&
             field.type.kind === Kind.NON_NULL_TYPE &&
             `${type}.${field.name.value} would be required of all who call today: remove the !`,
         ),
@@ -113,7 +116,7 @@ function extensionErrorsOf(scope: Scope, node: Definition): SchemaError[] {
     ];
   }
   if (node.kind === Kind.ENUM_TYPE_EXTENSION) {
-    const isOpen = !isOurs || scope.known.enums.has(type);
+    const isOpen = !isBuiltIn || scope.known.enums.has(type);
     return [
       ...twice(node, type, ours.enumValuesOf(type), node.values ?? []),
       ...errorsAt(node, !isOpen && `enum ${type} is the gateway's own and cannot be extended: remove its extension`),
@@ -144,11 +147,11 @@ function twice(
   ours: readonly (ASTNode & Named)[],
   own: readonly (ASTNode & Named)[],
 ): SchemaError[] {
-  return own.flatMap((one) => {
-    const other = ours.find(({ name }) => name.value === one.name.value);
+  return own.flatMap((definition) => {
+    const other = ours.find(({ name }) => name.value === definition.name.value);
     return errorsAt(
-      one,
-      other && `${type}.${one.name.value} is also defined at ${placeText(other, true)}: rename yours`,
+      definition,
+      other && `${type}.${definition.name.value} is also defined at ${placeText(other, true)}: rename yours`,
     );
   });
 }

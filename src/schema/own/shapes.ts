@@ -48,7 +48,7 @@ function listErrors(sdl: SchemaModel, field: FieldDefinitionNode): SchemaError[]
 /** Finds arguments that are missing or have another type. */
 function argumentErrors(field: FieldDefinitionNode, wanted: Shape): SchemaError[] {
   return Object.entries(wanted).flatMap(([name, type]) => {
-    const argument = field.arguments?.find((one) => one.name.value === name);
+    const argument = field.arguments?.find((candidate) => candidate.name.value === name);
     const place = `${field.name.value}(${name}:)`;
     return [
       ...errorsAt(field, !argument && `${field.name.value} lacks the argument ${name}: ${type}: add it`),

@@ -26,7 +26,7 @@ describe('the Problem schema matches the answer to', () => {
     const { status, headers, text } = await raw(gateway.url, path, init);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(headers['content-type']).toBe('application/problem+json');
-    expect(check(JSON.parse(text))).toEqual({ faults: [], more: 0, isCut: false });
+    expect(check(JSON.parse(text))).toEqual({ faults: [], more: 0, isTruncated: false });
     expect(JSON.parse(text)).toMatchObject({ status, request_id: headers['x-request-id'] });
   });
 });
