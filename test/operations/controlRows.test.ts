@@ -3,7 +3,7 @@ import { type ControlModels, controlModels } from '../../src/organisations/model
 import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { served, startGateway } from '../support/gateway';
-import { signIn } from '../settings/people';
+import { signIn } from '../admin/settings/people';
 
 /* Rows of the control database, and their schemas. */
 
