@@ -89,12 +89,8 @@ test('rows of an earlier version, with other members and without some, are read,
   const key = { ...text, ...unused, organisation, scopes: ['former:read'], allowed_ranges: [], ...created };
   await stored('api_keys').insertOne({ _id: keyId, ...key });
   const event = { at: new Date(), action: 'organisation.created', actor: ACTOR, key_id: null, details: {} };
-  await stored('audit_events').insertOne({
-    _id: randomUUID(),
-    ...event,
-    organisation_id: organisationId,
-    former: 'kept',
-  });
+  const former = { ...event, organisation_id: organisationId, former: 'kept' };
+  await stored('audit_events').insertOne({ _id: randomUUID(), ...former });
 
   const { apiKeys, audit, organisations } = gateway.control;
   expect(await organisations.rename(organisationId, 'Renamed')).toMatchObject({ name: 'Renamed', state: 'active' });

@@ -8,13 +8,8 @@ import { timeDigits } from '../../src/events/position';
 import type { Change } from '../../src/events/tail/changes';
 import { corrector } from '../../src/resources/corrector';
 import { createTail, type Tail, type TailOptions } from '../../src/events/tail/tail';
-<<<<<<< HEAD:test/operations/eventsTail.system.test.ts
-import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
-import { eventually } from '../api/http/eventually';
-=======
 import { type TailRow, tailRows, takeTail } from '../../src/events/tail/lease';
-import { eventually } from '../http/eventually';
->>>>>>> lease:test/operation/eventsTail.system.test.ts
+import { eventually } from '../api/http/eventually';
 import { makeOrganisation } from '../support/factories';
 import { driver, late, served, startGateway } from '../support/gateway';
 

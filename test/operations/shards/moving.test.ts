@@ -1,28 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
-<<<<<<< HEAD:test/operations/shards/moving.test.ts
+import type { Organisation } from '../../../src/auth/principal';
 import { databaseName } from '../../../src/database/organisationData';
 import { resourceOf } from '../../../src/resources';
 import { commandLine } from '../../cli/commandLine';
 import { eventually } from '../../api/http/eventually';
 import { operator, TOKENS } from '../../admin/operator/operator';
-import type { Json } from '../../support/client';
+import type { Client, Json } from '../../support/client';
 import { callerOf, makeOrganisation } from '../../support/factories';
 import { late, servedBy, startGateway } from '../../support/gateway';
 import { refusal, startMongos } from '../../support/mongos';
-=======
-import type { Organisation } from '../../src/auth/principal';
-import { databaseName } from '../../src/database/organisationData';
-import { resourceOf } from '../../src/resources';
-import { commandLine } from '../cli/commandLine';
-import { eventually } from '../http/eventually';
-import { operator, TOKENS } from '../operator/operator';
-import type { Client, Json } from '../support/client';
-import { callerOf, makeOrganisation } from '../support/factories';
-import { late, servedBy, startGateway } from '../support/gateway';
-import { refusal, startMongos } from '../support/mongos';
->>>>>>> lease:test/shards/moving.test.ts
 
 const products = resourceOf('products');
 
