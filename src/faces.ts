@@ -6,7 +6,7 @@ import { type Config, publicPath } from './config';
 import type { Availability } from './database/availability';
 import type { ShardHealth } from './database/shardHealth';
 import type { Databases } from './database/connect';
-import { AppError } from './errors';
+import { AppError, type FaultLimits } from './errors';
 import { createClusterFeed } from './events/clusterFeed';
 import { createEventSource } from './events/source';
 import type { Waiting } from './events/waiting';
@@ -19,7 +19,7 @@ import { describeError } from './log';
 import { createMcpFace } from './mcp';
 import type { Face, Metrics } from './metrics';
 import type { Schemas } from './operations/build';
-import type { OpenContext } from './operations/context';
+import type { DataContext, OpenContext } from './operations/context';
 import { createExecutor } from './operations/execution';
 import { createRunner } from './operations/runner';
 import type { Control } from './organisations/control';
@@ -62,7 +62,7 @@ interface FacesOptions {
   readonly tracker: RequestTracker<Exchange>;
   readonly metrics: Metrics;
   readonly limiters: Limiters;
-  readonly openContext: OpenContext;
+  readonly openContext: OpenContext<DataContext>;
   readonly recognise: BestEffortRecognise;
   readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
   readonly waiting: Waiting;
@@ -173,6 +173,7 @@ async function createOperatorFace(options: FacesOptions) {
       tracker.admitOrganisation(organisation);
     },
     // on first use, since deriving them takes as long as a tenth of a start
+    checkElement: (element: unknown, room?: FaultLimits) => elementCheck('WriteElement')(element, room),
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
@@ -184,7 +185,7 @@ async function createOperatorFace(options: FacesOptions) {
       eraseCustomer: (data, id, by) => eraseCustomer(data, id, { by, signal: new AbortController().signal }),
       emptySandbox: (data, by) => emptySandbox(data, { by }),
     },
-    ...{ writing, checkElement: (type, value, room) => elementCheck(type)(value, room) },
+    writing,
     limiter: metrics.counted('operator', limiters.keys),
     countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     admit: () => {

@@ -1,7 +1,7 @@
 import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
 import { answerText } from '../operations/answers';
 import { coerceArguments } from '../operations/argumentChecks';
-import type { IncomingRequest, RequestContext } from '../operations/context';
+import type { IncomingRequest, DataContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { isLargePage } from '../admission/turns';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
@@ -25,7 +25,7 @@ export type Incoming = Omit<IncomingRequest, 'idempotencyKey'> & { idempotencyKe
 export interface Caller {
   readonly exchange: Exchange;
   readonly incoming: Incoming;
-  readonly context: RequestContext;
+  readonly context: DataContext;
 }
 
 /** After this many reads, a page that is still too long is read with one row. */
@@ -124,7 +124,7 @@ interface Wanted {
 }
 
 /** Runs an operation. A page that is too long is read again with fewer rows, so that its cursor is right. */
-async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: RequestContext): Promise<Content[]> {
+async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context: DataContext): Promise<Content[]> {
   const { run, selected } = members ? runs.all : runs.usual;
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
   const notes: string[] = [];
@@ -186,7 +186,7 @@ function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: 
 interface Run {
   readonly selected: readonly Selected[];
   /** Resolves with JSON text, as bytes if it may be long. @throws the operation's error */
-  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
+  readonly run: (args: Readonly<Record<string, unknown>>, context: DataContext) => Promise<Buffer | string>;
 }
 
 /** The runs with all members and with the usual ones; the same object if the usual ones are all. */

@@ -5,7 +5,6 @@ import { type Config, gatewayUrl } from '../config';
 import type { Databases } from '../database/connect';
 import type { ShardHealth } from '../database/shardHealth';
 import { invalidRequest, notFound, validationFailed } from '../errors';
-import type { RequestContext } from '../operations/context';
 import type { JobRow } from '../organisations/jobRows';
 import type { Actor } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
@@ -79,6 +78,12 @@ export interface Asking {
   readonly caller: FeedCaller;
 }
 
+/** What operations that find or create are told beside their arguments. */
+export interface Creating {
+  /** Called if the object that the operation would create already exists. */
+  readonly noteExisting: () => void;
+}
+
 /** Days of usage in an answer: by default, and at most. */
 const [USUAL_DAYS, MAX_DAYS] = [30, 100];
 
@@ -149,8 +154,8 @@ export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, ca
   return {
     ...feed,
     ...administration,
-    create_sandbox: async (args: Id, { noteExisting }: Pick<RequestContext, 'noteExisting'>) =>
-      shown(await administration.create_sandbox(args, () => noteExisting?.())),
+    create_sandbox: async (args: Id, { noteExisting }: Creating) =>
+      shown(await administration.create_sandbox(args, noteExisting)),
     reset_sandbox: async (args: Id) => shown(await administration.reset_sandbox(args)),
     async organisations(query: OrganisationPageQuery) {
       const { shard } = query;
@@ -159,7 +164,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, ca
       return { ...page, data: await shownAll(page.data.map(toListed)) };
     },
     organisation: async ({ id }: Id) => shown(await requireExisting(id)),
-    async create_organisation(args: NewOrganisationArgs, { noteExisting }: Pick<RequestContext, 'noteExisting'>) {
+    async create_organisation(args: NewOrganisationArgs, { noteExisting }: Creating) {
       const name = plainName(args.name, '/name');
       const { plan, external_ref, shard, currency } = args;
       if (external_ref != null) requireLine(external_ref, '/external_ref');
@@ -176,7 +181,7 @@ export function operatorOf(options: OperatorOptions, actor: Actor, { attempt, ca
           return { organisation: made, isNew: true };
         },
       );
-      if (!isNew) noteExisting?.();
+      if (!isNew) noteExisting();
       return shown(organisation);
     },
     async update_organisation({ id, name, plan, state, external_ref }: UpdateArgs) {

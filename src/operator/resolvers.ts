@@ -1,5 +1,5 @@
-import type { RequestContext } from '../operations/context';
 import type { Resolver } from '../operations/run';
+import type { OperatorContext } from './context';
 import type { ShownOfAll } from './events';
 import type { Operator } from './operator';
 
@@ -30,26 +30,19 @@ export const operatorResolvers = {
 };
 
 /** The object that a member of an event names, as it is now. */
-function currentOf(member: 'object' | 'related'): Resolver {
-  return (event, _, context) =>
-    operatorIn(context).current(event as ShownOfAll, (event as ShownOfAll)[member], context);
-}
-
-function operatorIn({ operator }: RequestContext): Operator {
-  // the guard only admits operators, whose context always has this
-  if (!operator) throw new Error('the context has no operator');
-  return operator as Operator;
+function currentOf(member: 'object' | 'related'): Resolver<OperatorContext> {
+  return (event, _, context) => context.operator.current(event as ShownOfAll, (event as ShownOfAll)[member], context);
 }
 
 /** The operations; the others are for lines of writes, which no schema has. */
 type Named = Omit<Operator, 'current' | 'lines'>;
 
-function resolversOf(...names: readonly (keyof Named)[]): Record<string, Resolver> {
+function resolversOf(...names: readonly (keyof Named)[]): Record<string, Resolver<OperatorContext>> {
   return Object.fromEntries(
     names.map((name) => [
       name,
-      (_: unknown, args: unknown, context: RequestContext): unknown =>
-        (operatorIn(context) as Named)[name](args as never, context),
+      (_: unknown, args: unknown, context: OperatorContext): unknown =>
+        (context.operator as Named)[name](args as never, context),
     ]),
   );
 }

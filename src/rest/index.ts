@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { Encode } from '../http/compression';
 import { acceptsGzip } from '../http/requestHead';
 import type { BestEffortRecognise } from '../auth/recognise';
-import type { OpenContext, RequestContext } from '../operations/context';
+import type { OpenContext, CallContext } from '../operations/context';
 import { AppError } from '../errors';
 import {
   bytesOf,
@@ -89,7 +89,7 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
-    const pass = async (context: RequestContext) => {
+    const pass = async (context: CallContext) => {
       context.authorise(operation);
       const args = await step.read(exchange, match.params);
       const included = includedIn(args);
@@ -100,8 +100,8 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
       }
       return { args, included, whole: await step.run(args, included, conditional(exchange, operation, context)) };
     };
-    let expected: { readonly context: RequestContext; readonly passed: ReturnType<typeof pass> } | undefined;
-    const begin = (early: RequestContext): void => {
+    let expected: { readonly context: CallContext; readonly passed: ReturnType<typeof pass> } | undefined;
+    const begin = (early: CallContext): void => {
       expected = { context: early, passed: pass(early) };
       // reported to a request that is accepted
       expected.passed.catch(() => undefined);
@@ -120,10 +120,10 @@ export function createRestFace(options: RestOptions): (exchange: Exchange) => Pr
 }
 
 /** The context of a write that may depend on the version of its object. */
-function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: RequestContext): RequestContext {
+function conditional({ request }: Exchange, { takesIfMatch }: RestOperation, context: CallContext): CallContext {
   const { 'if-none-match': ifNoneMatch } = request.headers;
   if (ifNoneMatch === undefined || !takesIfMatch) return context;
-  return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as RequestContext;
+  return Object.create(context, { ifNoneMatch: { value: ifNoneMatch } }) as CallContext;
 }
 
 /** Answers with 304, and returns true, if the caller has the version with this tag. */
@@ -173,11 +173,7 @@ function stepsOf(runner: Runner) {
       const plainRead = readOf(everyField(field.type));
       const large = operation.rest.includes.flatMap(({ name, isLarge }) => (isLarge ? [name] : []));
       const readWithLarge = readOf(everyField(field.type, large));
-      const run = async (
-        args: Arguments,
-        included: readonly string[],
-        context: RequestContext,
-      ): Promise<RouteAnswer> => {
+      const run = async (args: Arguments, included: readonly string[], context: CallContext): Promise<RouteAnswer> => {
         const isStored = included.every((name) => large.includes(name));
         const read = isStored ? (included.length === 0 ? plainRead : readWithLarge) : undefined;
         const written = read && (await read(coerceArguments(field.args, args), context));

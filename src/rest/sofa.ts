@@ -7,7 +7,7 @@ import {
   visit,
 } from 'graphql';
 import { useSofa } from 'sofa-api';
-import type { RequestContext } from '../operations/context';
+import type { CallContext } from '../operations/context';
 import { answerText } from '../operations/answers';
 import type { Executable } from '../operations/runner';
 import type { Field } from '../operations/selection';
@@ -18,7 +18,7 @@ interface Page {
 }
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
-export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
+export type RouteHandler = (args: Arguments, context: CallContext) => Promise<RouteAnswer>;
 
 export interface RouteAnswer {
   readonly status: number;
@@ -29,7 +29,7 @@ export interface RouteAnswer {
 
 /** The context of Sofa's handlers: what the execute hook needs to know about a call. */
 interface SofaCall {
-  readonly context: RequestContext;
+  readonly context: CallContext;
   /** Arguments that are null, which Sofa drops. */
   readonly nulls?: Arguments;
   /** Fields to leave out: Sofa selects all, even those that need `include`. */

@@ -1,7 +1,7 @@
-import type { RequestContext } from '../operations/context';
 import type { Integrations } from '../organisations/integrations';
 import type { DeliveryQuery } from '../webhooks/deliveries';
 import type { OwnWebhooks } from '../webhooks/management';
+import type { UserContext } from './userContext';
 
 /** Points that a manual delivery costs the user, in addition to the point for the request. */
 const MANUAL_DELIVERY_POINTS = 9;
@@ -51,20 +51,12 @@ function resolversOf(...names: readonly (keyof Integrations)[]) {
   return Object.fromEntries(
     names.map((name) => [
       name,
-      (_: unknown, args: never, { integrations }: RequestContext): unknown => {
-        // the guard only admits users, whose context always has this
-        if (!integrations) throw new Error('a request with an API key has no integrations');
-        return integrations[name](args);
-      },
+      (_: unknown, args: never, { integrations }: UserContext): unknown => integrations[name](args),
     ]),
   );
 }
 
 /** A resolver that runs an operation on the webhooks of the user's own organisation. */
-function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: RequestContext) => Result) {
-  return (_: unknown, args: Args, context: RequestContext): Result => {
-    // the guard only admits users, whose context always has this
-    if (!context.webhooks) throw new Error('a request with an API key has no webhooks');
-    return run(context.webhooks, args, context);
-  };
+function ofWebhooks<Args, Result>(run: (own: OwnWebhooks, args: Args, context: UserContext) => Result) {
+  return (_: unknown, args: Args, context: UserContext): Result => run(context.webhooks, args, context);
 }

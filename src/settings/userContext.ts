@@ -3,10 +3,10 @@ import { type RateLimiter, spend } from '../admission/rateLimit';
 import type { Config } from '../config';
 import type { Control } from '../organisations/control';
 import { includesRole } from '../auth/roles';
-import type { RequestContext } from '../operations/context';
-import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
+import type { CallContext } from '../operations/context';
+import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
+import type { Integrations } from '../organisations/integrations';
 import type { Session } from '../organisations/sessions';
 import type { OwnWebhooks } from '../webhooks/management';
 import { type Exchange, incomingRequest } from '../http/exchange';
@@ -23,6 +23,13 @@ export interface UserContextOptions {
   readonly webhooks: (session: Session, from: string) => OwnWebhooks;
 }
 
+/** The context of a signed-in user, who does not read the organisation's data. */
+export interface UserContext extends CallContext {
+  /** Keys, usage and audit log of the organisation. */
+  readonly integrations: Integrations;
+  readonly webhooks: OwnWebhooks;
+}
+
 /** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
@@ -30,7 +37,7 @@ export function userContexts(options: UserContextOptions) {
   const { config, control, sessions, limiter, organisationData } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
-  async function of(exchange: Exchange, session: Session): Promise<RequestContext> {
+  async function of(exchange: Exchange, session: Session): Promise<UserContext> {
     const { requestId, address, log } = exchange;
     const { countAnswer } = incomingRequest(exchange);
     const { organisation, user, role } = session;
@@ -39,14 +46,10 @@ export function userContexts(options: UserContextOptions) {
     const budget = userBudget(session);
     let rate = await spend(limiter, budget, 1);
     requireState(organisation);
-    // not before it is needed, so that keys can be revoked while the organisation's database is away
-    const dataOf = (): OrganisationData => organisationData(organisation);
     return {
       requestId,
       principal,
-      get data() {
-        return dataOf();
-      },
+      pauses: organisationData(organisation),
       integrations: control.integrations(session, address),
       webhooks: options.webhooks(session, address),
       get rate() {
@@ -66,11 +69,6 @@ export function userContexts(options: UserContextOptions) {
       async charge(points) {
         rate = await spend(limiter, budget, points);
       },
-      write: (work, how) => stampedWrite(dataOf(), work, { ...how, by: `user:${user.id}` }),
-      // no answer is stored, since it may contain a key
-      once: (_operation, _args, run) => Promise.resolve(run()),
-      idempotencyKey: undefined,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
       countAnswer,
     };
   }
@@ -78,7 +76,7 @@ export function userContexts(options: UserContextOptions) {
   return {
     of,
     /** The context of a signed-in user. Before {@link of}, checks session (401; 429 after too many without one), origin and CSRF token (403). */
-    open: async (exchange: Exchange): Promise<RequestContext> => {
+    open: async (exchange: Exchange): Promise<UserContext> => {
       const { request } = exchange;
       const found = await sessions.find(exchange);
       if (!found) {

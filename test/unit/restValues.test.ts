@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import type { RequestContext } from '../../src/operations/context';
+import type { CallContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
 import { argumentReader, restOperations } from '../../src/rest/routes';
 import { sofaHandlers } from '../../src/rest/sofa';
@@ -40,7 +40,7 @@ const { field, checks } = runner.of(operation!)!;
 const check = argumentReader(operation!, field, checks);
 const handlerOf = sofaHandlers(runner.routes, operations);
 const handle = handlerOf(operation!, field);
-const context = { authorise: () => undefined } as unknown as RequestContext;
+const context = { authorise: () => undefined } as unknown as CallContext;
 
 async function call(year: string, query: string): Promise<unknown> {
   const args = await check({ search: `?${query}`, request: { headers: {} } } as Exchange, { year });
@@ -92,8 +92,8 @@ test('a list repeated thousands of times is refused for its length, without a co
 
 test('a long answer is written in pieces, between which others have their turn', async () => {
   const yieldToOthers = jest.fn(() => Promise.resolve());
-  const data = { yieldToOthers, budget: () => undefined };
-  const longContext = { ...context, data } as unknown as RequestContext;
+  const pauses = { yieldToOthers, budget: () => undefined };
+  const longContext = { ...context, pauses } as unknown as CallContext;
   const { body } = await handlerOf(many!, runner.of(many!)!.field)({}, longContext);
   expect(JSON.parse(String(body))).toMatchObject({ all: { length: 10 } });
   expect(yieldToOthers.mock.calls.length).toBeGreaterThan(1);
