@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type AdminOf, createAdmin } from './admin';
 import type { Limiters } from './admission/limiters';
 import type { RequestTracker } from './admission/requestTracker';
 import type { BestEffortRecognise } from './auth/recognise';
@@ -64,7 +65,7 @@ interface FacesOptions {
   readonly limiters: Limiters;
   readonly openContext: OpenContext<DataContext>;
   readonly recognise: BestEffortRecognise;
-  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'ofUser' | 'webhooksOf'>;
+  readonly webhooks: Pick<ReturnType<typeof webhooksOfGateway>, 'management'>;
   readonly waiting: Waiting;
   readonly jobs: Pick<ReturnType<typeof createJobWorker>, 'wake'>;
   readonly isDraining: () => boolean;
@@ -90,6 +91,7 @@ export async function createFaces(options: FacesOptions) {
     introspectionLimiter: metrics.counted('introspection', limiters.introspection),
     ...{ commentEvery: options.commentEvery, encode: encoded },
   });
+  const admin = createAdmin({ control, databases, ...options.webhooks.management });
   const settings = createSettings({
     config,
     control,
@@ -97,7 +99,7 @@ export async function createFaces(options: FacesOptions) {
     execute: createExecutor(schemas.graphql),
     storeSample,
     tracker,
-    webhooks: options.webhooks.ofUser,
+    admin,
     limiter: metrics.counted('user', limiters.keys),
     failures: metrics.counted('address', limiters.failures),
     webhookPart: {
@@ -106,7 +108,7 @@ export async function createFaces(options: FacesOptions) {
     },
     onError: logError('settings failed'),
   });
-  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options) : undefined;
+  const operator = config.OPERATOR_TOKENS.length > 0 ? await createOperatorFace(options, admin) : undefined;
   const pages = createPages({
     ...{ demoKey, introspection: config.INTROSPECTION, base: publicPath(config), onError: logError('page failed') },
   });
@@ -162,8 +164,8 @@ export async function createFaces(options: FacesOptions) {
 }
 
 /** The REST and GraphQL APIs of operators (docs/decisions/operator-api.md): built like those of keys, with their own schema and callers. */
-async function createOperatorFace(options: FacesOptions) {
-  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, webhooks, waiting } = options;
+async function createOperatorFace(options: FacesOptions, admin: AdminOf) {
+  const { config, control, databases, shardHealth, logger, tracker, metrics, limiters, waiting } = options;
   const schemas = operatorSchemas();
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   let kinds: Kinds | undefined;
@@ -177,7 +179,7 @@ async function createOperatorFace(options: FacesOptions) {
     kinds: () => (kinds ??= kindsOf(collections, options.schemas.rest)),
   };
   const openContext = operatorContextFactory({
-    ...{ config, control, databases, shardHealth, webhooksOf: webhooks.webhooksOf, wake: options.jobs.wake },
+    ...{ config, control, databases, shardHealth, admin, wake: options.jobs.wake },
     ...{ log: createClusterFeed(databases), source: createEventSource(databases, waiting), wait: waiting.wait },
     readShown: shownObjects(options.schemas.graphql),
     actions: {

@@ -2,9 +2,10 @@ import { rateLimited, type RateLimiter } from '../admission/rateLimit';
 import { OPERATOR } from '../auth/roles';
 import type { Pauses } from '../database/yield';
 import { AppError } from '../errors';
-import type { OpenContext, CallContext } from '../operations/context';
+import type { Creating } from '../admin/organisations';
+import type { CallContext, OpenContext } from '../operations/context';
 import type { FeedCaller } from './events';
-import { type Creating, type Operator, type OperatorOptions, operatorOf } from './operator';
+import { type Operator, type OperatorOptions, operatorOf } from './operator';
 import { type TokenOptions, tokenAuthenticator } from './tokens';
 
 export interface OperatorContextOptions

@@ -8,7 +8,7 @@ import type { Control } from '../organisations/control';
 import type { Attempt } from '../organisations/creations';
 import type { Listed } from '../organisations/organisationRows';
 import { type Kinds, writeElements, type WriteReport } from '../writes';
-import { erasing } from './refusals';
+import { erasing } from '../admin/refusals';
 
 /* Writes of operators to the data of organisations, with their audit events (docs/decisions/operator-writes.md). */
 

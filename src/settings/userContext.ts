@@ -1,40 +1,35 @@
 import { requireState } from '../auth/authenticate';
 import { type RateLimiter, spend } from '../admission/rateLimit';
 import type { Config } from '../config';
-import type { Control } from '../organisations/control';
+import type { Admin, AdminOf } from '../admin';
+import { asUser } from '../admin/acting';
 import { includesRole } from '../auth/roles';
 import type { CallContext } from '../operations/context';
 import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
-import type { Integrations } from '../organisations/integrations';
 import type { Session } from '../organisations/sessions';
-import type { OwnWebhooks } from '../webhooks/management';
 import { type Exchange, incomingRequest } from '../http/exchange';
 import { type BrowserSessions, checkCsrf, checkOrigin } from './cookies';
 
 export interface UserContextOptions {
   readonly config: Config;
-  readonly control: Control;
+  readonly admin: AdminOf;
   readonly sessions: BrowserSessions;
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
-  /** The webhooks of a user's organisation, acting from a network address. */
-  readonly webhooks: (session: Session, from: string) => OwnWebhooks;
 }
 
 /** The context of a signed-in user, who does not read the organisation's data. */
 export interface UserContext extends CallContext {
-  /** Keys, usage and audit log of the organisation. */
-  readonly integrations: Integrations;
-  readonly webhooks: OwnWebhooks;
+  readonly admin: Admin;
 }
 
 /** The name of a user's budget, the same in both modes. */
 export const userBudget = ({ home, user }: Session): string => `user:${home}:${user.id}`;
 
 export function userContexts(options: UserContextOptions) {
-  const { config, control, sessions, limiter, organisationData } = options;
+  const { config, sessions, limiter, organisationData } = options;
 
   /** The context of a session. Checks rate (429) and the organisation's state (403); roles are checked per operation. */
   async function of(exchange: Exchange, session: Session): Promise<UserContext> {
@@ -50,8 +45,7 @@ export function userContexts(options: UserContextOptions) {
       requestId,
       principal,
       pauses: organisationData(organisation),
-      integrations: control.integrations(session, address),
-      webhooks: options.webhooks(session, address),
+      admin: options.admin(asUser(session, address)),
       get rate() {
         return rate;
       },

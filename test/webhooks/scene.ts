@@ -101,7 +101,7 @@ export async function newScene(world: World, input: SceneInput = {}): Promise<Sc
   const organisation = input.organisation ?? (await makeOrganisation(world.gateway));
   const office = await officeOf(world.gateway, organisation);
   const receiver = input.receiver ?? (await startReceiver());
-  const made = await office.admin('create_webhook_endpoint', { url: receiver.url, types: input.types ?? [] });
+  const made = await office.admin('create_webhook', { url: receiver.url, types: input.types ?? [] });
   const id = made.endpoint.id as string;
   const db = world.bare.db(databaseName(organisation.id));
   const quotes = db.collection<Row>('quotes');
@@ -122,7 +122,7 @@ export async function newScene(world: World, input: SceneInput = {}): Promise<Sc
     async change(quote, times = 1) {
       for (let time = 0; time < times; time += 1) await quotes.updateOne({ _id: quote }, { $inc: { total_minor: 1 } });
     },
-    endpoint: async () => (await office.admin('webhook_endpoints')).data.find((one: Json) => one.id === id),
+    endpoint: async () => (await office.admin('webhooks')).data.find((one: Json) => one.id === id),
     row: async () => (await world.endpoints.findOne({ _id: id }))!,
     rows: (state) =>
       deliveries
