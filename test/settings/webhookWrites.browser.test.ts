@@ -51,7 +51,7 @@ inBrowser('a change of an endpoint on the settings page', () => {
     await says(fact(page, 'Signing secret'), 'shown once, when it was created');
     await admin('rotate_webhook', { webhook_id: ids[0] });
     let reading = unsent;
-    await on.calls(page, /webhook_endpoints/, (route) => reading(route));
+    await on.calls(page, / webhooks \{/, (route) => reading(route));
     await on.act(page, 'Rotate secret…');
     await says(dialog(page), 'The endpoint could not be read: nothing was changed.');
     expect(await button(dialog(page), 'Rotate secret').count()).toBe(0);
