@@ -2,7 +2,7 @@ import mongoose from 'mongoose';
 import { AppError } from '../errors';
 import type { Hello } from './clock';
 import { type DeploymentOptions, openDeployment } from './deployment';
-import { createYield } from './yield';
+import { createYield, pausesOf } from './yield';
 import { isDuplicateKey, isUnauthorised } from './faults';
 import { createSemaphore } from './semaphore';
 import type { Upkeep } from './indexMaintenance';
@@ -164,6 +164,8 @@ export async function connectDatabases(options: DatabaseOptions) {
     pool: pool.use,
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     yieldWhile: yielding.yieldWhile,
+    /** The pauses of callers that act for no organisation. */
+    pauses: pausesOf(yielding),
     /** When the connections were last lost, by performance.now(). */
     lostAt: pool.lostAt,
     async close(): Promise<void> {

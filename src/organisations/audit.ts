@@ -18,8 +18,6 @@ export interface AuditPageQuery extends ListArguments {
   readonly key_id?: string | null;
 }
 
-export type AuditLog = ReturnType<typeof auditLog>;
-
 export function auditLog({ auditEvents }: ControlModels) {
   return {
     page({ organisationId, action, key_id, ...args }: AuditPageQuery): Promise<Page<AuditEvent>> {
