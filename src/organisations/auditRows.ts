@@ -1,21 +1,10 @@
 import { Schema } from 'mongoose';
 import { AUDIT_ACTIONS } from './auditEvents';
-import {
-  anything,
-  OPTIONAL_NUMBER,
-  OPTIONAL_TEXT,
-  OPTIONAL_TIME,
-  PART,
-  ROW,
-  type RowOf,
-  TEXT,
-  TEXT_OR_NULL,
-  TIME,
-} from './schemas';
+import { ANYTHING, nullable, optional, PART, required, ROW, type RowOf } from './schemas';
 
 /** A member that is an Actor. */
 export const ACTOR = {
-  type: Schema.create({ who: TEXT, name: OPTIONAL_TEXT, from: TEXT }, PART),
+  type: Schema.create({ who: required.text, name: optional.text, from: required.text }, PART),
   required: true,
 } as const;
 
@@ -25,19 +14,19 @@ export type AuditEvent = RowOf<typeof auditSchema>;
 export const auditSchema = Schema.create(
   {
     /** UUID. */
-    _id: TEXT,
+    _id: required.text,
     /** When it first happened. */
-    at: TIME,
+    at: required.time,
     actor: ACTOR,
-    action: { ...TEXT, enum: AUDIT_ACTIONS },
-    organisation_id: TEXT,
-    key_id: TEXT_OR_NULL,
+    action: { ...required.text, enum: AUDIT_ACTIONS },
+    organisation_id: required.text,
+    key_id: nullable.text,
     /** The values that were set, by name; never a key's text. */
-    details: anything(),
+    details: ANYTHING,
     /** How often it happened, for an event that was repeated within the hour; once if it is missing. */
-    times: OPTIONAL_NUMBER,
+    times: optional.number,
     /** When it last happened; at `at` if it is missing. */
-    last_at: OPTIONAL_TIME,
+    last_at: optional.time,
   },
   { ...ROW, collection: 'audit_events' },
 );

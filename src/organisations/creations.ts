@@ -11,7 +11,7 @@ import {
   stillRunning,
 } from '../database/idempotency';
 import { AppError } from '../errors';
-import { ROW, type RowOf, TEXT, TIME } from './schemas';
+import { required, ROW, type RowOf } from './schemas';
 
 /* What operators create with an Idempotency-Key is created once (docs/decisions/operator-api.md). */
 
@@ -20,13 +20,13 @@ type CreationRow = RowOf<typeof creationSchema>;
 export const creationSchema = Schema.create(
   {
     /** SHA-256 of operator, organisation and Idempotency-Key, base64url. */
-    _id: TEXT,
-    organisation_id: TEXT,
+    _id: required.text,
+    organisation_id: required.text,
     /** Identifies the operation and its arguments. */
-    fingerprint: TEXT,
+    fingerprint: required.text,
     /** Id of what was created. */
-    made: TEXT,
-    ends_at: TIME,
+    made: required.text,
+    ends_at: required.time,
   },
   { ...ROW, collection: 'creations' },
 );

@@ -1,30 +1,30 @@
 import { Schema } from 'mongoose';
 import { ACTOR } from './auditRows';
-import { OPTIONAL_NUMBER, OPTIONAL_TIME, ROW, type RowOf, TEXT, TEXT_OR_NULL, TIME, TIME_OR_NULL } from './schemas';
+import { nullable, optional, required, ROW, type RowOf } from './schemas';
 
 export type JobRow = RowOf<typeof jobSchema>;
 
 export const jobSchema = Schema.create(
   {
     /** UUID. */
-    _id: TEXT,
-    kind: { ...TEXT, enum: ['erasure', 'move'] },
-    organisation_id: TEXT,
+    _id: required.text,
+    kind: { ...required.text, enum: ['erasure', 'move'] },
+    organisation_id: required.text,
     /** The shard to move to; null for an erasure. */
-    to: TEXT_OR_NULL,
+    to: nullable.text,
     actor: ACTOR,
-    state: { ...TEXT, enum: ['waiting', 'running', 'done', 'failed'] },
-    step: TEXT_OR_NULL,
-    error: TEXT_OR_NULL,
-    created_at: TIME,
-    ended_at: TIME_OR_NULL,
+    state: { ...required.text, enum: ['waiting', 'running', 'done', 'failed'] },
+    step: nullable.text,
+    error: nullable.text,
+    created_at: required.time,
+    ended_at: nullable.time,
     /** Lease id of the gateway that works on it, and when that lease ends. */
-    holder: TEXT_OR_NULL,
-    until: TIME,
+    holder: nullable.text,
+    until: required.time,
     /** When the row is deleted. */
-    ends_at: OPTIONAL_TIME,
+    ends_at: optional.time,
     /** Which gateways of the version before show. */
-    progress: OPTIONAL_NUMBER,
+    progress: optional.number,
   } as const,
   { ...ROW, collection: 'jobs' },
 );

@@ -3,50 +3,39 @@ import { MCP_ACCESS } from '../auth/principal';
 import type { Scope } from '../auth/scopes';
 import { DAY } from '../units';
 import { COPIED, STATE } from './organisationRows';
-import {
-  listOf,
-  OPTIONAL_FLAG,
-  OPTIONAL_NUMBER,
-  OPTIONAL_TEXT,
-  PART,
-  ROW,
-  TEXT,
-  TEXT_OR_NULL,
-  TIME,
-  TIME_OR_NULL,
-} from './schemas';
+import { listOf, nullable, optional, PART, required, ROW } from './schemas';
 
 /** How long a key is kept after its end, in milliseconds. */
 const ENDED_KEYS_KEPT = 90 * DAY;
 const EXPIRES = { expireAfterSeconds: ENDED_KEYS_KEPT / 1000 } as const;
 
 const organisation = Schema.create(
-  { id: TEXT, ...COPIED, state: { ...STATE, required: true }, moving: OPTIONAL_FLAG } as const,
+  { id: required.text, ...COPIED, state: { ...STATE, required: true }, moving: optional.flag } as const,
   PART,
 );
 
-/** ApiKey (src/auth/keys.ts) is what authentication reads of a row, which is all of it. */
+/** Its rows are read as ApiKey (src/auth/keys.ts). */
 export const keySchema = Schema.create(
   {
-    _id: TEXT,
+    _id: required.text,
     organisation: { type: organisation, required: true },
-    name: TEXT,
-    prefix: TEXT,
-    last_four: TEXT,
-    salt: TEXT,
-    hash: TEXT,
-    pepper: OPTIONAL_NUMBER,
+    name: required.text,
+    prefix: required.text,
+    last_four: required.text,
+    salt: required.text,
+    hash: required.text,
+    pepper: optional.number,
     // not an enum: a rotation copies scopes that the schema of another folder has
     scopes: listOf<Scope>(),
-    created_by: TEXT,
-    created_at: TIME,
-    expires_at: TIME_OR_NULL,
-    revoked_at: TIME_OR_NULL,
-    last_used_at: TIME_OR_NULL,
-    last_used_from: TEXT_OR_NULL,
+    created_by: required.text,
+    created_at: required.time,
+    expires_at: nullable.time,
+    revoked_at: nullable.time,
+    last_used_at: nullable.time,
+    last_used_from: nullable.text,
     allowed_ranges: listOf<string>(),
-    rotated_to: TEXT_OR_NULL,
-    mcp: { ...OPTIONAL_TEXT, enum: MCP_ACCESS },
+    rotated_to: nullable.text,
+    mcp: { ...optional.text, enum: MCP_ACCESS },
   } as const,
   { ...ROW, collection: 'api_keys' },
 );

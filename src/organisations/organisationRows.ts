@@ -1,43 +1,33 @@
 import { type ClientSession, type Model, Schema, trusted } from 'mongoose';
 import { type Organisation, type OrganisationState, type Plan, PLANS, STATES } from '../auth/principal';
 import type { WriteState } from '../database/indexMaintenance';
-import {
-  OPTIONAL_FLAG,
-  OPTIONAL_NUMBER,
-  OPTIONAL_TEXT,
-  OPTIONAL_TIME,
-  PART,
-  ROW,
-  type RowOf,
-  TEXT,
-  TIME,
-} from './schemas';
+import { optional, PART, required, ROW, type RowOf } from './schemas';
 
 export const STATE = { type: String, enum: Object.keys(STATES) as OrganisationState[] } as const;
 
 /** Members of an organisation that its keys have copies of. */
 export const COPIED = {
-  name: TEXT,
-  plan: { ...TEXT, enum: Object.keys(PLANS) as Plan[] },
-  currency: TEXT,
+  name: required.text,
+  plan: { ...required.text, enum: Object.keys(PLANS) as Plan[] },
+  currency: required.text,
   /** Of a sandbox: the id of its organisation. */
-  sandbox_of: OPTIONAL_TEXT,
+  sandbox_of: optional.text,
   /** Where an earlier version stored its data: `default` is here. */
-  cluster: OPTIONAL_TEXT,
+  cluster: optional.text,
 } as const;
 
 const move = Schema.create(
   {
-    to: TEXT,
+    to: required.text,
     /** Id of the process that moves it. */
-    mover: TEXT,
-    begun_at: TIME,
-    seen_at: TIME,
+    mover: required.text,
+    begun_at: required.time,
+    seen_at: required.time,
   },
   PART,
 );
 
-const feed = Schema.create({ epoch: OPTIONAL_NUMBER, owed: OPTIONAL_TIME }, PART);
+const feed = Schema.create({ epoch: optional.number, owed: optional.time }, PART);
 
 export type MoveDocument = RowOf<typeof move>;
 export type OrganisationDocument = RowOf<typeof organisationSchema>;
@@ -45,29 +35,29 @@ export type OrganisationDocument = RowOf<typeof organisationSchema>;
 export const organisationSchema = Schema.create(
   {
     /** UUID. */
-    _id: TEXT,
+    _id: required.text,
     ...COPIED,
     /** Active if it is missing. */
     state: { ...STATE, allowNull: false },
     /** While it is being erased: the export is complete, or was not wanted. */
-    exported: OPTIONAL_FLAG,
+    exported: optional.flag,
     /** The move to another shard in progress, during which no request begins. */
     move: { type: move, allowNull: false },
     /** When its last move ended. */
-    moved_at: OPTIONAL_TIME,
+    moved_at: optional.time,
     /** State of its event feed; missing if it lost no events, and no earlier version moved it to another cluster (`epoch`). */
     feed: { type: feed, allowNull: false },
     /** Since when its keys read changes with `updated_since`; missing if they never did. */
-    followed_at: OPTIONAL_TIME,
+    followed_at: optional.time,
     /** The operator's own id for it. */
-    external_ref: OPTIONAL_TEXT,
+    external_ref: optional.text,
     /** Of a sandbox whose sample is not complete: a new UUID each time it is created or emptied. */
-    unseeded: OPTIONAL_TEXT,
+    unseeded: optional.text,
     /** Set on the organisation created by `demo`. */
-    demo: OPTIONAL_FLAG,
+    demo: optional.flag,
     /** Incremented so that concurrent changes conflict (holdOrganisation). */
-    holds: OPTIONAL_NUMBER,
-    created_at: TIME,
+    holds: optional.number,
+    created_at: required.time,
   } as const,
   { ...ROW, collection: 'organisations' },
 );

@@ -1,11 +1,10 @@
 import { Schema } from 'mongoose';
 import { DAY } from '../units';
 import { KEY_FACES } from './requestFilters';
-import { FLAG, NUMBER, oneOfOrNull, ROW, type RowOf, TEXT, TEXT_OR_NULL, TIME } from './schemas';
+import { nullable, required, ROW, type RowOf } from './schemas';
 
 /** Why a key with the right secret is rejected. */
 export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
-export type KeyRefusal = (typeof KEY_REFUSALS)[number];
 
 const KEPT = 7 * DAY;
 
@@ -15,29 +14,29 @@ export type RequestRow = RowOf<typeof requestSchema>;
 export const requestSchema = Schema.create(
   {
     /** UUID. */
-    _id: TEXT,
-    organisation_id: TEXT,
-    key_id: TEXT,
+    _id: required.text,
+    organisation_id: required.text,
+    key_id: required.text,
     /** When it ended. */
-    at: TIME,
+    at: required.time,
     /** Not unique, since callers may choose it. */
-    request_id: TEXT,
-    face: { ...TEXT, enum: KEY_FACES },
-    method: TEXT,
+    request_id: required.text,
+    face: { ...required.text, enum: KEY_FACES },
+    method: required.text,
     /** Without the query, at most 200 characters. */
-    path: TEXT,
+    path: required.text,
     /** The requested root fields, separated by spaces; null if it failed before they were known. */
-    operation: TEXT_OR_NULL,
+    operation: nullable.text,
     /** HTTP status; 499 if the caller disconnected before the answer. */
-    status: NUMBER,
-    code: TEXT_OR_NULL,
-    reason: oneOfOrNull(KEY_REFUSALS),
+    status: required.number,
+    code: nullable.text,
+    reason: nullable.oneOf(KEY_REFUSALS),
     /** The scope that the key lacked, or several of which any one was needed; missing in older rows. */
     missing_scope: { type: String },
-    ms: NUMBER,
-    address: TEXT,
+    ms: required.number,
+    address: required.text,
     /** Whether it has an error code or a status of 400 or more. */
-    failed: FLAG,
+    failed: required.flag,
   },
   { ...ROW, collection: 'request_log' },
 );

@@ -13,15 +13,20 @@ export const PART = { ...ROW, _id: false } as const;
 // an empty string is a value
 Schema.Types.String.checkRequired((value: unknown) => typeof value === 'string');
 
-export const TEXT = { type: String, required: true } as const;
-export const NUMBER = { type: Number, required: true } as const;
-export const FLAG = { type: Boolean, required: true } as const;
-export const TIME = { type: Date, required: true } as const;
+export const required = {
+  text: { type: String, required: true },
+  number: { type: Number, required: true },
+  flag: { type: Boolean, required: true },
+  time: { type: Date, required: true },
+} as const;
 
-export const OPTIONAL_TEXT = { type: String, allowNull: false } as const;
-export const OPTIONAL_NUMBER = { type: Number, allowNull: false } as const;
-export const OPTIONAL_FLAG = { type: Boolean, allowNull: false } as const;
-export const OPTIONAL_TIME = { type: Date, allowNull: false } as const;
+/** Missing rather than null. */
+export const optional = {
+  text: { type: String, allowNull: false },
+  number: { type: Number, allowNull: false },
+  flag: { type: Boolean, allowNull: false },
+  time: { type: Date, allowNull: false },
+} as const;
 
 /** A member with a type that mongoose does not infer. */
 interface Typed<T> {
@@ -29,19 +34,20 @@ interface Typed<T> {
   readonly __rawDocTypeHint: T;
 }
 
-/** A member that every row has, and that may be null. */
-const nullable = <T>(type: object, options?: object) =>
+const orNull = <T>(type: object, options?: object) =>
   ({ type, default: null, ...options }) as unknown as Typed<T | null>;
 
-export const TEXT_OR_NULL = nullable<string>(String);
-export const TIME_OR_NULL = nullable<Date>(Date);
-export const oneOfOrNull = <T extends string>(values: readonly T[]) => nullable<T>(String, { enum: values });
-export const partOrNull = <S extends Schema>(schema: S) => nullable<InferRawDocTypeFromSchema<S>>(schema);
+/** In every row, and may be null. */
+export const nullable = {
+  text: orNull<string>(String),
+  time: orNull<Date>(Date),
+  oneOf: <T extends string>(values: readonly T[]) => orNull<T>(String, { enum: values }),
+  part: <S extends Schema>(schema: S) => orNull<InferRawDocTypeFromSchema<S>>(schema),
+};
 
 export const listOf = <T extends string>() => ({ type: [String], required: true }) as unknown as Typed<T[]>;
 /** An object with any members. */
-export const anything = () =>
-  ({ type: Schema.Types.Mixed, required: true }) as unknown as Typed<Record<string, unknown>>;
+export const ANYTHING = { type: Schema.Types.Mixed, required: true } as unknown as Typed<Record<string, unknown>>;
 
 type Immutable<T> = T extends Date ? T : T extends object ? { readonly [Member in keyof T]: Immutable<T[Member]> } : T;
 

@@ -1,19 +1,19 @@
 import { Schema } from 'mongoose';
 import { ALL_ROLES } from '../auth/roles';
-import { OPTIONAL_TEXT, PART, ROW, type RowOf, TEXT, TIME } from './schemas';
+import { optional, PART, required, ROW, type RowOf } from './schemas';
 
 /** Who signs in, and to which organisation. */
 const SIGN_IN = {
-  organisation_id: TEXT,
-  user: { type: Schema.create({ id: TEXT, name: TEXT, email: OPTIONAL_TEXT }, PART), required: true },
-  role: { ...TEXT, enum: ALL_ROLES },
+  organisation_id: required.text,
+  user: { type: Schema.create({ id: required.text, name: required.text, email: optional.text }, PART), required: true },
+  role: { ...required.text, enum: ALL_ROLES },
 } as const;
 
 /** SHA-256 of a token, base64url, so that reading the database does not allow signing in. */
-const DIGEST = TEXT;
+const DIGEST = required.text;
 
 export const linkSchema = Schema.create(
-  { _id: DIGEST, ...SIGN_IN, created_at: TIME, ends_at: TIME },
+  { _id: DIGEST, ...SIGN_IN, created_at: required.time, ends_at: required.time },
   { ...ROW, collection: 'sign_in_links' },
 );
 
@@ -23,9 +23,9 @@ export const sessionSchema = Schema.create(
   {
     _id: DIGEST,
     ...SIGN_IN,
-    created_at: TIME,
-    used_at: TIME,
-    ends_at: TIME,
+    created_at: required.time,
+    used_at: required.time,
+    ends_at: required.time,
     /** Id of the sandbox that it acts for; missing or null if it acts for its organisation itself. */
     acts_for: { type: String },
   },
@@ -41,11 +41,11 @@ for (const schema of [linkSchema, sessionSchema]) {
 export const memberSchema = Schema.create(
   {
     /** `<organisation id>:<user id>` */
-    _id: TEXT,
+    _id: required.text,
     ...SIGN_IN,
-    last_sign_in_at: TIME,
+    last_sign_in_at: required.time,
     /** Network address. */
-    from: TEXT,
+    from: required.text,
   },
   { ...ROW, collection: 'members' },
 );

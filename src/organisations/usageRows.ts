@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose';
-import { NUMBER, OPTIONAL_NUMBER, ROW, type RowOf, TEXT, TIME } from './schemas';
+import { optional, required, ROW, type RowOf } from './schemas';
 
 export type UsageRow = RowOf<typeof usageSchema>;
 export type UsageCounts = Pick<UsageRow, 'requests' | 'errors' | 'rate_limited' | 'mcp'>;
@@ -9,19 +9,19 @@ const COUNTERS = { type: Map, of: Number, allowNull: false } as const;
 export const usageSchema = Schema.create(
   {
     /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
-    _id: TEXT,
+    _id: required.text,
     /** Id of the key; `org:<id>` for all keys of an organisation. */
-    key_id: TEXT,
-    unit: { ...TEXT, enum: ['hour', 'day'] },
-    start: TIME,
-    ends_at: TIME,
-    requests: NUMBER,
+    key_id: required.text,
+    unit: { ...required.text, enum: ['hour', 'day'] },
+    start: required.time,
+    ends_at: required.time,
+    requests: required.number,
     /** Requests that failed with an error other than 429. */
-    errors: NUMBER,
+    errors: required.number,
     /** Requests that failed with 429. */
-    rate_limited: NUMBER,
+    rate_limited: required.number,
     /** Requests over MCP; missing in rows that are older than MCP. */
-    mcp: OPTIONAL_NUMBER,
+    mcp: optional.number,
     /** Counters by operation and by error code (usageDetails.ts); missing in older rows. */
     operations: { type: Map, of: COUNTERS, allowNull: false },
     codes: COUNTERS,

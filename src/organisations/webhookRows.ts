@@ -1,17 +1,5 @@
 import { Schema } from 'mongoose';
-import {
-  listOf,
-  NUMBER,
-  OPTIONAL_TIME,
-  PART,
-  partOrNull,
-  ROW,
-  type RowOf,
-  TEXT,
-  TEXT_OR_NULL,
-  TIME,
-  TIME_OR_NULL,
-} from './schemas';
+import { listOf, nullable, optional, PART, required, ROW, type RowOf } from './schemas';
 
 /* Webhook endpoints as stored in the control database (docs/decisions/webhooks.md). */
 
@@ -20,42 +8,42 @@ export type EndpointState = (typeof ENDPOINT_STATES)[number];
 const DISABLED_REASONS = ['by_hand', 'failures', 'gone'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-const disabled = Schema.create({ reason: { ...TEXT, enum: DISABLED_REASONS }, at: TIME }, PART);
+const disabled = Schema.create({ reason: { ...required.text, enum: DISABLED_REASONS }, at: required.time }, PART);
 
 export type EndpointRow = RowOf<typeof endpointSchema>;
 
 export const endpointSchema = Schema.create(
   {
     /** UUID. */
-    _id: TEXT,
-    organisation_id: TEXT,
-    url: TEXT,
+    _id: required.text,
+    organisation_id: required.text,
+    url: required.text,
     /** Types of events that are sent; all if empty. */
     types: listOf<string>(),
-    state: { ...TEXT, enum: ENDPOINT_STATES },
-    disabled: partOrNull(disabled),
+    state: { ...required.text, enum: ENDPOINT_STATES },
+    disabled: nullable.part(disabled),
     /** Number of its current secret, from 1. */
-    version: NUMBER,
+    version: required.number,
     /** When its secret replaced another one. */
-    rotated_at: TIME_OR_NULL,
+    rotated_at: nullable.time,
     /** Position in its organisation's feed; everything up to it was delivered, parked or filtered out. */
-    position: TEXT,
+    position: required.text,
     /** Objects whose events failed since the last success, up to the number that makes the endpoint failing. */
     failed: listOf<string>(),
-    failing_since: TIME_OR_NULL,
-    probes: NUMBER,
-    last_success_at: TIME_OR_NULL,
-    parked: NUMBER,
+    failing_since: nullable.time,
+    probes: required.number,
+    last_success_at: nullable.time,
+    parked: required.number,
     /** When its next work is due; missing if there is none. */
-    due: OPTIONAL_TIME,
+    due: optional.time,
     /** Incremented when there is more work, so that the current holder notices. */
-    wakes: NUMBER,
+    wakes: required.number,
     /** End of the holder's lease, or of a rest; by the control database's clock. */
-    until: TIME,
+    until: required.time,
     /** Lease id of the gateway that works on it. */
-    holder: TEXT_OR_NULL,
-    created_by: TEXT,
-    created_at: TIME,
+    holder: nullable.text,
+    created_by: required.text,
+    created_at: required.time,
   },
   { ...ROW, collection: 'webhook_endpoints' },
 );
