@@ -3,7 +3,7 @@ import { answerText } from '../operations/answers';
 import { coerceArguments } from '../operations/argumentChecks';
 import type { IncomingRequest, RequestContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
-import { isLargePage } from '../admission/turns';
+import { isLargePage } from '../admission/requestQueue';
 import { type Exchange, setSunsetHeaders } from '../http/exchange';
 import type { Runnable, Runner } from '../operations/runner';
 import { everyField, rootField, type Selected } from '../operations/selection';
